@@ -41,7 +41,7 @@ run: ## install missing packages, build, start the demo
 .PHONY: test
 test: ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
-	CGO_ENABLED=0 timeout --kill-after=20 2400 go test -trimpath -vet=off -p $(PROCS) -parallel 6 -timeout 30m $(PKG)
+	CGO_ENABLED=0 timeout --kill-after=20 3600 go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 55m $(PKG)
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 
 .PHONY: flows

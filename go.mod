@@ -5,11 +5,13 @@ go 1.26.8
 ignore ./web/node_modules
 
 require (
+	codeberg.org/go-pdf/fpdf v0.11.1
 	github.com/EventStore/EventStore-Client-Go/v4 v4.2.0
 	github.com/ThreeDotsLabs/watermill v1.5.1
 	github.com/alecthomas/kong v1.12.1
 	github.com/anishathalye/porcupine v1.0.3
 	github.com/caarlos0/env/v11 v11.3.1
+	github.com/go-fonts/dejavu v0.3.4
 	github.com/go-routeros/routeros/v3 v3.0.1
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/google/go-cmp v0.7.0
@@ -25,6 +27,7 @@ require (
 	github.com/riverqueue/river/rivertype v0.51.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.58.0
+	golang.org/x/image v0.44.0
 	golang.org/x/net v0.60.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0

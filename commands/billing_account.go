@@ -42,6 +42,7 @@ type LineInput struct {
 	Description string
 	Quantity    string       // decimal number above zero, exact
 	UnitPrice   money.Amount // includes tax when the tax rule is inclusive; negative for a discount
+	Once        bool         // no day of the invoice's period has a share of it
 }
 
 // DraftInvoice creates a draft, which gets its number afterwards. A known invoice id changes nothing. Fails:
@@ -52,6 +53,7 @@ type DraftInvoice struct {
 	InvoiceID      id.Invoice
 	SubscriptionID id.Subscription // whose period it is; zero for an invoice of no period
 	SoldTo         id.Subscription // that gets what is sold beside its periods; zero = none
+	RunID          id.BillingRun   // that makes the invoice; zero = none
 	Order          bool            // nobody owes it: what it is for is given when it is paid
 	PeriodFrom     time.Time
 	PeriodTo       time.Time
@@ -60,21 +62,6 @@ type DraftInvoice struct {
 	Currency       money.Currency
 	Prefix         string
 	DueOn          calendar.Date
-}
-
-// DraftPeriodInvoice drafts the invoice of a due period. The process that asks for it does not know the organization's
-// settings; billingcases.PeriodInvoices makes a DraftInvoice of it. Fails: organization_not_found, and as DraftInvoice.
-type DraftPeriodInvoice struct {
-	SubscriberID   id.Subscriber
-	OrgID          id.Organization
-	InvoiceID      id.Invoice
-	SubscriptionID id.Subscription
-	PeriodFrom     time.Time // zero when the period begins with the payment; PeriodTo likewise
-	PeriodTo       time.Time
-	DueAt          time.Time
-	PlanName       string
-	Price          money.Amount
-	Period         calendar.Period
 }
 
 // IssueInvoice makes a draft payable under its number; credit on the account pays it at once. A draft that was voided
@@ -104,6 +91,20 @@ type VoidInvoice struct {
 	NotePrefix string
 }
 
+// TakeBackInvoice takes an invoice back whole, because the batch that made it is undone. One without money is voided;
+// over one with money a credit note is drafted, whose money becomes credit. A repeat changes nothing. Fails:
+// invoice_not_found, invoice_archived, corrected_since.
+type TakeBackInvoice struct {
+	SubscriberID id.Subscriber
+	InvoiceID    id.Invoice
+	CreditNoteID id.Receipt
+	Reason       string
+	Prefix       string // of the credit note
+	// Dropped says that its period is dropped already. Then what is left is given back, also of an invoice that was
+	// corrected.
+	Dropped bool
+}
+
 // TellCredit makes the account tell its credit, when it has any: a process that waits for credit asks whether there is
 // enough now. It never fails.
 type TellCredit struct{ SubscriberID id.Subscriber }
@@ -117,6 +118,20 @@ type DraftCreditNote struct {
 	Amount       money.Amount // zero: all that is left of the invoice
 	Reason       string
 	Prefix       string
+}
+
+// CreditDays reserves the share of some days of an invoiced period for a credit note, at most what is left of the
+// invoice. A known note changes nothing, nor does an invoice of which nothing is left. Fails: invoice_not_found,
+// invoice_not_issued, invoice_archived.
+type CreditDays struct {
+	SubscriberID id.Subscriber
+	CreditNoteID id.Receipt
+	InvoiceID    id.Invoice
+	Days, Of     int          // of the days of the period
+	Amount       money.Amount // that of events.DaysCredit
+	KeepsPeriod  bool
+	Reason       string
+	Prefix       string // processes leave it empty
 }
 
 // IssueCreditNote takes a drafted note's part of its invoice back under its number; money that paid this part becomes
@@ -216,6 +231,7 @@ func (DraftPeriodInvoice) CommandName() string { return "billing.DraftPeriodInvo
 func (IssueInvoice) CommandName() string       { return "billing.IssueInvoice" }
 func (VoidInvoice) CommandName() string        { return "billing.VoidInvoice" }
 func (DraftCreditNote) CommandName() string    { return "billing.DraftCreditNote" }
+func (CreditDays) CommandName() string         { return "billing.CreditDays" }
 func (IssueCreditNote) CommandName() string    { return "billing.IssueCreditNote" }
 func (CreditReceipt) CommandName() string      { return "billing.CreditReceipt" }
 func (WithdrawReceipt) CommandName() string    { return "billing.WithdrawReceipt" }
@@ -225,6 +241,7 @@ func (SetCreditAside) CommandName() string     { return "billing.SetCreditAside"
 func (ReturnSetAside) CommandName() string     { return "billing.ReturnSetAside" }
 func (PayOutSetAside) CommandName() string     { return "billing.PayOutSetAside" }
 func (WriteOffDebt) CommandName() string       { return "billing.WriteOffDebt" }
+func (TakeBackInvoice) CommandName() string    { return "billing.TakeBackInvoice" }
 func (TellCredit) CommandName() string         { return "billing.TellCredit" }
 
 func (c DraftInvoice) Target() Target       { return At(AccountCategory, c.SubscriberID) }
@@ -232,6 +249,7 @@ func (c DraftPeriodInvoice) Target() Target { return At(AccountCategory, c.Subsc
 func (c IssueInvoice) Target() Target       { return At(AccountCategory, c.SubscriberID) }
 func (c VoidInvoice) Target() Target        { return At(AccountCategory, c.SubscriberID) }
 func (c DraftCreditNote) Target() Target    { return At(AccountCategory, c.SubscriberID) }
+func (c CreditDays) Target() Target         { return At(AccountCategory, c.SubscriberID) }
 func (c IssueCreditNote) Target() Target    { return At(AccountCategory, c.SubscriberID) }
 func (c CreditReceipt) Target() Target      { return At(AccountCategory, c.SubscriberID) }
 func (c WithdrawReceipt) Target() Target    { return At(AccountCategory, c.SubscriberID) }
@@ -241,6 +259,7 @@ func (c SetCreditAside) Target() Target     { return At(AccountCategory, c.Subsc
 func (c ReturnSetAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
 func (c PayOutSetAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
 func (c WriteOffDebt) Target() Target       { return At(AccountCategory, c.SubscriberID) }
+func (c TakeBackInvoice) Target() Target    { return At(AccountCategory, c.SubscriberID) }
 func (c TellCredit) Target() Target         { return At(AccountCategory, c.SubscriberID) }
 
 func (DraftInvoice) accountCommand()       {}
@@ -248,6 +267,7 @@ func (DraftPeriodInvoice) accountCommand() {}
 func (IssueInvoice) accountCommand()       {}
 func (VoidInvoice) accountCommand()        {}
 func (DraftCreditNote) accountCommand()    {}
+func (CreditDays) accountCommand()         {}
 func (IssueCreditNote) accountCommand()    {}
 func (CreditReceipt) accountCommand()      {}
 func (WithdrawReceipt) accountCommand()    {}
@@ -257,6 +277,7 @@ func (SetCreditAside) accountCommand()     {}
 func (ReturnSetAside) accountCommand()     {}
 func (PayOutSetAside) accountCommand()     {}
 func (WriteOffDebt) accountCommand()       {}
+func (TakeBackInvoice) accountCommand()    {}
 func (TellCredit) accountCommand()         {}
 
 // Validate checks the form of every line and every tax component.
@@ -323,6 +344,17 @@ func (c VoidInvoice) Validate() error {
 	return f.Err()
 }
 
+// Validate checks form only.
+func (c TakeBackInvoice) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.InvoiceID.IsZero(), "invoiceId", "is required")
+	f.Check(!c.CreditNoteID.IsZero(), "creditNoteId", "is required")
+	f.Check(prefixShape.MatchString(c.Prefix), "prefix", "must be 2 to 6 capitals or digits")
+	checkReason(&f, c.Reason)
+	return f.Err()
+}
+
 // Validate checks form only. An amount of zero is valid.
 func (c DraftCreditNote) Validate() error {
 	var f failure.Faults
@@ -331,6 +363,17 @@ func (c DraftCreditNote) Validate() error {
 	f.Check(!c.InvoiceID.IsZero(), "invoiceId", "is required")
 	f.Check(!c.Amount.Negative(), "amount", "must be above zero")
 	f.Check(prefixShape.MatchString(c.Prefix), "prefix", "must be 2 to 6 capitals or digits")
+	checkReason(&f, c.Reason)
+	return f.Err()
+}
+
+// Validate checks form only. The prefix is added later.
+func (c CreditDays) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.CreditNoteID.IsZero(), "creditNoteId", "is required")
+	f.Check(!c.InvoiceID.IsZero(), "invoiceId", "is required")
+	f.Check(c.Days > 0 && c.Days <= c.Of, "days", "must be from 1 to the days of the period")
 	checkReason(&f, c.Reason)
 	return f.Err()
 }
@@ -438,6 +481,11 @@ func checkReason(f *failure.Faults, reason string) {
 // ErrNoAccount is the failure for an account that does not exist or belongs to another organization.
 func ErrNoAccount() error {
 	return failure.NewNotFound("account_not_found", "There is no such account.")
+}
+
+// ErrNotDue is the failure for giving up more than is due.
+func ErrNotDue() error {
+	return failure.NewInvalid("write_off_too_large", "Only what is due can be written off.")
 }
 
 // ErrNoInvoice is the failure for an invoice that does not exist or belongs to another organization.

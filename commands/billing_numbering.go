@@ -36,6 +36,7 @@ type GrantNumbers struct {
 	Prefix    string
 	After     int64 // 0 for the first block
 	Documents []NumberedDocument
+	RunID     id.BillingRun // that issues them at once; zero = none
 }
 
 // NumberedDocument is a document that waits for its number.

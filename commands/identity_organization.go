@@ -50,6 +50,16 @@ type ReleaseInvoicePrefix struct {
 	Prefix string
 }
 
+// ChooseLogo puts a picture on the organization's documents. The caller has stored it under the hash. Fails:
+// organization_not_found.
+type ChooseLogo struct {
+	OrgID  id.Organization
+	Digest string // SHA-256 of the picture, in hexadecimal digits
+}
+
+// RemoveLogo takes the picture off the organization's documents. Fails: organization_not_found.
+type RemoveLogo struct{ OrgID id.Organization }
+
 // SeatAdministrator counts a user among the administrators who can sign in. Fails: organization_not_found.
 type SeatAdministrator struct {
 	OrgID  id.Organization
@@ -79,6 +89,8 @@ func (CreateOrganization) CommandName() string   { return "identity.CreateOrgani
 func (RenameOrganization) CommandName() string   { return "identity.RenameOrganization" }
 func (AdoptBillingSettings) CommandName() string { return "identity.AdoptBillingSettings" }
 func (ReleaseInvoicePrefix) CommandName() string { return "identity.ReleaseInvoicePrefix" }
+func (ChooseLogo) CommandName() string           { return "identity.ChooseLogo" }
+func (RemoveLogo) CommandName() string           { return "identity.RemoveLogo" }
 func (SeatAdministrator) CommandName() string    { return "identity.SeatAdministrator" }
 func (ReleaseAdministrator) CommandName() string { return "identity.ReleaseAdministrator" }
 func (SuspendOrganization) CommandName() string  { return "identity.SuspendOrganization" }
@@ -88,6 +100,8 @@ func (CreateOrganization) organizationCommand()   {}
 func (RenameOrganization) organizationCommand()   {}
 func (AdoptBillingSettings) organizationCommand() {}
 func (ReleaseInvoicePrefix) organizationCommand() {}
+func (ChooseLogo) organizationCommand()           {}
+func (RemoveLogo) organizationCommand()           {}
 func (SeatAdministrator) organizationCommand()    {}
 func (ReleaseAdministrator) organizationCommand() {}
 func (SuspendOrganization) organizationCommand()  {}
@@ -97,6 +111,8 @@ func (c CreateOrganization) Target() Target   { return At(OrganizationCategory, 
 func (c RenameOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 func (c AdoptBillingSettings) Target() Target { return At(OrganizationCategory, c.OrgID) }
 func (c ReleaseInvoicePrefix) Target() Target { return At(OrganizationCategory, c.OrgID) }
+func (c ChooseLogo) Target() Target           { return At(OrganizationCategory, c.OrgID) }
+func (c RemoveLogo) Target() Target           { return At(OrganizationCategory, c.OrgID) }
 func (c SeatAdministrator) Target() Target    { return At(OrganizationCategory, c.OrgID) }
 func (c ReleaseAdministrator) Target() Target { return At(OrganizationCategory, c.OrgID) }
 func (c SuspendOrganization) Target() Target  { return At(OrganizationCategory, c.OrgID) }
@@ -135,6 +151,19 @@ func (c CreateOrganization) Validate() error {
 	checkBilling(&f, c.Billing)
 	return f.Err()
 }
+
+// digestForm is a SHA-256 in hexadecimal digits.
+var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Validate checks the form of the hash.
+func (c ChooseLogo) Validate() error {
+	var f failure.Faults
+	f.Check(digestForm.MatchString(c.Digest), "digest", "must be the SHA-256 of the picture")
+	return f.Err()
+}
+
+// Validate accepts every organization.
+func (c RemoveLogo) Validate() error { return nil }
 
 // Validate checks the form of the name.
 func (c RenameOrganization) Validate() error {
@@ -197,6 +226,7 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	f.Check(len(b.TaxPIN) <= 50, "taxPin", "must have at most 50 bytes")
 	f.Check(len(b.Tax.Components) <= 5, "tax", "must have at most 5 components")
 	f.Check(len(b.Holidays) <= 400, "holidays", "must have at most 400 days")
+	f.Check(b.SuspenseDays >= 0 && b.SuspenseDays <= 90, "suspenseDays", "must be 1 to 90 days")
 	for _, t := range b.Tax.Components {
 		f.Check(shows(t.Name) && len(t.Name) <= 50, "tax",
 			"components need a name of at most 50 bytes")

@@ -20,6 +20,7 @@ type SendMessage struct {
 	Position       uint64                 `json:"position"`           // of the event; read models must have reached it
 	CapPeriod      events.CapPeriod       `json:"capPeriod,omitzero"` // of a message about a cap
 	CapCount       events.CapCount        `json:"capCount,omitzero"`  // of a message about a cap, when it happened
+	OutageID       id.Outage              `json:"outageId,omitzero"`  // of a message about an outage
 }
 
 // ForgetMessages removes the kept messages of a forgotten customer.

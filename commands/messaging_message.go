@@ -30,6 +30,7 @@ type QueueMessage struct {
 	Template       events.MessageTemplate
 	Until          time.Time
 	Sender         id.Any
+	OutageID       id.Outage // zero = it is not about an outage of the network
 }
 
 // AddressMessage records the address before the message is handed to the gateway. Fails: not_found, message_over.

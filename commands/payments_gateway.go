@@ -22,6 +22,9 @@ type GatewayCredentials struct {
 	ConsumerKey    string `json:"consumerKey"`
 	ConsumerSecret string `json:"consumerSecret"`
 	Passkey        string `json:"passkey"`
+	// Initiator and SecurityCredential ask for status and reversals; both are "" when there is no initiator.
+	Initiator          string `json:"initiator,omitempty"`
+	SecurityCredential string `json:"securityCredential,omitempty"`
 }
 
 // GatewayCredentialsPurpose is the purpose under which the vault seals GatewayCredentials.

@@ -45,6 +45,16 @@ type RefreshAddresses struct{}
 // them going again. Periodic.
 type SweepMoney struct{}
 
+// PullPayments asks the provider for the payments of every shortcode. Periodic.
+type PullPayments struct{}
+
+// PullTill asks the provider for the payments of one shortcode since the last time, and records what is missing.
+type PullTill struct {
+	OrgID       id.Organization `json:"orgId"` // null: the platform's shortcode
+	Environment string          `json:"environment"`
+	Shortcode   string          `json:"shortcode"`
+}
+
 // AskToPay prompts the first of some subscribers of an organization who owes something: somebody asked for it on the
 // payment page. Without subscribers it does nothing.
 type AskToPay struct {
@@ -60,6 +70,11 @@ func (RegisterShortcode) Kind() string { return "payments_register_shortcode" }
 func (RegisterPlatform) Kind() string  { return "payments_register_platform" }
 func (RefreshAddresses) Kind() string  { return "payments_refresh_addresses" }
 func (SweepMoney) Kind() string        { return "payments_sweep_money" }
+func (PullPayments) Kind() string      { return "payments_pull" }
+func (PullTill) Kind() string          { return "payments_pull_till" }
+
+// Request is the question about one shortcode.
+func (j PullTill) Request() string { return j.Environment + " " + j.Shortcode + " " + j.OrgID.String() }
 
 // Request is the question about one prompt. Where the position matters, it is a question of its own.
 func (j QueryPrompt) Request() string { return fmt.Sprintf("%s %d", j.PaymentID, j.Position) }

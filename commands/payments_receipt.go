@@ -35,7 +35,10 @@ const (
 	SightingBillManager  = "bill_manager"
 	SightingQuery        = "query"
 	SightingCash         = "cash"
-	SightingOperator     = "operator" // a person said which attempt's money it is
+	SightingStatus       = "status"    // our own question about the transaction
+	SightingPull         = "pull"      // the provider's list of payments, which we asked for
+	SightingStatement    = "statement" // the provider's statement, which a person uploaded
+	SightingOperator     = "operator"  // a person said which attempt's money it is
 )
 
 // Reasons for which money waits in suspense.
@@ -241,6 +244,31 @@ type ReattributeReceipt struct {
 	Reason       string
 }
 
+// SetReceiptAside lets all of the money in suspense wait for a refund. Fails: receipt_not_found, receipt_being_matched,
+// receipt_matched, receipt_reversed, receipt_absorbed, receipt_refunded, receipt_disputed, refund_attempt_unclear,
+// refund_whole_only.
+type SetReceiptAside struct {
+	ReceiptID id.Receipt
+	OrgID     id.Organization
+	RefundID  id.Refund
+	Amount    money.Amount
+}
+
+// ReturnReceipt ends a refund of money in suspense that was not paid. Fails: receipt_not_found, refund_not_found.
+type ReturnReceipt struct {
+	ReceiptID id.Receipt
+	RefundID  id.Refund
+}
+
+// RefundReceipt reports that money of the receipt went back to the payer. It is recorded once for each refund, wherever
+// the receipt is by then. Fails: receipt_not_found.
+type RefundReceipt struct {
+	ReceiptID    id.Receipt
+	RefundID     id.Refund
+	SubscriberID id.Subscriber // whose account paid it out; zero = it was in suspense
+	Amount       money.Amount
+}
+
 func (RecordReceipt) CommandName() string      { return "payments.RecordReceipt" }
 func (RecordCash) CommandName() string         { return "payments.RecordCash" }
 func (MatchReceipt) CommandName() string       { return "payments.MatchReceipt" }
@@ -254,6 +282,9 @@ func (AttributeReceipt) CommandName() string   { return "payments.AttributeRecei
 func (NameAttempt) CommandName() string        { return "payments.NameAttempt" }
 func (ReverseReceipt) CommandName() string     { return "payments.ReverseReceipt" }
 func (ReattributeReceipt) CommandName() string { return "payments.ReattributeReceipt" }
+func (SetReceiptAside) CommandName() string    { return "payments.SetReceiptAside" }
+func (ReturnReceipt) CommandName() string      { return "payments.ReturnReceipt" }
+func (RefundReceipt) CommandName() string      { return "payments.RefundReceipt" }
 
 func (c RecordReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
 func (c RecordCash) Target() Target         { return At(ReceiptCategory, c.ReceiptID) }
@@ -268,6 +299,9 @@ func (c AttributeReceipt) Target() Target   { return At(ReceiptCategory, c.Recei
 func (c NameAttempt) Target() Target        { return At(ReceiptCategory, c.ReceiptID) }
 func (c ReverseReceipt) Target() Target     { return At(ReceiptCategory, c.ReceiptID) }
 func (c ReattributeReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
+func (c SetReceiptAside) Target() Target    { return At(ReceiptCategory, c.ReceiptID) }
+func (c ReturnReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
+func (c RefundReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
 
 // Validate checks form: every receipt except a provisional one has a number.
 func (c RecordReceipt) Validate() error {
@@ -370,6 +404,38 @@ func (c ReattributeReceipt) Validate() error {
 	return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID)
 }
 
+// Validate checks form.
+func (c SetReceiptAside) Validate() error {
+	var f failure.Faults
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
+	checkMoney(&f, c.Amount)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return ofRefund(c.ReceiptID, c.RefundID)
+}
+
+// Validate checks form.
+func (c ReturnReceipt) Validate() error { return ofRefund(c.ReceiptID, c.RefundID) }
+
+// Validate checks form.
+func (c RefundReceipt) Validate() error {
+	var f failure.Faults
+	checkMoney(&f, c.Amount)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return ofRefund(c.ReceiptID, c.RefundID)
+}
+
+// ofRefund requires the ids of receipt and refund.
+func ofRefund(receipt id.Receipt, refund id.Refund) error {
+	var f failure.Faults
+	f.Check(!receipt.IsZero(), "receiptId", "is required")
+	f.Check(!refund.IsZero(), "refundId", "is required")
+	return f.Err()
+}
+
 // forSubscriber requires the ids of receipt, organization and subscriber.
 func forSubscriber(r id.Receipt, o id.Organization, s id.Subscriber) error {
 	var f failure.Faults
@@ -392,6 +458,9 @@ func (AttributeReceipt) receiptCommand()   {}
 func (NameAttempt) receiptCommand()        {}
 func (ReverseReceipt) receiptCommand()     {}
 func (ReattributeReceipt) receiptCommand() {}
+func (SetReceiptAside) receiptCommand()    {}
+func (ReturnReceipt) receiptCommand()      {}
+func (RefundReceipt) receiptCommand()      {}
 
 // ErrNoReceipt is the failure for a receipt that does not exist or belongs to another organization.
 func ErrNoReceipt() error {

@@ -21,7 +21,8 @@ type SubscriberCommand interface {
 	subscriberCommand()
 }
 
-// RegisterSubscriber creates a customer. Fails: account_number_taken (choose another), subscriber_exists.
+// RegisterSubscriber creates a customer. Fails: account_number_taken (choose another), account_alias_taken,
+// subscriber_exists.
 type RegisterSubscriber struct {
 	SubscriberID  id.Subscriber
 	OrgID         id.Organization
@@ -30,7 +31,7 @@ type RegisterSubscriber struct {
 	Details       events.SubscriberDetails
 }
 
-// CorrectSubscriberDetails replaces all details. Fails: subscriber_not_found.
+// CorrectSubscriberDetails replaces all details. Fails: subscriber_not_found, account_alias_taken.
 type CorrectSubscriberDetails struct {
 	SubscriberID id.Subscriber
 	Details      events.SubscriberDetails
@@ -47,6 +48,21 @@ type UnblockSubscriber struct {
 	SubscriberID id.Subscriber
 	Reason       string
 }
+
+// RemoveSubscriber removes a customer whose import is undone: the personal fields are cleared, and the account number
+// is never given again. The caller has looked that nothing happened to the customer. Fails: subscriber_not_found, also
+// for one that is removed already.
+type RemoveSubscriber struct {
+	SubscriberID id.Subscriber
+	Reason       string // it must not name a person
+}
+
+func (RemoveSubscriber) CommandName() string { return "subscribers.RemoveSubscriber" }
+func (RemoveSubscriber) subscriberCommand()  {}
+func (c RemoveSubscriber) Target() Target    { return At(SubscriberCategory, c.SubscriberID) }
+
+// Validate checks form.
+func (c RemoveSubscriber) Validate() error { return requireReason(c.Reason) }
 
 func (RegisterSubscriber) CommandName() string       { return "subscribers.RegisterSubscriber" }
 func (CorrectSubscriberDetails) CommandName() string { return "subscribers.CorrectSubscriberDetails" }
@@ -84,6 +100,23 @@ func (c UnblockSubscriber) Validate() error { return requireReason(c.Reason) }
 // tagForm is a tag of 1 to 50 letters and digits of any script, spaces and a few signs.
 var tagForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._:/-]{0,49}$`)
 
+// maxAliases bounds the old account numbers of one customer.
+const maxAliases = 10
+
+// aliasForm is an old account number as NormalAlias writes it.
+var aliasForm = regexp.MustCompile(`^[A-Z0-9]{2,40}$`)
+
+// NormalAlias is an old account number in the form in which payments are compared with it: capitals and digits alone,
+// because people leave out, or put in, everything else.
+func NormalAlias(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(text))
+}
+
 // checkDetails checks a subscriber's details field by field; an empty e-mail address is allowed.
 func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
@@ -95,6 +128,11 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	f.Check(len(d.Address.Reveal()) <= 500, "address", "must have at most 500 bytes")
 	f.Check(len(d.Notes.Reveal()) <= 5000, "notes", "must have at most 5000 bytes")
 	f.Check(len(d.ExternalRef.Reveal()) <= 100, "externalRef", "must have at most 100 bytes")
+	f.Check(len(d.TaxPIN.Reveal()) <= 50, "taxPin", "must have at most 50 bytes")
+	f.Check(len(d.AccountAliases) <= maxAliases, "accountAliases", "must be at most %d", maxAliases)
+	for _, a := range d.AccountAliases {
+		f.Check(aliasForm.MatchString(a.Reveal()), "accountAliases", "must each have 2 to 40 letters or digits")
+	}
 	f.Check(len(d.Tags) <= 50, "tags", "must be at most 50")
 	for _, t := range d.Tags {
 		f.Check(tagForm.MatchString(t.Reveal()), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")

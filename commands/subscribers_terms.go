@@ -8,9 +8,13 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
+
+// MaxBillingDay is the last day of the month that a plan can be billed on: every month has it.
+const MaxBillingDay = 28
 
 // MaxSessions is the highest limit of sessions that a plan may have.
 const MaxSessions = 16
@@ -41,6 +45,10 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 	late := t.LateRenewal.WithDefault()
 	f.Check(late == events.FromPayment || late == events.FromExpiry, "lateRenewal", "must be payment or expiry")
 	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week or month")
+	f.Check(t.AnchorDay >= 0 && t.AnchorDay <= MaxBillingDay, "billing.anchor",
+		"must be anniversary, or a day from 1 to %d", MaxBillingDay)
+	f.Check(t.AnchorDay == 0 || t.Period == calendar.Month, "billing.anchor",
+		"must be anniversary, unless the period is a month")
 	speed := events.Speed{Down: t.Rates.Down, Up: t.Rates.Up}
 	checkSpeed(f, "rates", speed)
 	checkAccess(f, speed, t.Access)

@@ -22,7 +22,12 @@ type DunningDebt struct {
 	InvoiceID id.Invoice    `json:"invoiceId"`
 	DueOn     calendar.Date `json:"dueOn"` // local; overdue from the first instant of the next day
 	Amount    money.Amount  `json:"amount"`
+	// GivenUp is the part of the amount that was written off: nobody asks for it, and it gives no access back.
+	GivenUp money.Amount `json:"givenUp,omitzero"`
 }
+
+// Asked is the part of the debt that is still asked for.
+func (d DunningDebt) Asked() money.Amount { return d.Amount.Sub(d.GivenUp) }
 
 // Same reports whether the same is owed, whenever it began.
 func (o DunningOwed) Same(other DunningOwed) bool {

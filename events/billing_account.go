@@ -45,7 +45,8 @@ type InvoiceLine struct {
 	UnitPrice   money.Amount  `json:"unitPrice"`
 	Net         money.Amount  `json:"net"` // without tax
 	Taxes       []TaxCharge   `json:"taxes,omitempty"`
-	Gross       money.Amount  `json:"gross"` // with tax
+	Gross       money.Amount  `json:"gross"`          // with tax
+	Once        bool          `json:"once,omitempty"` // no day of the invoice's period has a share of it
 }
 
 // TaxCharge is the amount of one tax component.
@@ -60,8 +61,10 @@ type InvoiceDrafted struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
-	SubscriptionID id.Subscription `json:"subscriptionId"`  // whose period it is; null for an invoice of no period
-	SoldTo         id.Subscription `json:"soldTo,omitzero"` // that got what was sold beside its periods
+	SubscriptionID id.Subscription `json:"subscriptionId"`    // whose period it is; null for an invoice of no period
+	SoldTo         id.Subscription `json:"soldTo,omitzero"`   // that got what was sold beside its periods
+	RunID          id.BillingRun   `json:"runId,omitzero"`    // the billing run that makes it
+	Replaces       id.Invoice      `json:"replaces,omitzero"` // the wrong one, in whose place it is
 	// Order is true as long as nobody owes the invoice: what it is for is given when it is paid whole.
 	Order      bool          `json:"order,omitempty"`
 	PeriodFrom time.Time     `json:"periodFrom,omitzero"`
@@ -151,15 +154,18 @@ type InvoicePaid struct {
 }
 
 // InvoiceCancelled records that credit notes cover an invoice completely, whether it was paid before or not: nothing is
-// due on it for ever, and its period is not granted, or is taken back. Neither InvoicePaid nor InvoiceReopened follows
-// for the invoice.
+// due on it for ever, and its period is not granted, or is taken back, unless a corrected invoice takes its place.
+// Neither InvoicePaid nor InvoiceReopened follows for the invoice.
 type InvoiceCancelled struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"` // null for a manual invoice
-	At             time.Time       `json:"at"`
-	After          Books           `json:"after,omitzero"`
+	ReplacedBy     id.Invoice      `json:"replacedBy,omitzero"`
+	// Covered says that the one in its place needs no more money: what was paid on this one moved to it.
+	Covered bool      `json:"covered,omitempty"`
+	At      time.Time `json:"at"`
+	After   Books     `json:"after,omitzero"`
 }
 
 // CreditLeft records the credit on the account when a decision brought money, or gave money of an invoice back, and
@@ -169,8 +175,9 @@ type CreditLeft struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	Credit       money.Amount    `json:"credit"`
-	Ordered      money.Amount    `json:"ordered,omitzero"` // sum of what the issued orders still need
-	Asked        bool            `json:"asked,omitempty"`  // it is told again; no money moved
+	Ordered      money.Amount    `json:"ordered,omitzero"`   // sum of what the issued orders still need
+	Asked        bool            `json:"asked,omitempty"`    // it is told again; no money moved
+	Received     bool            `json:"received,omitempty"` // money came in with it
 	At           time.Time       `json:"at"`
 }
 
@@ -184,7 +191,9 @@ type CreditNoteDrafted struct {
 	Amount       money.Amount    `json:"amount"`
 	Reason       personal.Text   `json:"reason"`
 	Prefix       string          `json:"prefix"` // of the number that it will get
-	DraftedAt    time.Time       `json:"draftedAt"`
+	// ReplacedBy is the corrected invoice that takes the place of the whole one: its number comes before the note's.
+	ReplacedBy id.Invoice `json:"replacedBy,omitzero"`
+	DraftedAt  time.Time  `json:"draftedAt"`
 }
 
 // CreditNoteIssued records that a part of an invoice is not charged any more. The note's money covers its own invoice:

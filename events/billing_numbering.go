@@ -25,7 +25,9 @@ type NumberGranted struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	Seq          int64           `json:"seq"`    // 1, 2, 3 …
 	Number       string          `json:"number"` // "ACME-0001"
-	At           time.Time       `json:"at"`
+	// RunID is the billing run that issues the document at once.
+	RunID id.BillingRun `json:"runId,omitzero"`
+	At    time.Time     `json:"at"`
 }
 
 // NumberingPeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).

@@ -26,6 +26,8 @@ type BillingSettings struct {
 	Tax           TaxRule         `json:"tax"`
 	TaxPIN        string          `json:"taxPin"`
 	Holidays      []calendar.Date `json:"holidays,omitempty"`
+	// SuspenseDays is how many days money may wait in suspense before it is an alarm; 0 = usual.
+	SuspenseDays int `json:"suspenseDays,omitempty"`
 }
 
 // TaxRule says which taxes apply to every line of an invoice.
@@ -83,6 +85,18 @@ type AdministratorReleased struct {
 	UserID id.User         `json:"userId"`
 }
 
+// OrganizationLogoChosen records the picture that stands on the organization's documents from now on. Its bytes are
+// kept apart, under the hash.
+type OrganizationLogoChosen struct {
+	OrgID  id.Organization `json:"orgId"`
+	Digest string          `json:"digest"` // SHA-256 of the picture, in hexadecimal digits
+}
+
+// OrganizationLogoRemoved records that documents have no picture any more.
+type OrganizationLogoRemoved struct {
+	OrgID id.Organization `json:"orgId"`
+}
+
 // OrganizationSuspended records that no member of the organization may sign in or act.
 type OrganizationSuspended struct {
 	OrgID  id.Organization `json:"orgId"`
@@ -95,19 +109,23 @@ type OrganizationResumed struct {
 	Reason string          `json:"reason"`
 }
 
-func (OrganizationCreated) EventType() string     { return "identity.OrganizationCreated.v1" }
-func (OrganizationRenamed) EventType() string     { return "identity.OrganizationRenamed.v1" }
-func (BillingSettingsAdopted) EventType() string  { return "identity.BillingSettingsAdopted.v1" }
-func (InvoicePrefixReleased) EventType() string   { return "identity.InvoicePrefixReleased.v1" }
-func (AdministratorSeated) EventType() string     { return "identity.AdministratorSeated.v1" }
-func (AdministratorReleased) EventType() string   { return "identity.AdministratorReleased.v1" }
-func (OrganizationSuspended) EventType() string   { return "identity.OrganizationSuspended.v1" }
-func (OrganizationResumed) EventType() string     { return "identity.OrganizationResumed.v1" }
-func (OrganizationCreated) organizationEvent()    {}
-func (OrganizationRenamed) organizationEvent()    {}
-func (BillingSettingsAdopted) organizationEvent() {}
-func (InvoicePrefixReleased) organizationEvent()  {}
-func (AdministratorSeated) organizationEvent()    {}
-func (AdministratorReleased) organizationEvent()  {}
-func (OrganizationSuspended) organizationEvent()  {}
-func (OrganizationResumed) organizationEvent()    {}
+func (OrganizationCreated) EventType() string      { return "identity.OrganizationCreated.v1" }
+func (OrganizationRenamed) EventType() string      { return "identity.OrganizationRenamed.v1" }
+func (BillingSettingsAdopted) EventType() string   { return "identity.BillingSettingsAdopted.v1" }
+func (InvoicePrefixReleased) EventType() string    { return "identity.InvoicePrefixReleased.v1" }
+func (AdministratorSeated) EventType() string      { return "identity.AdministratorSeated.v1" }
+func (AdministratorReleased) EventType() string    { return "identity.AdministratorReleased.v1" }
+func (OrganizationLogoChosen) EventType() string   { return "identity.OrganizationLogoChosen.v1" }
+func (OrganizationLogoRemoved) EventType() string  { return "identity.OrganizationLogoRemoved.v1" }
+func (OrganizationSuspended) EventType() string    { return "identity.OrganizationSuspended.v1" }
+func (OrganizationResumed) EventType() string      { return "identity.OrganizationResumed.v1" }
+func (OrganizationCreated) organizationEvent()     {}
+func (OrganizationRenamed) organizationEvent()     {}
+func (BillingSettingsAdopted) organizationEvent()  {}
+func (InvoicePrefixReleased) organizationEvent()   {}
+func (AdministratorSeated) organizationEvent()     {}
+func (AdministratorReleased) organizationEvent()   {}
+func (OrganizationLogoChosen) organizationEvent()  {}
+func (OrganizationLogoRemoved) organizationEvent() {}
+func (OrganizationSuspended) organizationEvent()   {}
+func (OrganizationResumed) organizationEvent()     {}

@@ -33,6 +33,9 @@ const (
 	NoticeCapWarned    MessageTemplate = "cap_warned"    // four fifths of the traffic of a cap are used
 	NoticeCapThrottled MessageTemplate = "cap_throttled" // all of it is used, and access is slow
 	NoticeCapStopped   MessageTemplate = "cap_stopped"   // all of it is used, and there is no access
+
+	NoticeOutage     MessageTemplate = "outage"      // the network is down where the customer is
+	NoticeOutageOver MessageTemplate = "outage_over" // it is up again
 )
 
 // Texts implements httpapi.Enumerated: all templates.
@@ -40,9 +43,12 @@ func (MessageTemplate) Texts() []string {
 	return []string{
 		string(ReminderBefore), string(ReminderDue), string(ReminderOverdue), string(NoticeGarden),
 		string(NoticeSuspended), string(NoticeRestored), string(NoticeCapWarned), string(NoticeCapThrottled),
-		string(NoticeCapStopped),
+		string(NoticeCapStopped), string(NoticeOutage), string(NoticeOutageOver),
 	}
 }
+
+// AboutOutage reports whether the message is about an outage of the network.
+func (t MessageTemplate) AboutOutage() bool { return t == NoticeOutage || t == NoticeOutageOver }
 
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {
@@ -76,8 +82,9 @@ type MessageQueued struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	Template       MessageTemplate `json:"template"`
-	Until          time.Time       `json:"until"`  // from here on it is not sent any more
-	Sender         id.Any          `json:"sender"` // the job that sends it; others of the same cause wait for its end
+	Until          time.Time       `json:"until"`             // from here on it is not sent any more
+	Sender         id.Any          `json:"sender"`            // the job that sends it; others of its cause wait
+	OutageID       id.Outage       `json:"outageId,omitzero"` // zero also in old events about outages
 	At             time.Time       `json:"at"`
 }
 

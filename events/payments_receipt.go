@@ -188,6 +188,35 @@ type ReceiptReattributed struct {
 	At            time.Time       `json:"at"`
 }
 
+// ReceiptSetAside records that money in suspense waits for a refund: nobody can be credited with it meanwhile.
+type ReceiptSetAside struct {
+	ReceiptID id.Receipt      `json:"receiptId"`
+	OrgID     id.Organization `json:"orgId"`
+	RefundID  id.Refund       `json:"refundId"`
+	Amount    money.Amount    `json:"amount"` // all of the receipt
+	At        time.Time       `json:"at"`
+}
+
+// ReceiptReturned records that a refund of money in suspense was not paid: the money waits for its payer again.
+type ReceiptReturned struct {
+	ReceiptID id.Receipt      `json:"receiptId"`
+	OrgID     id.Organization `json:"orgId"`
+	RefundID  id.Refund       `json:"refundId"`
+	Amount    money.Amount    `json:"amount"`
+	At        time.Time       `json:"at"`
+}
+
+// ReceiptRefunded records that money of the receipt went back to the payer.
+type ReceiptRefunded struct {
+	ReceiptID    id.Receipt      `json:"receiptId"`
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"` // whose account had the money; null when it was in suspense
+	RefundID     id.Refund       `json:"refundId"`
+	Amount       money.Amount    `json:"amount"`
+	Left         money.Amount    `json:"left"` // of the receipt, less all of its refunds
+	At           time.Time       `json:"at"`
+}
+
 func (ReceiptRecorded) EventType() string     { return "payments.ReceiptRecorded.v2" }
 func (ReceiptSighted) EventType() string      { return "payments.ReceiptSighted.v1" }
 func (ReceiptDisputed) EventType() string     { return "payments.ReceiptDisputed.v2" }
@@ -200,6 +229,9 @@ func (ReceiptStalled) EventType() string      { return "payments.ReceiptStalled.
 func (ReceiptAssigned) EventType() string     { return "payments.ReceiptAssigned.v1" }
 func (ReceiptReversed) EventType() string     { return "payments.ReceiptReversed.v2" }
 func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v3" }
+func (ReceiptSetAside) EventType() string     { return "payments.ReceiptSetAside.v1" }
+func (ReceiptReturned) EventType() string     { return "payments.ReceiptReturned.v1" }
+func (ReceiptRefunded) EventType() string     { return "payments.ReceiptRefunded.v1" }
 
 func (ReceiptRecorded) receiptEvent()     {}
 func (ReceiptSighted) receiptEvent()      {}
@@ -213,6 +245,9 @@ func (ReceiptStalled) receiptEvent()      {}
 func (ReceiptAssigned) receiptEvent()     {}
 func (ReceiptReversed) receiptEvent()     {}
 func (ReceiptReattributed) receiptEvent() {}
+func (ReceiptSetAside) receiptEvent()     {}
+func (ReceiptReturned) receiptEvent()     {}
+func (ReceiptRefunded) receiptEvent()     {}
 
 // PersonalSubject is the receipt itself, because the payer can be unknown.
 func (e ReceiptRecorded) PersonalSubject() uuid.UUID { return e.ReceiptID.UUID() }

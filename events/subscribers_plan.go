@@ -3,6 +3,7 @@ package events
 import (
 	"cmp"
 	"reflect"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -71,10 +72,37 @@ func (t PlanTerms) Equal(u PlanTerms) bool {
 	return reflect.DeepEqual(t, u)
 }
 
+// InvoicedAhead is how long before the end of the paid time a prepaid customer gets the next invoice, so that there is
+// time to pay it. Postpaid periods are invoiced when they begin.
+func InvoicedAhead(period calendar.Period) time.Duration {
+	switch period {
+	case calendar.Hour:
+		return 10 * time.Minute
+	case calendar.Day:
+		return 2 * time.Hour
+	case calendar.Week:
+		return 24 * time.Hour
+	}
+	return 72 * time.Hour
+}
+
+// NextPart is the part of a billing month that a period has which begins at an instant; the zero value where it has a
+// whole one, or where the terms have no fixed billing day. A day that has begun counts.
+func (t PlanTerms) NextPart(from time.Time, zone *time.Location) PartPeriod {
+	if t.AnchorDay == 0 {
+		return PartPeriod{}
+	}
+	month, day := calendar.BillingMonthAt(from, t.AnchorDay, zone), calendar.On(from, zone)
+	if day == month.First {
+		return PartPeriod{}
+	}
+	return PartPeriod{Days: calendar.DaysBetween(day, month.Next), Of: month.Days()}
+}
+
 // ShortDunning reports whether a subscription has no days of grace, of the walled garden and of reminders, because it
 // is billed by hour or day. A plan that names a policy of dunning has the days of that policy.
 func (t PlanTerms) ShortDunning() bool {
-	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
+	return t.Access.DunningPolicy == "" && t.Period.Short()
 }
 
 // EndsWithPaidTime reports whether service is over with the hours or days that were bought one by one: nobody counts

@@ -46,7 +46,11 @@ type SubscriberDetails struct {
 	Location    personal.Text   `json:"location"` // see Location.Text
 	Tags        []personal.Text `json:"tags,omitempty"`
 	Notes       personal.Text   `json:"notes"`
-	ExternalRef personal.Text   `json:"externalRef"` // the customer in another system, which can find the person
+	ExternalRef personal.Text   `json:"externalRef"`     // the customer in another system, which can find the person
+	TaxPIN      personal.Text   `json:"taxPin,omitzero"` // of a customer who wants it on documents
+	// AccountAliases are account numbers from another system that payments may still name, in the form of
+	// commands.NormalAlias.
+	AccountAliases []personal.Text `json:"accountAliases,omitempty"`
 }
 
 // Place is the location, nil when there is none, when it cannot be read or when the customer was forgotten.
@@ -90,8 +94,8 @@ type SubscriberUnblocked struct {
 	Reason       personal.Text `json:"reason"`
 }
 
-// SubscriberForgotten records that the customer's key is destroyed. Every projection clears the personal fields of the
-// customer.
+// SubscriberForgotten records that the customer is erased, or removed with the import that made it. Every projection
+// clears the personal fields of the customer.
 type SubscriberForgotten struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -41,8 +42,8 @@ type PeriodDue struct {
 	Ordinal        int             `json:"ordinal,omitempty"` // 1 for the first period; 0 = recorded without one
 	PlanName       string          `json:"planName"`
 	Terms          PlanTerms       `json:"terms"` // their unit is the length of the period
-	// From and To are the period when it is known in advance (postpaid); zero for a prepaid period, which starts when
-	// it is paid.
+	// From and To are the period when it is known in advance: a postpaid one, or one with a fixed billing day. Both are
+	// zero for another prepaid period, which starts when it is paid.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 	// DueAt is the instant at which the invoice is due.
@@ -50,8 +51,62 @@ type PeriodDue struct {
 	// KeepsTime says that the period ends at the time of day of the subscription's anniversary, also when the period
 	// before it ended later because of a change to summer time. False = recorded without it: the end has the time of
 	// day of the beginning.
-	KeepsTime bool      `json:"keepsTime,omitempty"`
-	At        time.Time `json:"at,omitzero"` // zero = recorded without it
+	KeepsTime bool `json:"keepsTime,omitempty"`
+	// Part says that the period is shorter than a billing month, because it ends on a fixed billing day. The zero value
+	// is a whole period.
+	Part PartPeriod `json:"part,omitzero"`
+	// Charge is the price of a part, rounded half up; zero for a whole period, which costs the price of the terms.
+	Charge money.Amount `json:"charge,omitzero"`
+	// Extras are on the invoice beside the price.
+	Extras []PeriodExtra `json:"extras,omitempty"`
+	// RunID is the billing run that made the period due; absent when something else did.
+	RunID id.BillingRun `json:"runId,omitzero"`
+	At    time.Time     `json:"at,omitzero"` // zero = recorded without it
+}
+
+// Own is the price of the period without extras.
+func (e PeriodDue) Own() money.Amount {
+	if e.Part.IsZero() {
+		return e.Terms.Price
+	}
+	return e.Charge
+}
+
+// Net is the sum of the lines of the invoice: the price of the period and its extras.
+func (e PeriodDue) Net() money.Amount {
+	net := e.Own()
+	for _, x := range e.Extras {
+		net = net.Add(x.Amount)
+	}
+	return net
+}
+
+// PartPeriod is a number of the days of a billing month, counted by the organization's calendar.
+type PartPeriod struct {
+	Days int `json:"days"`
+	Of   int `json:"of"`
+}
+
+// IsZero reports whether it is no part: the period is whole.
+func (p PartPeriod) IsZero() bool { return p == PartPeriod{} }
+
+// Share is the price of the part when the whole costs an amount, rounded half up. A whole period costs the amount.
+func (p PartPeriod) Share(of money.Amount) money.Amount {
+	if p.IsZero() {
+		return of
+	}
+	return of.MulDivRounded(int64(p.Days), int64(p.Of))
+}
+
+// DaysCredit is a number of days of an invoiced period that are not to be paid, because service was not given on them.
+type DaysCredit struct {
+	InvoiceID id.Invoice `json:"invoiceId"`
+	Days      int        `json:"days"` // 1 or more
+	Of        int        `json:"of"`   // the days of the period
+	// Amount is credited in the place of the days' share; zero = the share.
+	Amount money.Amount `json:"amount,omitzero"`
+	// KeepsPeriod leaves something of the invoice, whatever is credited: a note over all of it takes the period back.
+	KeepsPeriod bool `json:"keepsPeriod,omitempty"`
 }
 
 // SubscriptionActivated records the start of the first period. At can be in the future.
@@ -59,6 +114,9 @@ type SubscriptionActivated struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	At             time.Time       `json:"at"`
+	// Carried says that it was active in another system, with PaidTimeCarriedOver: it is made in the same moment, so
+	// that no session of it is open here.
+	Carried bool `json:"carried,omitempty"`
 }
 
 // PeriodPlace is where a period lies in time, [From, To). Both are zero for a period that gives no time.
@@ -94,12 +152,16 @@ type SubscriptionExtended struct {
 	UnservedFrom time.Time `json:"unservedFrom,omitzero"`
 	UnservedTo   time.Time `json:"unservedTo,omitzero"`
 	// WithoutAccess are the times without whole access that a late renewal from the expiry does not count; they act as
-	// the time from UnservedFrom to UnservedTo does. Disjoint, in order of time.
+	// the time from UnservedFrom to UnservedTo does. With a fixed billing day they are the times before the payment
+	// that do not count, and Credits has their days. Disjoint, in order of time.
 	WithoutAccess []TimeSpan `json:"withoutAccess,omitempty"`
 	// UnservedSince is the instant from which time after PaidUntil is not served for want of a withdrawn payment. Zero
 	// = no payment is withdrawn.
 	UnservedSince time.Time     `json:"unservedSince,omitzero"`
 	Moved         []PeriodPlace `json:"moved,omitempty"` // other periods that lie elsewhere since this event
+	// Credits are the days before the payment that are not to be paid, where the period ends on a fixed billing day and
+	// cannot end later instead.
+	Credits []DaysCredit `json:"credits,omitempty"`
 }
 
 // PeriodWithdrawn records that the payment of a period was taken back. The period is due again
@@ -126,11 +188,30 @@ type PeriodCancelled struct {
 	Ordinal        int             `json:"ordinal,omitempty"`  // 0 = recorded without one
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"` // zero when no paid period is left
 	// no time of it was ever given: nothing is owed for it
-	NeverBegan    bool      `json:"neverBegan,omitempty"`
+	NeverBegan bool `json:"neverBegan,omitempty"`
+	// DropsCharges says that charges on its invoice are dropped with it, because that was voided, credited whole or
+	// written off, or because the subscription had ended before. Otherwise they wait for the next period.
+	DropsCharges  bool      `json:"dropsCharges,omitempty"`
 	UnservedSince time.Time `json:"unservedSince,omitzero"` // as in SubscriptionExtended
 	// periods that lie elsewhere since this event, itself included
 	Moved []PeriodPlace `json:"moved,omitempty"`
-	At    time.Time     `json:"at"`
+	// UndoneRun is the billing run that was undone and had made the period; absent when something else dropped it. Then
+	// no time passes for the period, and the next one waits for a person or for money.
+	UndoneRun id.BillingRun `json:"undoneRun,omitzero"`
+	NextFrom  time.Time     `json:"nextFrom,omitzero"` // postpaid, undone: start of the next due period
+	At        time.Time     `json:"at"`
+}
+
+// PeriodReissued records that a corrected invoice is in the place of a period's. The period stays what it is.
+type PeriodReissued struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	InvoiceID      id.Invoice      `json:"invoiceId"` // the wrong one
+	CorrectedID    id.Invoice      `json:"correctedId"`
+	Ordinal        int             `json:"ordinal"`
+	From           time.Time       `json:"from,omitzero"` // where the period lies; zero while it takes no time
+	To             time.Time       `json:"to,omitzero"`
+	At             time.Time       `json:"at"`
 }
 
 // SubscriptionPaused records that service and billing stop until the subscription is resumed.
@@ -149,7 +230,9 @@ type SubscriptionResumed struct {
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"`
 	NextFrom       time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next due period
 	Moved          []PeriodPlace   `json:"moved,omitempty"`   // periods that lie elsewhere since this event
-	At             time.Time       `json:"at"`
+	// Credits are the paused days of periods that end on a fixed billing day.
+	Credits []DaysCredit `json:"credits,omitempty"`
+	At      time.Time    `json:"at"`
 }
 
 // SubscriptionEnded records the end of a subscription, which never starts again.
@@ -157,6 +240,7 @@ type SubscriptionEnded struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	Reason         personal.Text   `json:"reason"`
+	Credits        []DaysCredit    `json:"credits,omitempty"` // postpaid: the days of the present period from At on
 	At             time.Time       `json:"at"`
 }
 
@@ -170,6 +254,7 @@ type SubscriptionPeriodClosed struct {
 	StaticIP         personal.Text   `json:"staticIp,omitzero"`
 	StaticIPv6Prefix personal.Text   `json:"staticIpv6Prefix,omitzero"`
 	MACAddresses     []personal.Text `json:"macAddresses,omitempty"`
+	Extras           []ExtraText     `json:"extras,omitempty"`
 }
 
 func (SubscriptionCreated) EventType() string       { return "subscribers.SubscriptionCreated.v1" }
@@ -178,6 +263,7 @@ func (SubscriptionActivated) EventType() string     { return "subscribers.Subscr
 func (SubscriptionExtended) EventType() string      { return "subscribers.SubscriptionExtended.v2" }
 func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v3" }
 func (PeriodCancelled) EventType() string           { return "subscribers.PeriodCancelled.v2" }
+func (PeriodReissued) EventType() string            { return "subscribers.PeriodReissued.v1" }
 func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v2" }
 func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v3" }
 func (SubscriptionEnded) EventType() string         { return "subscribers.SubscriptionEnded.v2" }
@@ -188,6 +274,7 @@ func (SubscriptionActivated) subscriptionEvent()    {}
 func (SubscriptionExtended) subscriptionEvent()     {}
 func (PeriodWithdrawn) subscriptionEvent()          {}
 func (PeriodCancelled) subscriptionEvent()          {}
+func (PeriodReissued) subscriptionEvent()           {}
 func (SubscriptionPaused) subscriptionEvent()       {}
 func (SubscriptionResumed) subscriptionEvent()      {}
 func (SubscriptionEnded) subscriptionEvent()        {}

@@ -77,6 +77,16 @@ func (c *Call) CountPayment(ctx context.Context, account string) error {
 	return c.server.limitAll(ctx, login, quotas...)
 }
 
+// CountStatus counts a look at an organization's public status page, for its address, as often as looks at the payment
+// page. Fails: rate_limited.
+func (c *Call) CountStatus(ctx context.Context) error {
+	login := c.server.cfg.Limits.Login
+	return c.server.limitAll(ctx, login, vault.Quota{
+		Key:   "status:" + c.Org.ID.String() + ":" + limitedAddress(c.IP),
+		Limit: paymentsPerLogin * login, Window: paymentsWindow,
+	})
+}
+
 // CountSignOut counts a sign-out without an access token, which costs a look into the database: for its address, as
 // often as renewals but apart from them, so that the renewals of many keep nobody signed in. Fails: rate_limited.
 func (c *Call) CountSignOut(ctx context.Context) error {

@@ -43,6 +43,10 @@ func openAPI(routes []Route, kind Hosts) (object, error) {
 	s := schemas{named: object{}, types: map[string]reflect.Type{}}
 	errorBody := s.of(reflect.TypeFor[ErrorBody]())
 	paths := map[string]object{}
+	routes = slices.Clone(routes)
+	slices.SortStableFunc(routes, func(a, b Route) int { // those that the root host adds to come first
+		return int(b.Hosts&OnOrganization) - int(a.Hosts&OnOrganization)
+	})
 	for _, r := range routes {
 		if r.Hosts&kind == 0 {
 			continue
@@ -52,7 +56,7 @@ func openAPI(routes []Route, kind Hosts) (object, error) {
 			paths[path] = object{}
 		}
 		method := strings.ToLower(r.Method)
-		if both, _ := paths[path][method].(object); both == nil || r.Hosts&OnOrganization != 0 {
+		if both, _ := paths[path][method].(object); both == nil {
 			paths[path][method] = operation(&r, &s)
 		} else {
 			addRootHost(both, &r, &s)

@@ -3,11 +3,10 @@ package httpapi
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // Number is an exact amount in major units, written as a JSON number.
@@ -25,10 +24,7 @@ type AuditActor struct {
 func ActorKind(recorded string) string { return cmp.Or(recorded, string(events.ActorProcess)) }
 
 // Percent writes basis points as a JSON number of percent: 1600 is 16, 750 is 7.5.
-func Percent(basisPoints int64) Number {
-	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
-	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
-}
+func Percent(basisPoints int64) Number { return json.Number(money.Percent(basisPoints)) }
 
 // SecretsVersion is another text after each replacement of one of some secrets, and tells nothing about them: by it a
 // form sees that a colleague has typed another secret meanwhile. It is nil when there is none.

@@ -5,6 +5,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
+// BasisPoints reads a decimal number of percent, such as "7.5", as basis points. More than two decimals add a fault of
+// the named field.
+func BasisPoints(percent, field string, faults *failure.Faults) int64 {
+	rate, err := money.Parse(percent, percentUnit)
+	faults.Check(err == nil, field, "must be a percentage with at most two decimals")
+	return rate.Minor
+}
+
+// percentUnit makes money.Parse read a percentage: a currency with two decimals, whose minor units are then basis
+// points.
+const percentUnit = money.KES
+
 // Figure is an amount in major units as a person wrote it, such as "1500.50", before its currency is known. "" is 0.
 type Figure string
 

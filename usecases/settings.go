@@ -45,6 +45,17 @@ func ShownSettings(views *runner.Views, b *bus.Bus) SettingsOf {
 	}
 }
 
+// UsualSuspenseDays is how many days money may wait in suspense before it is an alarm, where nothing else is set.
+const UsualSuspenseDays = 2
+
+// SuspenseDays is how many days an organization's money may wait in suspense before it is an alarm; at least 1.
+func SuspenseDays(s events.BillingSettings) int {
+	if s.SuspenseDays > 0 {
+		return s.SuspenseDays
+	}
+	return UsualSuspenseDays
+}
+
 // Zone is the time zone in which the days of an organization begin and end.
 func (s SettingsOf) Zone(ctx context.Context, org id.Organization) (*time.Location, error) {
 	settings, err := s(ctx, org)

@@ -11,5 +11,6 @@ export default defineConfig({
     poolOptions: { forks: { minForks: 1, maxForks: process.env.LASTMILE_AT ? 1 : 2 } },
     testTimeout: 90_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } }, // as the browser waits
   },
 })

@@ -27,10 +27,11 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 		Commands: []commands.AccountCommand{
 			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.DraftTopUpInvoice{},
 			commands.IssueInvoice{}, commands.VoidInvoice{},
-			commands.DraftCreditNote{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
+			commands.DraftCreditNote{}, commands.CreditDays{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
 			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
 			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{}, commands.TellCredit{},
-			commands.PayOrders{}, commands.VoidOrders{},
+			commands.PayOrders{}, commands.VoidOrders{}, commands.CarryBalanceOver{}, commands.TakeBackInvoice{},
+			commands.ReissueInvoice{},
 		},
 	}
 }
@@ -67,6 +68,7 @@ type Invoice struct {
 	PeriodTo       time.Time
 	Number         string
 	Total          money.Amount
+	Once           money.Amount // the part of Total of which no day of its period has a share
 	Due            money.Amount
 	DueOn          calendar.Date
 	Seq            int          // 1 for the invoice issued first, 0 for a draft
@@ -77,6 +79,7 @@ type Invoice struct {
 	WrittenOff     money.Amount // sum of the write-offs on it
 	Recovered      money.Amount // the part of WrittenOff that later money covers
 	Waived         bool         // its period never began: money that names it recovers nothing
+	ReplacedBy     id.Invoice   // the corrected one, in its place once its credit note is issued
 }
 
 // Receipt is money that was booked on the account, and what it is for. Number is the provider's receipt number, or the
@@ -279,6 +282,8 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		return decideVoidInvoice(s, c, now)
 	case commands.DraftCreditNote:
 		return decideDraftCreditNote(s, c, now)
+	case commands.CreditDays:
+		return decideCreditDays(s, c, now)
 	case commands.IssueCreditNote:
 		return decideIssueCreditNote(s, c, now)
 	case commands.CreditReceipt:
@@ -303,6 +308,12 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		return decidePayOrders(s, c, now)
 	case commands.VoidOrders:
 		return decideVoidOrders(s, c, now)
+	case commands.TakeBackInvoice:
+		return decideTakeBackInvoice(s, c, now)
+	case commands.ReissueInvoice:
+		return decideReissue(s, c, now)
+	case commands.CarryBalanceOver:
+		return decideCarryBalanceOver(s, c, now)
 	}
 	return nil, nil
 }

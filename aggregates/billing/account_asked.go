@@ -23,9 +23,9 @@ func (s Account) PaidBefore(invoices []id.Invoice) money.Amount {
 }
 
 // ToRenew is the money after which a prepaid subscription has its next period: that which pays its issued invoices or,
-// when it has none, everything that is owed and then the price, with the taxes of a rule, as far as credit is not
-// enough for it. At least zero.
-func (s Account) ToRenew(of id.Subscription, price money.Amount, rule events.TaxRule) money.Amount {
+// when it has none, everything that is owed and then the price, whose lines are given, with the taxes of a rule, as far
+// as credit is not enough for it. At least zero.
+func (s Account) ToRenew(of id.Subscription, lines []money.Amount, rule events.TaxRule) money.Amount {
 	var own []id.Invoice
 	due := money.Of(0, s.Currency)
 	for _, invoice := range s.byDueDate() {
@@ -36,8 +36,12 @@ func (s Account) ToRenew(of id.Subscription, price money.Amount, rule events.Tax
 	if len(own) > 0 {
 		return due.Add(s.PaidBefore(own))
 	}
-	lines := []commands.LineInput{{Quantity: "1", UnitPrice: price}}
-	if _, _, gross, err := charge(lines, rule, price.Currency); err == nil { // a price beyond all limits has no taxes
+	price := money.Of(0, lines[0].Currency)
+	charged := make([]commands.LineInput, len(lines))
+	for i, line := range lines {
+		price, charged[i] = price.Add(line), commands.LineInput{Quantity: "1", UnitPrice: line}
+	}
+	if _, _, gross, err := charge(charged, rule, price.Currency); err == nil { // a price beyond all limits has no taxes
 		price = gross
 	}
 	if s.Currency == price.Currency { // otherwise nothing of the account is for it

@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 func TestPaidBefore_IsWhatMoneyPaysFirst(t *testing.T) {
@@ -39,7 +40,7 @@ func TestToRenew_IsAPeriodBesideDebtsAndCredit(t *testing.T) {
 	vat := events.TaxRule{Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
 	asks := func(s billing.Account, price, want int64, rule events.TaxRule) {
 		t.Helper()
-		if got := s.ToRenew(subscription(), kes(price), rule); got != kes(want) {
+		if got := s.ToRenew(subscription(), []money.Amount{kes(price)}, rule); got != kes(want) {
 			t.Errorf("%s, want %s", got, kes(want))
 		}
 	}

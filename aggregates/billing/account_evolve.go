@@ -17,7 +17,8 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.Invoices = with(s.Invoices, e.InvoiceID, Invoice{
 			SubscriptionID: e.SubscriptionID, SoldTo: e.SoldTo, Order: e.Order,
 			PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
-			Total: e.Total, Due: e.Total, DueOn: e.DueOn, Noted: money.Of(0, e.Total.Currency),
+			Total: e.Total, Once: once(e.Lines, e.Total.Currency), Due: e.Total, DueOn: e.DueOn,
+			Noted:      money.Of(0, e.Total.Currency),
 			WrittenOff: money.Of(0, e.Total.Currency), Recovered: money.Of(0, e.Total.Currency),
 		})
 	case events.InvoiceIssued:
@@ -61,7 +62,8 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		return openingAccount(e.Opening).withReasons(e.Notes)
 	case events.ReceiptCredited, events.ReceiptWithdrawn, events.InvoiceAllocated, events.AllocationWithdrawn,
 		events.CreditNoteDrafted, events.CreditNoteIssued, events.CreditSetAside, events.SetAsideReturned,
-		events.SetAsidePaidOut, events.DebtWrittenOff, events.WriteOffRecovered, events.RecoveryWithdrawn:
+		events.SetAsidePaidOut, events.DebtWrittenOff, events.WriteOffRecovered, events.RecoveryWithdrawn,
+		events.BalanceCarriedOver:
 		return evolveMoney(s, e)
 	}
 	return s
@@ -75,9 +77,11 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 			Number: e.Number, Amount: e.Amount, Move: e.Move, Withdrawals: s.Receipts[e.ReceiptID].Withdrawals,
 			BookedAt: e.At,
 		})
+	case events.BalanceCarriedOver:
+		return s.carriedOver(e)
 	case events.CreditNoteDrafted:
 		inv, _ := s.invoice(e.InvoiceID)
-		inv.Noted = inv.Noted.Add(e.Amount)
+		inv.Noted, inv.ReplacedBy = inv.Noted.Add(e.Amount), e.ReplacedBy
 		s.Notes = with(s.Notes, e.CreditNoteID, Note{InvoiceID: e.InvoiceID, Amount: e.Amount, Reason: e.Reason})
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.CreditNoteIssued:
@@ -226,4 +230,15 @@ func (s Account) withInvoice(invoice id.Invoice, inv Invoice) Account {
 	s.Settled = without(s.Settled, invoice)
 	s.Invoices = with(s.Invoices, invoice, inv)
 	return s
+}
+
+// once is the sum of the lines of which no day has a share.
+func once(lines []events.InvoiceLine, currency money.Currency) money.Amount {
+	sum := money.Of(0, currency)
+	for _, l := range lines {
+		if l.Once {
+			sum = sum.Add(l.Gross)
+		}
+	}
+	return sum
 }

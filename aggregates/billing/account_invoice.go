@@ -21,17 +21,23 @@ func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]ev
 	if err != nil {
 		return nil, err
 	}
-	lines, taxes, total, err := charge(c.Lines, c.Tax, c.Currency)
+	drafted, err := draft(c, now)
 	if err != nil {
 		return nil, err
 	}
-	b.record(events.InvoiceDrafted{
+	b.record(drafted)
+	return b.events(), nil
+}
+
+// draft makes an invoice with its taxes and its total.
+func draft(c commands.DraftInvoice, now time.Time) (events.InvoiceDrafted, error) {
+	lines, taxes, total, err := charge(c.Lines, c.Tax, c.Currency)
+	return events.InvoiceDrafted{
 		SubscriberID: c.SubscriberID, OrgID: c.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: c.SubscriptionID,
-		SoldTo: c.SoldTo, Order: c.Order,
+		SoldTo: c.SoldTo, RunID: c.RunID, Order: c.Order,
 		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: lines, Taxes: taxes, Total: total, DueOn: c.DueOn,
 		Prefix: c.Prefix, DraftedAt: now,
-	})
-	return b.events(), nil
+	}, err
 }
 
 // decideIssueInvoice never refuses a granted number, since a series has no gaps: when the draft is voided or missing,
@@ -166,11 +172,9 @@ func (s Account) mayVoid(c commands.VoidInvoice) error {
 	}
 	switch {
 	case inv.Noted.Positive():
-		return failure.NewConflict("invoice_has_credit_note",
-			"A credit note was made for the invoice. Give the rest of it back by another credit note.")
+		return hasCreditNote()
 	case inv.WrittenOff.Positive():
-		return failure.NewConflict("invoice_written_off",
-			"A part of the invoice was written off. Give the rest of it back by a credit note.")
+		return partWrittenOff()
 	case c.ReleaseMoney && inv.Due.Add(found) != inv.Total:
 		return invoiceArchived()
 	case c.ReleaseMoney:
@@ -196,7 +200,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case isArchived(s, c.InvoiceID) && !known:
 		return nil, invoiceArchived()
 	case voided && !known:
-		return nil, failure.NewConflict("invoice_voided", "The invoice was voided. Nothing of it can be given back.")
+		return nil, invoiceVoided()
 	case !found && !known:
 		return nil, commands.ErrNoInvoice()
 	case drafted || known:
@@ -204,7 +208,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case inv.Seq == 0:
 		return nil, invoiceNotIssued()
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
-		return nil, currencyMismatch(s.Currency)
+		return nil, commands.ErrCurrencyMismatch(s.Currency)
 	}
 	left := inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff)
 	amount := c.Amount
@@ -212,8 +216,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 		amount = left
 	}
 	if !left.Positive() {
-		return nil, failure.NewConflict("invoice_given_back",
-			"The invoice was given back or written off whole. Nothing of it is left.")
+		return nil, givenBack()
 	}
 	if amount.Cmp(left) > 0 {
 		return nil, failure.NewConflict("credit_note_too_large", "Only %s of the invoice can still be given back.",
@@ -223,6 +226,53 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
 		Amount: amount, Reason: personal.Of(c.Reason), Prefix: c.Prefix, DraftedAt: now,
 	}}, nil
+}
+
+// DaysShare is the amount that some of the days of an invoiced period would give back: their share of the total without
+// charges, rounded half up, and at most the rest of the invoice. It is nothing for an invoice that the account does not
+// have (any more).
+func (s Account) DaysShare(invoice id.Invoice, days, of int) money.Amount {
+	inv, found := s.invoice(invoice)
+	if !found {
+		return money.Of(0, s.Currency)
+	}
+	left := inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff)
+	return inv.Total.Sub(inv.Once).MulDivRounded(int64(days), int64(of)).Min(left)
+}
+
+// Share is the amount that a credit would give back. One that keeps its period leaves at least the smallest amount of
+// the invoice: a note over all of it would take the period back.
+func (s Account) Share(c events.DaysCredit) money.Amount {
+	share := s.DaysShare(c.InvoiceID, c.Days, c.Of)
+	inv, found := s.invoice(c.InvoiceID)
+	if !found {
+		return share
+	}
+	left := inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff)
+	if !c.Amount.IsZero() {
+		share = c.Amount.Min(left)
+	}
+	if c.KeepsPeriod && share.Cmp(left) >= 0 {
+		share.Minor = max(0, left.Minor-1)
+	}
+	return share
+}
+
+// decideCreditDays drafts a credit note over the share of some days. Where the rest of the invoice is smaller, or
+// nothing, since it was given back or written off already, it takes that.
+func decideCreditDays(s Account, c commands.CreditDays, now time.Time) ([]events.AccountEvent, error) {
+	inv, found := s.invoice(c.InvoiceID)
+	_, voided := s.Voided[c.InvoiceID]
+	share := s.Share(events.DaysCredit{
+		InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of, Amount: c.Amount, KeepsPeriod: c.KeepsPeriod,
+	})
+	if voided || found && inv.Seq > 0 && !share.Positive() {
+		return nil, nil
+	}
+	return decideDraftCreditNote(s, commands.DraftCreditNote{
+		SubscriberID: c.SubscriberID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID, Amount: share,
+		Reason: c.Reason, Prefix: c.Prefix,
+	}, now)
 }
 
 // invoiceNotIssued refuses a draft: its number comes in a moment.
@@ -254,7 +304,8 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 		b.allocate(note.InvoiceID, c.CreditNoteID, amount, false)
 	}
 	b.settle(note.InvoiceID)
-	b.spend(id.Invoice{}, c.CreditNoteID)
+	corrected, _ := b.s.invoice(note.InvoiceID)
+	b.spend(corrected.ReplacedBy, c.CreditNoteID)
 	b.tellCredit()
 	return b.events(), nil
 }
@@ -278,12 +329,30 @@ func voidNoteNumber(s Account, c commands.IssueCreditNote, now time.Time) []even
 	return b.events()
 }
 
+// hasCreditNote refuses an invoice of which a part was given back.
+func hasCreditNote() error {
+	return failure.NewConflict("invoice_has_credit_note",
+		"A credit note was made for the invoice. Give the rest of it back by another credit note.")
+}
+
+// partWrittenOff refuses an invoice of which a part was given up.
+func partWrittenOff() error {
+	return failure.NewConflict("invoice_written_off",
+		"A part of the invoice was written off. Give the rest of it back by a credit note.")
+}
+
+// invoiceVoided refuses to correct an invoice that is voided.
+func invoiceVoided() error {
+	return failure.NewConflict("invoice_voided", "The invoice was voided. Nothing of it can be given back.")
+}
+
+// givenBack refuses to correct an invoice of which nothing is left.
+func givenBack() error {
+	return failure.NewConflict("invoice_given_back",
+		"The invoice was given back or written off whole. Nothing of it is left.")
+}
+
 // invoiceArchived refuses a change to a settled invoice of which the account keeps only the id.
 func invoiceArchived() error {
 	return failure.NewConflict("invoice_archived", "The invoice is paid and too old to change.")
-}
-
-// currencyMismatch refuses an amount in another currency: an account has one currency for ever.
-func currencyMismatch(want money.Currency) error {
-	return failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.", string(want))
 }

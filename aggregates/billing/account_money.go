@@ -35,6 +35,12 @@ func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]
 	})
 	b.spend(c.InvoiceID, c.ReceiptID)
 	b.tellCredit()
+	for i, e := range b.recorded {
+		if told, is := e.(events.CreditLeft); is {
+			told.Received = true
+			b.recorded[i] = told
+		}
+	}
 	return b.events(), nil
 }
 
@@ -63,7 +69,7 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 	case !c.WithdrawalID.IsZero() && slices.Contains(r.Withdrawals, c.WithdrawalID):
 		return nil, nil
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
-		return nil, currencyMismatch(s.Currency)
+		return nil, commands.ErrCurrencyMismatch(s.Currency)
 	case c.Amount.IsZero() && r.Withdrawn:
 		return nil, nil
 	}

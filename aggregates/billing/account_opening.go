@@ -42,6 +42,7 @@ type openingInvoice struct {
 	PeriodTo       time.Time       `json:"to,omitzero"`
 	Number         string          `json:"number,omitempty"`
 	Total          int64           `json:"total"`
+	Once           int64           `json:"once,omitempty"`
 	Due            int64           `json:"due,omitempty"`
 	DueOn          calendar.Date   `json:"dueOn"`
 	Seq            int             `json:"seq,omitempty"`
@@ -52,6 +53,7 @@ type openingInvoice struct {
 	WrittenOff     int64           `json:"writtenOff,omitempty"`
 	Recovered      int64           `json:"recovered,omitempty"`
 	Waived         bool            `json:"waived,omitempty"`
+	ReplacedBy     id.Invoice      `json:"replacedBy,omitzero"`
 }
 
 // openingReceipt is the durable form of Receipt. Names of fields never change.
@@ -135,9 +137,9 @@ func openingAccount(opening []byte) Account {
 		return Invoice{
 			SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, PeriodFrom: i.PeriodFrom,
 			PeriodTo: i.PeriodTo, Number: i.Number,
-			Total: amount(i.Total), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
+			Total: amount(i.Total), Once: amount(i.Once), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 			Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: amount(i.Noted), WrittenOff: amount(i.WrittenOff),
-			Recovered: amount(i.Recovered), Waived: i.Waived,
+			Recovered: amount(i.Recovered), Waived: i.Waived, ReplacedBy: i.ReplacedBy,
 		}
 	}
 	return Account{
@@ -160,9 +162,9 @@ func closeInvoice(i Invoice) openingInvoice {
 	return openingInvoice{
 		SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, PeriodFrom: i.PeriodFrom,
 		PeriodTo: i.PeriodTo, Number: i.Number,
-		Total: i.Total.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
+		Total: i.Total.Minor, Once: i.Once.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 		Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: i.Noted.Minor, WrittenOff: i.WrittenOff.Minor,
-		Recovered: i.Recovered.Minor, Waived: i.Waived,
+		Recovered: i.Recovered.Minor, Waived: i.Waived, ReplacedBy: i.ReplacedBy,
 	}
 }
 

@@ -50,7 +50,7 @@ func decidePayOrders(s Account, c commands.PayOrders, now time.Time) ([]events.A
 	case !s.Exists():
 		return nil, nil
 	case c.Keep.Currency != s.Currency:
-		return nil, currencyMismatch(s.Currency)
+		return nil, commands.ErrCurrencyMismatch(s.Currency)
 	}
 	b, left := booking{s: s, now: now}, s.Credit().Min(c.Credit).Sub(c.Keep)
 	for _, invoice := range s.orders() {

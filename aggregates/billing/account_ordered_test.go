@@ -75,7 +75,7 @@ func TestOrder_CreditPaysItWholeAndKeepsAPart(t *testing.T) {
 		SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Channel: "c2b",
 		Amount: kes(400_00), PaidAt: now, At: now,
 	}, events.CreditLeft{
-		SubscriberID: subscriber, OrgID: org, Credit: kes(400_00), Ordered: kes(350_00), At: now,
+		SubscriberID: subscriber, OrgID: org, Received: true, Credit: kes(400_00), Ordered: kes(350_00), At: now,
 	})
 	l.then(pays(400_00, 301_00))
 	l.then(pays(90_00, 0)) // the rest came after it was told

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -33,33 +34,45 @@ func (s Account) refund(refund id.Refund) (id.Receipt, Allocation, bool) {
 // decideSetCreditAside takes only unused money: what pays an invoice is the organization's until a credit note or a
 // void gives it back.
 func decideSetCreditAside(s Account, c commands.SetCreditAside, now time.Time) ([]events.AccountEvent, error) {
-	r, known := s.Receipts[c.ReceiptID]
-	_, _, asked := s.refund(c.RefundID)
-	switch {
-	case asked:
+	if _, _, asked := s.refund(c.RefundID); asked {
 		return nil, nil
-	case isArchived(s, c.ReceiptID):
-		return nil, receiptArchived()
-	case !known || r.CreditNote || r.WriteOff:
-		return nil, commands.ErrNoReceipt()
-	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
-		return nil, currencyMismatch(s.Currency)
 	}
-	amount := c.Amount
+	amount, err := s.MayRefund(c.ReceiptID, c.Amount)
+	if err != nil {
+		return nil, err
+	}
+	number := s.Receipts[c.ReceiptID].Number
+	b := booking{s: s, now: now}
+	b.record(events.CreditSetAside{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, RefundID: c.RefundID,
+		AllocationID: toRefund(c.RefundID).allocationOf(c.ReceiptID), ReceiptID: c.ReceiptID, Number: number,
+		Amount: amount, Reason: personal.Of(c.Reason), At: now,
+	})
+	return b.events(), nil
+}
+
+// MayRefund gives the amount that a refund of a receipt would have, and the failure that it would have. The zero amount
+// is all of the receipt that is credit. Fails: receipt_not_found, receipt_archived, currency_mismatch,
+// refund_too_large.
+func (s Account) MayRefund(receipt id.Receipt, amount money.Amount) (money.Amount, error) {
+	r, known := s.Receipts[receipt]
+	switch {
+	case isArchived(s, receipt):
+		return amount, receiptArchived()
+	case !known || r.CreditNote || r.WriteOff:
+		return amount, commands.ErrNoReceipt()
+	case !amount.IsZero() && amount.Currency != s.Currency:
+		return amount, commands.ErrCurrencyMismatch(s.Currency)
+	}
 	if amount.IsZero() {
 		amount = r.Unused
 	}
 	if amount.Cmp(r.Unused) > 0 || amount.IsZero() {
-		return nil, failure.NewConflict("refund_too_large", "Only %s of the receipt is credit that can be refunded.",
-			r.Unused.String())
+		return amount, failure.NewConflict("refund_too_large",
+			"Only %s of the receipt is credit that can be refunded. What pays an invoice becomes credit when that is "+
+				"credited or voided.", r.Unused.String())
 	}
-	b := booking{s: s, now: now}
-	b.record(events.CreditSetAside{
-		SubscriberID: s.SubscriberID, OrgID: s.OrgID, RefundID: c.RefundID,
-		AllocationID: toRefund(c.RefundID).allocationOf(c.ReceiptID), ReceiptID: c.ReceiptID, Number: r.Number,
-		Amount: amount, Reason: personal.Of(c.Reason), At: now,
-	})
-	return b.events(), nil
+	return amount, nil
 }
 
 // decideReturnSetAside makes the money credit, which pays what has become due meanwhile. When the receipt was withdrawn

@@ -184,7 +184,7 @@ func TestCreditReceipt_NamedInvoiceThenOldestDueThenCredit(t *testing.T) {
 			Amount: kes(2500), PaidAt: now, At: now,
 		},
 		alloc(3, 700), paid(3), alloc(2, 500), paid(2), alloc(1, 1000), paid(1),
-		events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(300), At: now})
+		events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(300), Received: true, At: now})
 	l.stands(0, 300)
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -40,7 +39,7 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 	case known || isArchived(s, c.WriteOffID):
 		return nil, nil
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
-		return nil, currencyMismatch(s.Currency)
+		return nil, commands.ErrCurrencyMismatch(s.Currency)
 	}
 	order, most := s.byDueDate(), money.Of(0, s.Currency)
 	for _, invoice := range order {
@@ -51,7 +50,7 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 		amount = most
 	}
 	if amount.Cmp(most) > 0 || amount.IsZero() {
-		return nil, failure.NewInvalid("write_off_too_large", "Only what is due can be written off.")
+		return nil, commands.ErrNotDue()
 	}
 	b := booking{s: s, now: now}
 	b.record(events.DebtWrittenOff{

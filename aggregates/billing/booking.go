@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -43,7 +44,7 @@ func opened(
 	case !s.Exists():
 		b.record(events.AccountOpened{SubscriberID: subscriber, OrgID: org, Currency: c})
 	case s.Currency != c:
-		return b, currencyMismatch(s.Currency)
+		return b, commands.ErrCurrencyMismatch(s.Currency)
 	}
 	return b, nil
 }
@@ -145,10 +146,7 @@ func (b *booking) settle(invoice id.Invoice) {
 	switch {
 	case !settled || inv.Cancelled:
 	case inv.Total.Positive() && b.s.returned(invoice) == inv.Total:
-		b.record(events.InvoiceCancelled{
-			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
-			At: b.now,
-		})
+		b.record(b.cancels(invoice))
 	case inv.Paid || inv.WroteOff:
 	case inv.WrittenOff.Positive():
 		b.record(events.InvoiceWrittenOff{
@@ -161,6 +159,20 @@ func (b *booking) settle(invoice id.Invoice) {
 			SoldTo: inv.SoldTo, PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, At: b.now,
 		})
 	}
+}
+
+// cancels is the event of an invoice that credit notes cover. With one in its place it says if the money that it frees
+// pays that.
+func (b *booking) cancels(invoice id.Invoice) events.InvoiceCancelled {
+	inv, _ := b.s.invoice(invoice)
+	e := events.InvoiceCancelled{
+		SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
+		At: b.now,
+	}
+	if corrected, found := b.s.invoice(inv.ReplacedBy); found {
+		e.ReplacedBy, e.Covered = inv.ReplacedBy, corrected.Due.Cmp(b.s.Credit()) <= 0
+	}
+	return e
 }
 
 // reopen records which paid invoices are due again, after all money has found its place.
@@ -256,6 +268,9 @@ func withBooksOfCredit(e events.AccountEvent, after events.Books) events.Account
 		e.After = after
 		return e
 	case events.RecoveryWithdrawn:
+		e.After = after
+		return e
+	case events.BalanceCarriedOver:
 		e.After = after
 		return e
 	default:

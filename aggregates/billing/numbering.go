@@ -63,7 +63,8 @@ func decideGrantNumbers(s Numbering, c commands.GrantNumbers, now time.Time) []e
 		seq := s.Last + int64(i) + 1
 		granted[i] = events.NumberGranted{
 			SeriesID: c.SeriesID, OrgID: c.OrgID, Document: c.Document, DocumentID: d.DocumentID,
-			SubscriberID: d.SubscriberID, Seq: seq, Number: fmt.Sprintf("%s-%04d", c.Prefix, seq), At: now,
+			SubscriberID: d.SubscriberID, Seq: seq, Number: fmt.Sprintf("%s-%04d", c.Prefix, seq), RunID: c.RunID,
+			At: now,
 		}
 	}
 	return granted

@@ -21,9 +21,13 @@ func charge(
 	rates, sum := effectiveRates(rule)
 	lines := make([]events.InvoiceLine, 0, len(in))
 	taxes := taxCharges(rule, c)
-	total := money.Of(0, c)
+	total, base := money.Of(0, c), money.Of(0, c)
 	for i, l := range in {
 		line, err := chargeLine(l, rule, rates, sum, c)
+		if err == nil && l.UnitPrice.Negative() {
+			line = takingOff(line, rule, taxes, base)
+		}
+		base = base.Add(baseOf(line, rule))
 		if err != nil {
 			return nil, nil, money.Amount{},
 				failure.NewInvalid("invoice_out_of_range", fmt.Sprintf("lines[%d].%s", i, err))
@@ -39,6 +43,37 @@ func charge(
 			failure.NewInvalid("invoice_out_of_range", "lines must sum to at least zero and at most the limit")
 	}
 	return lines, taxes, total, nil
+}
+
+// takingOff bounds what a line takes off the taxes of the lines before it: each is rounded by itself, and several that
+// take off all of a price would take a little more of its tax than there is.
+func takingOff(
+	line events.InvoiceLine, rule events.TaxRule, before []events.TaxCharge, base money.Amount,
+) events.InvoiceLine {
+	if base.Add(baseOf(line, rule)).Negative() {
+		return line
+	}
+	for i, t := range line.Taxes {
+		over := before[i].Amount.Add(t.Amount)
+		if !over.Negative() {
+			continue
+		}
+		line.Taxes[i].Amount = t.Amount.Sub(over)
+		if rule.Inclusive {
+			line.Net = line.Net.Add(over)
+		} else {
+			line.Gross = line.Gross.Sub(over)
+		}
+	}
+	return line
+}
+
+// baseOf is the amount of a line that its price and quantity fix: the gross with taxes in the price, else the net.
+func baseOf(line events.InvoiceLine, rule events.TaxRule) money.Amount {
+	if rule.Inclusive {
+		return line.Gross
+	}
+	return line.Net
 }
 
 // chargeLine calculates one line. Net and taxes always sum exactly to gross: inclusive prices fix the gross and the net
@@ -70,7 +105,7 @@ func chargeLine(
 	}
 	line := events.InvoiceLine{
 		Description: personal.Of(l.Description), Quantity: l.Quantity, UnitPrice: l.UnitPrice, Net: money.Of(base, c),
-		Taxes: taxes, Gross: money.Of(base, c),
+		Taxes: taxes, Gross: money.Of(base, c), Once: l.Once,
 	}
 	if rule.Inclusive {
 		line.Net = line.Gross.Sub(taxed)

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,22 @@ func TestOrganization_CreatedOnceAndChangedOnlyByADifference(t *testing.T) {
 	resume := commands.ResumeOrganization{OrgID: acme, Reason: "paid"}
 	s.When(resume).Then(events.OrganizationResumed{OrgID: acme, Reason: "paid"})
 	s.When(resume).ThenNothing()
+}
+
+func TestOrganization_ALogoIsChosenAndRemovedOnce(t *testing.T) {
+	t.Parallel()
+	digest, another := strings.Repeat("0a", 32), strings.Repeat("0b", 32)
+	one, none := commands.ChooseLogo{OrgID: acme, Digest: digest}, commands.RemoveLogo{OrgID: acme}
+	chosen := events.OrganizationLogoChosen{OrgID: acme, Digest: digest}
+	removed := events.OrganizationLogoRemoved{OrgID: acme}
+	organization(t).When(one).ThenFails("organization_not_found")
+	organization(t).Given(created()).When(one).Then(chosen)
+	organization(t).Given(created(), chosen).When(one).ThenNothing()
+	organization(t).Given(created(), chosen).When(commands.ChooseLogo{OrgID: acme, Digest: another}).
+		Then(events.OrganizationLogoChosen{OrgID: acme, Digest: another})
+	organization(t).Given(created(), chosen).When(none).Then(removed)
+	organization(t).Given(created(), chosen, removed).When(none).ThenNothing()
+	organization(t).Given(created(), chosen, removed).When(one).Then(chosen)
 }
 
 func TestOrganization_SettingsKeepTheCurrency(t *testing.T) {

@@ -21,6 +21,7 @@ func Organizations() aggregates.Definition[Organization, commands.OrganizationCo
 		Decide: decideOrganization, Owner: ownerOrganization, Claims: claimsOrganization,
 		Commands: []commands.OrganizationCommand{
 			commands.CreateOrganization{}, commands.RenameOrganization{}, commands.AdoptBillingSettings{},
+			commands.ChooseLogo{}, commands.RemoveLogo{},
 			commands.ReleaseInvoicePrefix{}, commands.SeatAdministrator{}, commands.ReleaseAdministrator{},
 			commands.SuspendOrganization{}, commands.ResumeOrganization{},
 		},
@@ -33,6 +34,7 @@ type Organization struct {
 	Slug      string
 	Name      string
 	Billing   events.BillingSettings
+	Logo      string // the hash of the picture on its documents; "" = none
 	Suspended bool
 	Prefixes  []string // the invoice prefixes that it holds: the present one and those not released, oldest first
 	// Administrators are the users who count as administrators. It is empty for organizations of before they were
@@ -56,6 +58,10 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 		}
 	case events.InvoicePrefixReleased:
 		s.Prefixes = slices.DeleteFunc(slices.Clone(s.Prefixes), func(p string) bool { return p == e.Prefix })
+	case events.OrganizationLogoChosen:
+		s.Logo = e.Digest
+	case events.OrganizationLogoRemoved:
+		s.Logo = ""
 	case events.AdministratorSeated:
 		s.Administrators = maps.Clone(s.Administrators)
 		if s.Administrators == nil {
@@ -116,6 +122,8 @@ func decideOrganization(
 		return decideAdoptBilling(s, c)
 	case commands.ReleaseInvoicePrefix:
 		return decideReleasePrefix(s, c)
+	case commands.ChooseLogo, commands.RemoveLogo:
+		return decideLogo(s, c)
 	case commands.SeatAdministrator:
 		if s.Administrators[c.UserID] {
 			return nil, nil
@@ -135,6 +143,18 @@ func decideOrganization(
 		return []events.OrganizationEvent{events.OrganizationResumed{OrgID: s.ID, Reason: c.Reason}}, nil
 	}
 	return nil, nil
+}
+
+// decideLogo puts a picture on the documents, or takes it off.
+func decideLogo(s Organization, c commands.OrganizationCommand) ([]events.OrganizationEvent, error) {
+	choose, chosen := c.(commands.ChooseLogo)
+	switch {
+	case choose.Digest == s.Logo:
+		return nil, nil
+	case chosen:
+		return []events.OrganizationEvent{events.OrganizationLogoChosen{OrgID: s.ID, Digest: choose.Digest}}, nil
+	}
+	return []events.OrganizationEvent{events.OrganizationLogoRemoved{OrgID: s.ID}}, nil
 }
 
 // errPrefixReserved refuses a word that customers of any organization type when they pay.

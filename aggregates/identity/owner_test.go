@@ -58,6 +58,7 @@ func TestOrganization_EverySettingThatDiffersIsAdopted(t *testing.T) {
 	for name, change := range map[string]func(*events.BillingSettings){
 		"tax rate": func(b *events.BillingSettings) { b.Tax.Components[0].BasisPoints = 800 },
 		"holidays": func(b *events.BillingSettings) { b.Holidays = []calendar.Date{{Year: 2026, Month: 12, Day: 25}} },
+		"suspense": func(b *events.BillingSettings) { b.SuspenseDays = 5 },
 		"zone":     func(b *events.BillingSettings) { b.Timezone = "Africa/Kampala" },
 		"country":  func(b *events.BillingSettings) { b.Country = "UG" },
 	} {

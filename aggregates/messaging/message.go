@@ -102,7 +102,7 @@ func decideQueueMessage(s Message, c commands.QueueMessage, now time.Time) []eve
 	}
 	return []events.MessageEvent{events.MessageQueued{
 		MessageID: c.MessageID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, SubscriptionID: c.SubscriptionID,
-		Template: c.Template, Until: c.Until.UTC(), Sender: c.Sender, At: now,
+		Template: c.Template, Until: c.Until.UTC(), Sender: c.Sender, OutageID: c.OutageID, At: now,
 	}}
 }
 

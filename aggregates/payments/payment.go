@@ -53,6 +53,7 @@ type Payment struct {
 	Shortcode         string // to which the money goes
 	Stage             Stage
 	CheckoutRequestID string     // "" until the provider's answer or a callback gives it
+	MerchantRequestID string     // the provider's id of the request, "" until its answer gives it
 	InitiatedAt       time.Time  // UTC
 	ExpiresAt         time.Time  // UTC
 	Unanswered        bool       // the latest status query got no answer
@@ -87,7 +88,7 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	case events.PromptSubmitting:
 		s.Stage = StageSent
 	case events.PromptAccepted:
-		s.CheckoutRequestID = e.CheckoutRequestID
+		s.CheckoutRequestID, s.MerchantRequestID = e.CheckoutRequestID, e.MerchantRequestID
 		if s.open() {
 			s.Stage = StageAwaiting
 		}

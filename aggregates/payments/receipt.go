@@ -23,7 +23,8 @@ func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.R
 			commands.ClaimProvisional{}, commands.AbsorbReceipt{}, commands.MarkUnclaimed{}, commands.MarkStalled{},
 			commands.AssignReceipt{},
 			commands.AttributeReceipt{}, commands.NameAttempt{}, commands.ReverseReceipt{},
-			commands.ReattributeReceipt{},
+			commands.ReattributeReceipt{}, commands.SetReceiptAside{}, commands.ReturnReceipt{},
+			commands.RefundReceipt{},
 		},
 	}
 }
@@ -39,6 +40,7 @@ const (
 	StandingMatched
 	StandingAbsorbed // another receipt carries the credit
 	StandingReversed
+	StandingRefunded // all of it went back to the payer
 )
 
 // Receipt is the state of one receipt. The zero value is "does not exist".
@@ -64,7 +66,11 @@ type Receipt struct {
 	Subscriber  id.Subscriber // whose account has the credit; zero = none
 	Invoice     id.Invoice    // that the match named, to be paid first; zero = the oldest due
 	Moves       int           // number of reattributions
-	Seen        map[sighting]bool
+	// Aside is the refund for which the money waits in suspense; zero = none. Refunded has the refunds that were paid,
+	// of money in suspense or on an account.
+	Aside    id.Refund
+	Refunded map[id.Refund]money.Amount
+	Seen     map[sighting]bool
 	// Disputing has the attempt that the first contradicting report of each organization named.
 	Disputing map[id.Organization]id.Payment
 	// Contradictions has every contradiction that was ever recorded, also after a person has decided about it.
@@ -148,7 +154,7 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 		}
 	case events.ReceiptDisputed:
 		// Nobody can decide about money that was taken back or that another receipt carries: there is no dispute.
-		s.Disputed = s.Standing != StandingReversed && s.Standing != StandingAbsorbed
+		s.Disputed = !s.hasLeft()
 		s.Contradictions = maps.Clone(s.Contradictions)
 		if s.Contradictions == nil {
 			s.Contradictions = map[contradiction]bool{}
@@ -176,6 +182,12 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	case events.ReceiptReversed:
 		s.Standing, s.Subscriber, s.Disputed = StandingReversed, id.Subscriber{}, false
 		s.Since, s.StalledAt = e.At, time.Time{}
+	case events.ReceiptSetAside:
+		s.Aside = e.RefundID
+	case events.ReceiptReturned:
+		s.Aside = id.Refund{}
+	case events.ReceiptRefunded:
+		return s.evolveRefunded(e)
 	case events.ReceiptReattributed:
 		s.Subscriber, s.Invoice, s.Disputed, s.Moves = e.To, id.Invoice{}, false, e.Move
 		s.Since, s.StalledAt = e.At, time.Time{}
@@ -238,6 +250,12 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 		return decideReverseReceipt(s, c, now)
 	case commands.ReattributeReceipt:
 		return decideReattributeReceipt(s, c, now)
+	case commands.SetReceiptAside:
+		return decideSetReceiptAside(s, c, now)
+	case commands.ReturnReceipt:
+		return decideReturnReceipt(s, c, now)
+	case commands.RefundReceipt:
+		return decideRefundReceipt(s, c, now)
 	}
 	return nil, nil
 }
@@ -300,6 +318,16 @@ func (s Receipt) Elsewhere(c commands.RecordReceipt) bool {
 	return s.Standing != StandingNone && !same && !s.agrees(c)
 }
 
+// OnlyStated reports whether the money is known by nothing but a statement that a person uploaded.
+func (s Receipt) OnlyStated() bool {
+	for seen := range s.Seen {
+		if seen.Kind != commands.SightingStatement {
+			return false
+		}
+	}
+	return s.Standing != StandingNone
+}
+
 // decideRecordCash creates a receipt that is matched at once, because the member of staff names the subscriber.
 func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingReversed {
@@ -331,6 +359,8 @@ func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]ev
 	switch {
 	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID, s.Standing == StandingAbsorbed:
 		return nil, nil
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	case s.Disputed:
 		return nil, receiptDisputed()
 	case s.Standing == StandingMatched:

@@ -32,8 +32,11 @@ func decideClaimProvisional(s Receipt, c commands.ClaimProvisional, now time.Tim
 // decideAbsorbReceipt records that another receipt carries this money. CreditedTo names the account that must give the
 // money back, when this receipt was credited too.
 func decideAbsorbReceipt(s Receipt, c commands.AbsorbReceipt, now time.Time) ([]events.ReceiptEvent, error) {
-	if s.Standing == StandingAbsorbed || s.Standing == StandingReversed {
+	switch {
+	case s.Standing == StandingAbsorbed || s.Standing == StandingReversed:
 		return nil, nil
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	}
 	return []events.ReceiptEvent{events.ReceiptAbsorbed{
 		ReceiptID: s.ID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, PaymentID: c.PaymentID,
@@ -75,6 +78,8 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 	switch {
 	case s.Org == c.OrgID && s.Standing == StandingHeld:
 		return nil, nil
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	case s.Standing == StandingMatched || s.Standing == StandingAbsorbed:
 		return nil, receiptMatched()
 	case s.Standing == StandingReversed:
@@ -82,7 +87,7 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 	case !s.Org.IsZero():
 		return nil, failure.NewConflict("receipt_assigned", "This money belongs to an organization already.")
 	case s.Standing != StandingHeld:
-		return nil, failure.NewConflict("receipt_being_matched", "This money is not in suspense yet. Try again later.")
+		return nil, ErrBeingMatched()
 	case c.Currency != "" && c.Currency != s.Amount.Currency:
 		return nil, failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.",
 			c.Currency)
@@ -109,6 +114,8 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	case confirms && !c.InvoiceID.IsZero() && c.InvoiceID != s.Invoice:
 		return nil, failure.NewConflict("receipt_attributed",
 			"This money is on this subscriber's account already, and was not given to this invoice first.")
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	case s.ofAnother(c.PaymentID):
 		return nil, commands.ErrOtherAttempt()
 	case confirms && !s.needsPerson() && !s.learns(c.PaymentID):
@@ -155,6 +162,8 @@ func decideNameAttempt(s Receipt, c commands.NameAttempt, now time.Time) ([]even
 		return nil, commands.ErrNoReceipt()
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	case s.ofAnother(c.PaymentID):
 		return nil, commands.ErrOtherAttempt()
 	case !s.learns(c.PaymentID):
@@ -183,10 +192,15 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 		return nil, nil
 	case StandingAbsorbed:
 		return nil, receiptAbsorbed()
+	case StandingRefunded:
+		return nil, receiptRefunded()
 	case StandingNone, StandingRecorded, StandingHeld, StandingMatched:
 	}
-	if s.Org != c.OrgID {
+	switch {
+	case s.Org != c.OrgID:
 		return nil, commands.ErrNoReceipt()
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	}
 	return []events.ReceiptEvent{events.ReceiptReversed{
 		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, Amount: s.Amount, Reason: personal.Of(c.Reason),
@@ -205,6 +219,8 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 		return nil, receiptAbsorbed()
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
+	case s.beingRefunded():
+		return nil, receiptRefunded()
 	case s.Standing != StandingMatched:
 		return nil, failure.NewConflict("receipt_not_matched",
 			"This money is not on an account yet. Attribute it instead.")

@@ -116,6 +116,7 @@ func TestSubscriber_EveryDetailThatDiffersIsCorrected(t *testing.T) {
 		"notes":      func(d *events.SubscriberDetails) { d.Notes = personal.Of("has a dog") },
 		"tags":       func(d *events.SubscriberDetails) { d.Tags = []personal.Text{personal.Of("east")} },
 		"reference":  func(d *events.SubscriberDetails) { d.ExternalRef = personal.Of("crm-1") },
+		"tax PIN":    func(d *events.SubscriberDetails) { d.TaxPIN = personal.Of("A012345678Z") },
 		"place":      func(d *events.SubscriberDetails) { d.Location = new(events.Location).Text() },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // PeriodState says what became of a period.
@@ -40,6 +41,11 @@ type Period struct {
 	Mode  events.BillingMode
 	Unit  calendar.Period
 	State PeriodState
+	// Price is that of a whole period of the plan, under which the days of this one are paid; zero = that of the
+	// subscription's terms.
+	Price money.Amount
+	// Undone says that the period was cancelled by the undo of a billing run: no time passes for it.
+	Undone bool
 	// Begins is set when the period does not continue the one before it. A prepaid period gets it at its first payment
 	// and keeps it when the payment is withdrawn, because later periods follow from there. A postpaid period always has
 	// it. Zero = it continues.
@@ -49,6 +55,11 @@ type Period struct {
 	// KeepsTime says that the period ends at the time of day of the anniversary. Otherwise it was recorded before that
 	// was kept, and ends at the time of day of its own beginning.
 	KeepsTime bool
+	// BillingDay is the day of the month on which the period ends, 1 to 28; 0 = the anniversary. Gaps do not make it
+	// end later: the days in them are credited instead.
+	BillingDay int
+	// Days is the length of a part of a billing month, in local days; 0 = a whole period.
+	Days int
 	// Fixed is the place of an old postpaid period that still waits for money while those around it are no longer kept.
 	// Zero = the place is computed.
 	Fixed Span
@@ -57,8 +68,11 @@ type Period struct {
 // open reports whether the period waits for money.
 func (p Period) open() bool { return p.State == PeriodDue || p.State == PeriodWithdrawn }
 
-// takesTime reports whether time passes for the period: for a prepaid one while it is paid, for a postpaid one always.
-func (p Period) takesTime() bool { return p.Mode == events.Postpaid || p.State == PeriodPaid }
+// takesTime reports whether time passes for the period: for a prepaid one while it is paid, for a postpaid one unless
+// it was undone.
+func (p Period) takesTime() bool {
+	return p.Mode == events.Postpaid && !p.Undone || p.State == PeriodPaid
+}
 
 // Base has the effect of the periods that are no longer kept. The zero value belongs to a subscription that keeps all.
 type Base struct {
@@ -87,7 +101,7 @@ func (s Subscription) Course() Course {
 		Begun: s.Base.Begun,
 	}
 	for i, p := range s.Periods {
-		c.Places[i] = c.add(p, s.Gaps, zone)
+		c.Places[i] = c.add(p, s.Gaps, s.Grants, zone)
 	}
 	return c
 }
@@ -95,9 +109,9 @@ func (s Subscription) Course() Course {
 // PaidUntil is the end of the paid time, exclusive; zero without a paid period.
 func (s Subscription) PaidUntil() time.Time { return s.Course().PaidUntil }
 
-// add places the next period and returns its place. Gaps inside make it end later. An end that is off the anniversary
-// because of them begins a new one, so that the next period has its full length.
-func (c *Course) add(p Period, gaps []Span, zone *time.Location) Span {
+// add places the next period and returns its place. Gaps and grants inside make it end later. An end that is off the
+// anniversary because of them begins a new one, so that the next period has its full length.
+func (c *Course) add(p Period, gaps []Span, grants []Grant, zone *time.Location) Span {
 	if !p.Fixed.IsZero() {
 		if p.State == PeriodPaid {
 			c.PaidUntil = latest(c.PaidUntil, p.Fixed.To)
@@ -110,17 +124,36 @@ func (c *Course) add(p Period, gaps []Span, zone *time.Location) Span {
 	if !p.takesTime() {
 		return Span{}
 	}
+	if p.BillingDay > 0 {
+		return c.addByDays(p, zone)
+	}
 	from, to := c.End, p.Unit.After(c.End, c.Anchor, zone)
 	if p.KeepsTime && !c.Begun.IsZero() {
 		to = p.Unit.Next(c.End, c.Anchor, c.Begun, zone)
 	}
-	c.End = stretched(from, to, gaps)
+	c.End = granted(from, stretched(from, to, gaps), grants, zone)
 	switch {
 	case !c.End.Equal(to):
 		c.Anchor, c.Begun = anchorAt(c.End, c.Anchor, zone), c.End
 	case p.Unit == calendar.Hour:
 		c.Begun = c.End
 	}
+	if p.State == PeriodPaid {
+		c.PaidUntil = latest(c.PaidUntil, c.End)
+	}
+	return Span{from, c.End}
+}
+
+// addByDays places the next period that ends on a fixed billing day. A whole one that does not begin on that day, since
+// the payment of one before it was taken back, is a month long and ends on its own day; the next one leads back.
+func (c *Course) addByDays(p Period, zone *time.Location) Span {
+	from, first := c.End, calendar.On(c.End, zone)
+	last := first.AddDays(p.Days)
+	if p.Days == 0 {
+		last = calendar.On(calendar.Month.After(from, first.Day, zone), zone)
+	}
+	c.End = last.Start(zone)
+	c.Anchor, c.Begun = last.Day, c.End
 	if p.State == PeriodPaid {
 		c.PaidUntil = latest(c.PaidUntil, c.End)
 	}
@@ -202,7 +235,7 @@ func (s Subscription) compacted(keep int) Subscription {
 		if place.To.After(over) || p.Mode == events.Prepaid && p.open() {
 			break
 		}
-		if c.add(p, s.Gaps, zone); p.open() {
+		if c.add(p, s.Gaps, s.Grants, zone); p.open() {
 			p.Fixed = place
 			kept = append(kept, p)
 		}
@@ -214,6 +247,7 @@ func (s Subscription) compacted(keep int) Subscription {
 	base.End, base.Anchor, base.Begun, base.PaidUntil = c.End, c.Anchor, c.Begun, c.PaidUntil
 	s.Base, s.Periods = base, append(kept, s.Periods[i:]...)
 	s.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g Span) bool { return !g.To.After(base.End) })
+	s.Grants = slices.DeleteFunc(slices.Clone(s.Grants), func(g Grant) bool { return g.At.Before(base.End) })
 	return s
 }
 

@@ -28,16 +28,35 @@ type played struct {
 	places   map[id.Invoice]events.PeriodPlace // as the events told them
 	ever     map[id.Invoice]bool               // periods that were paid at least once
 	served   time.Duration                     // time in which the customer had service
+	credited map[id.Invoice]int                // days that are not to be paid
 	until    time.Time                         // paidUntil as the events told it
 }
 
 // begin creates the subscription.
 func begin(r *rapid.T, mode events.BillingMode) *played {
-	p := &played{r: r, at: now, places: map[id.Invoice]events.PeriodPlace{}, ever: map[id.Invoice]bool{}}
 	c := create(mode)
 	c.Timezone, c.Terms.Period = "UTC", calendar.Day
+	return play(r, c)
+}
+
+// play begins the life of a subscription.
+func play(r *rapid.T, c commands.CreateSubscription) *played {
+	p := &played{
+		r: r, at: now, places: map[id.Invoice]events.PeriodPlace{}, ever: map[id.Invoice]bool{},
+		credited: map[id.Invoice]int{},
+	}
 	p.do(c)
 	return p
+}
+
+// credit adds up the days that are not to be paid.
+func (p *played) credit(list []events.DaysCredit) {
+	for _, c := range list {
+		p.credited[c.InvoiceID] += c.Days
+		if c.Days < 1 || c.Days > c.Of {
+			p.r.Fatalf("credit %+v", c)
+		}
+	}
 }
 
 // do decides a command for both states, which must agree unless the period is too old for the short one.
@@ -71,6 +90,7 @@ func (p *played) watch(e events.SubscriptionEvent) {
 	}
 	switch e := e.(type) {
 	case events.SubscriptionExtended:
+		p.credit(e.Credits)
 		p.ever[e.InvoiceID], p.until = true, e.PaidUntil
 		place(append(e.Moved, events.PeriodPlace{InvoiceID: e.InvoiceID, From: e.From, To: e.To}))
 	case events.PeriodWithdrawn:
@@ -80,6 +100,7 @@ func (p *played) watch(e events.SubscriptionEvent) {
 		p.until = e.PaidUntil
 		place(e.Moved)
 	case events.SubscriptionResumed:
+		p.credit(e.Credits)
 		p.until = e.PaidUntil
 		place(e.Moved)
 	case events.PeriodDue:
@@ -121,12 +142,29 @@ func (p *played) check() {
 		if !told.From.Equal(place.From) || !told.To.Equal(place.To) {
 			p.r.Fatalf("period %d lies in %v, the events told %v", period.Ordinal, place, told)
 		}
-		if place.From.Before(last) || served(p.s, place.From, place.To) != day {
+		if place.From.Before(last) || !p.whole(period, place) {
 			p.r.Fatalf("period %d in %v after %s has %s", period.Ordinal, place, last,
 				served(p.s, place.From, place.To))
 		}
 		last = place.To
 	}
+}
+
+// whole reports whether a place has the length of its period: a day, or for a billing day its days or a month.
+func (p *played) whole(period subscribers.Period, place subscribers.Span) bool {
+	if period.BillingDay == 0 {
+		return served(p.s, place.From, place.To) == day
+	}
+	zone, err := time.LoadLocation(p.s.Timezone)
+	if err != nil {
+		p.r.Fatal(err)
+	}
+	first := calendar.On(place.From, zone)
+	end := first.AddDays(period.Days)
+	if period.Days == 0 {
+		end = calendar.On(calendar.Month.After(place.From, first.Day, zone), zone)
+	}
+	return place.To.Equal(end.Start(zone))
 }
 
 // served is the length of a span without the gaps in it.
@@ -278,6 +316,47 @@ func TestWithdrawPeriod_TheOrderOfWithdrawalsMakesNoDifference(t *testing.T) {
 		}
 		if diff := cmp.Diff(take(some), take(other)); diff != "" {
 			r.Fatalf("(-one order +other)\n%s", diff)
+		}
+	})
+}
+
+// TestUpcoming_IsWhatBecomesDueWhenNothingChanges asks in the middle of a random life what comes, and lets it come.
+func TestUpcoming_IsWhatBecomesDueWhenNothingChanges(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		c := create(rapid.SampledFrom([]events.BillingMode{events.Prepaid, events.Postpaid}).Draw(r, "mode"))
+		if c.Terms.AnchorDay = rapid.IntRange(0, 28).Draw(r, "day"); c.Terms.AnchorDay == 0 {
+			c.Timezone, c.Terms.Period = "UTC", calendar.Day
+		}
+		p := play(r, c)
+		for n := range rapid.IntRange(0, 15).Draw(r, "steps") {
+			p.at = p.at.Add(time.Duration(rapid.IntRange(0, 20*24).Draw(r, "hours")) * time.Hour)
+			p.billedStep(false)
+			p.beside(n)
+		}
+		coming := p.s.Upcoming(p.at, 3)
+		if running := p.s.State != subscribers.Paused; running != (len(coming) == 3) {
+			r.Fatalf("%d periods come for one that is %s", len(coming), p.s.State)
+		}
+		for _, next := range coming {
+			for _, open := range p.s.Open() {
+				if period, _ := p.s.Period(open); period.Mode == events.Prepaid {
+					at := p.at
+					for _, known := range []time.Time{p.s.PaidUntil(), p.s.StartsAt} {
+						if known.After(at) {
+							at = known
+						}
+					}
+					p.do(paid(open, at))
+				}
+			}
+			before := len(p.recorded)
+			p.at = next.At
+			p.do(commands.MakePeriodDue{SubscriptionID: subscription})
+			due, ok := p.recorded[len(p.recorded)-1].(events.PeriodDue)
+			if diff := cmp.Diff(next.Due, due); !ok || len(p.recorded) == before || diff != "" {
+				r.Fatalf("(-told +made)\n%s", diff)
+			}
 		}
 	})
 }

@@ -22,7 +22,7 @@ func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand,
 		Claims: claimsSubscriber,
 		Commands: []commands.SubscriberCommand{
 			commands.RegisterSubscriber{}, commands.CorrectSubscriberDetails{}, commands.BlockSubscriber{},
-			commands.UnblockSubscriber{},
+			commands.UnblockSubscriber{}, commands.RemoveSubscriber{},
 		},
 	}
 }
@@ -63,17 +63,26 @@ func evolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 func ownerSubscriber(s Subscriber) id.Organization { return s.Owner }
 
 // claimsSubscriber claims the account number on the whole platform, because customers of all organizations type it at
-// the shared paybill (docs/rules/subscribers.md#account-number).
+// the shared paybill (docs/rules/subscribers.md#account-number). Aliases are unique in the organization.
 func claimsSubscriber(s Subscriber) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
-	return []commands.Claim{
+	claims := []commands.Claim{
 		{
 			Kind: "account_number", Value: s.AccountNumber, Code: "account_number_taken",
 			Message: "This account number is taken.",
 		},
 	}
+	for _, alias := range s.Details.AccountAliases {
+		if !alias.IsZero() {
+			claims = append(claims, commands.Claim{
+				Kind: "account_alias", Value: s.Owner.String() + "/" + alias.Reveal(), Code: "account_alias_taken",
+				Message: "This old account number belongs to another customer.",
+			})
+		}
+	}
+	return claims
 }
 
 // decideSubscriber dispatches; every command but the first needs a subscriber that is not forgotten.
@@ -97,6 +106,8 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 		}
 		return []events.SubscriberEvent{events.SubscriberBlocked{SubscriberID: s.ID, Reason: personal.Of(c.Reason)}},
 			nil
+	case commands.RemoveSubscriber:
+		return []events.SubscriberEvent{events.SubscriberForgotten{SubscriberID: s.ID, Reason: c.Reason}}, nil
 	case commands.UnblockSubscriber:
 		if !s.Blocked {
 			return nil, nil
@@ -123,11 +134,12 @@ func sameDetails(a, b events.SubscriberDetails) bool {
 	for _, pair := range [][2]interface{ Reveal() string }{
 		{a.FirstName, b.FirstName}, {a.LastName, b.LastName}, {a.Phone, b.Phone},
 		{a.Email, b.Email}, {a.Address, b.Address}, {a.Notes, b.Notes},
-		{a.Location, b.Location}, {a.ExternalRef, b.ExternalRef},
+		{a.Location, b.Location}, {a.ExternalRef, b.ExternalRef}, {a.TaxPIN, b.TaxPIN},
 	} {
 		if pair[0].Reveal() != pair[1].Reveal() {
 			return false
 		}
 	}
-	return slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal)
+	return slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal) &&
+		slices.EqualFunc(a.AccountAliases, b.AccountAliases, personal.Text.Equal)
 }

@@ -19,9 +19,12 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 		Decide: decideSubscription, Owner: ownerSubscription, Claims: claimsSubscription, Close: closeSubscription,
 		Commands: []commands.SubscriptionCommand{
 			commands.CreateSubscription{}, commands.MakePeriodDue{}, commands.ExtendSubscription{},
-			commands.WithdrawPeriod{}, commands.CancelPeriod{}, commands.PauseSubscription{},
-			commands.ResumeSubscription{}, commands.EndSubscription{}, commands.AssignAddresses{},
-			commands.SetCredentials{}, commands.ShowCredentials{},
+			commands.WithdrawPeriod{}, commands.CancelPeriod{}, commands.ReissuePeriod{}, commands.PauseSubscription{},
+			commands.ResumeSubscription{}, commands.EndSubscription{}, commands.ExpireSubscription{},
+			commands.AssignAddresses{}, commands.SetCredentials{}, commands.ShowCredentials{},
+			commands.CompensateSubscription{}, commands.ChangePlan{}, commands.MovePlan{}, commands.ApplyPlanChange{},
+			commands.UndoPlanMove{}, commands.AddExtra{}, commands.RemoveExtra{},
+			commands.UndoPeriod{}, commands.TakeBackCompensation{},
 		},
 	}
 }
@@ -43,13 +46,24 @@ type Subscription struct {
 	ID           id.Subscription
 	Owner        id.Organization
 	SubscriberID id.Subscriber
+	PlanID       id.Plan // zero = it is not known, since the stream was closed before it was kept
 	PlanVersion  int
 	Terms        events.PlanTerms
-	Timezone     string // IANA name; days and months of periods are in this zone
-	StartsAt     time.Time
-	Username     personal.Text // personal: the closing event carries it sealed, outside the opening
-	PasswordRef  id.Secret     // of the present password
-	FormerRef    id.Secret     // of the password before it, which the vault need not have any more; zero = none
+	// Planned is the change to another plan that comes with a later period; the zero value is none.
+	Planned PlannedChange
+	// Moved is the latest move of many customers that took this one to another version.
+	Moved PlanMoved
+	// Changes counts the changes of plans and of their plans; each makes the previews before it stale.
+	Changes int
+	// Extras are on invoices beside the price of the plan. Called are their descriptions, which are personal as
+	// Username is.
+	Extras      events.Extras
+	Called      []events.ExtraText
+	Timezone    string // IANA name; days and months of periods are in this zone
+	StartsAt    time.Time
+	Username    personal.Text // personal: the closing event carries it sealed, outside the opening
+	PasswordRef id.Secret     // of the present password
+	FormerRef   id.Secret     // of the password before it, which the vault need not have any more; zero = none
 	// Addresses are personal, as Username is.
 	Addresses commands.ServiceAddresses
 	State     SubscriptionState
@@ -62,44 +76,56 @@ type Subscription struct {
 	// Gaps are pauses, the unserved time between a withdrawal and its repayment, and the times that a late renewal from
 	// the expiry does not count: disjoint, in order of time.
 	Gaps []Span
+	// Grants are days that were given for times without service, in order of time.
+	Grants []Grant
+	// Compensated are the newest times for which something was given, and CompensatedUntil is the end of those that are
+	// no longer remembered.
+	Compensated      []Compensated
+	CompensatedUntil time.Time
 	// UnservedSince is as in events.SubscriptionExtended.
 	UnservedSince time.Time
 	Latest        time.Time // the latest instant that an event told
+	// Dropped is when the newest change was that a period was cancelled; zero = it was another one.
+	Dropped time.Time
+	// Undone is the billing run of which an undo took the last period back; then the next period waits for that run,
+	// when a person asks for it again, or for money. Zero = nothing waits.
+	Undone id.BillingRun
 }
 
 // evolveSubscription applies one recorded event.
 func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription {
+	s = s.extra(e)
 	switch e := e.(type) {
 	case events.SubscriptionCreated:
 		return Subscription{
-			ID: e.SubscriptionID, Owner: e.OrgID, SubscriberID: e.SubscriberID, PlanVersion: e.PlanVersion,
-			Terms: e.Terms, Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username,
-			PasswordRef: e.PasswordRef, State: Pending, Latest: e.CreatedAt,
+			ID: e.SubscriptionID, Owner: e.OrgID, SubscriberID: e.SubscriberID, PlanID: e.PlanID,
+			PlanVersion: e.PlanVersion, Terms: e.Terms, Timezone: e.Timezone, StartsAt: e.StartsAt,
+			Username: e.Username, PasswordRef: e.PasswordRef, State: Pending, Latest: e.CreatedAt,
 		}
 	case events.PeriodDue:
-		return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
-			p.State, p.Mode, p.Unit, p.KeepsTime = PeriodDue, e.Terms.Mode, e.Terms.Period, e.KeepsTime
-			if p.Mode == events.Postpaid {
-				p.Begins = e.From
-			}
-		})
+		return s.due(e)
 	case events.SubscriptionActivated:
 		s.State = Active
 	case events.SubscriptionExtended:
 		return s.extended(e)
 	case events.PeriodWithdrawn:
 		s = s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) { p.State = PeriodWithdrawn })
-		s.UnservedSince = e.UnservedSince
+		s.UnservedSince, s.Dropped = e.UnservedSince, time.Time{}
 	case events.PeriodCancelled:
-		s = s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) { p.State = PeriodCancelled })
-		s.UnservedSince = e.UnservedSince
+		return s.cancelled(e)
+	case events.PeriodReissued:
+		return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) { p.InvoiceID = e.CorrectedID })
 	case events.SubscriptionPaused:
 		s = s.told(e.At)
 		s.State, s.PausedAt = Paused, e.At
 	case events.SubscriptionResumed:
 		s = s.told(e.At)
 		s.Gaps = withGap(s.Gaps, Span{s.PausedAt, e.At})
-		s.State, s.PausedAt = Active, time.Time{}
+		s.State, s.PausedAt, s.Dropped = Active, time.Time{}, time.Time{}
+	case events.SubscriptionCompensated:
+		return s.compensated(e)
+	case events.CompensationTakenBack:
+		return s.takenBack(e)
 	case events.SubscriptionEnded:
 		s.State, s.EndedAt = Ended, s.running(e.At)
 	case events.SubscriptionAddressesAssigned:
@@ -114,10 +140,30 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		}
 	case events.SubscriptionCredentialsShown:
 		return s.told(e.At)
+	case events.PaidTimeCarriedOver:
+		s = s.told(e.At)
+		s.Base = Base{End: e.PaidUntil, Anchor: e.Anchor, Begun: e.PaidUntil, PaidUntil: e.PaidUntil}
+	case events.SubscriptionPlanChanged, events.PlanChangePlanned, events.PlanChangeMoved, events.PlanChangeDropped:
+		return s.planned(e)
 	case events.SubscriptionPeriodClosed:
 		return reopened(e)
 	}
 	return s
+}
+
+// due records a period that became due.
+func (s Subscription) due(e events.PeriodDue) Subscription {
+	s.Dropped, s.Undone = time.Time{}, id.BillingRun{}
+	return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
+		p.State, p.Mode, p.Unit, p.KeepsTime = PeriodDue, e.Terms.Mode, e.Terms.Period, e.KeepsTime
+		p.BillingDay, p.Days = e.Terms.AnchorDay, e.Part.Days
+		if !s.Planned.IsZero() {
+			p.Price = e.Terms.Price
+		}
+		if p.Mode == events.Postpaid || e.From.After(s.Course().End) {
+			p.Begins = e.From
+		}
+	})
 }
 
 // told remembers the instant of an event; zero for an event without one.
@@ -144,6 +190,17 @@ func (s Subscription) became(invoice id.Invoice, ordinal int, edit func(*Period)
 	return s
 }
 
+// cancelled records a dropped period, and for which run the next one waits when it was undone.
+func (s Subscription) cancelled(e events.PeriodCancelled) Subscription {
+	s = s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
+		p.State, p.Undone = PeriodCancelled, !e.UndoneRun.IsZero()
+	})
+	if s.UnservedSince, s.Dropped = e.UnservedSince, e.At; !e.UndoneRun.IsZero() {
+		s.Undone = e.UndoneRun
+	}
+	return s
+}
+
 // extended records a paid period. One that was recorded without an ordinal began anew when it was after all paid time.
 func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 	begins := e.Begins
@@ -160,7 +217,7 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 	for _, off := range e.WithoutAccess {
 		s.Gaps = withGap(s.Gaps, Span(off))
 	}
-	s.UnservedSince = e.UnservedSince
+	s.UnservedSince, s.Dropped = e.UnservedSince, time.Time{}
 	return s
 }
 

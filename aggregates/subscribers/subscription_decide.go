@@ -25,19 +25,41 @@ func decideSubscription(
 	switch c := c.(type) {
 	case commands.CreateSubscription:
 	case commands.MakePeriodDue:
-		return decidePeriodDue(s, now), nil
+		return decidePeriodDue(s, c, now), nil
 	case commands.ExtendSubscription:
 		return decideExtend(s, c, now)
 	case commands.WithdrawPeriod:
 		return decideWithdraw(s, c, now)
 	case commands.CancelPeriod:
 		return decideCancel(s, c, now)
+	case commands.ReissuePeriod:
+		return decideReissuePeriod(s, c, now)
+	case commands.UndoPeriod:
+		return decideUndoPeriod(s, c, now)
 	case commands.PauseSubscription:
 		return decidePause(s, c, now)
 	case commands.ResumeSubscription:
 		return decideResume(s, c, now)
 	case commands.EndSubscription:
-		return decideEnd(s, c, now), nil
+		return decideEnd(s, c.Reason, now), nil
+	case commands.ExpireSubscription:
+		return decideExpire(s, now), nil
+	case commands.CompensateSubscription:
+		return decideCompensate(s, c, now)
+	case commands.ChangePlan:
+		return decideChangePlan(s, c, now)
+	case commands.UndoPlanMove:
+		return decideUndoMove(s, c, now)
+	case commands.MovePlan:
+		return decideMovePlan(s, c, now)
+	case commands.ApplyPlanChange:
+		return decideApplyChange(s, now), nil
+	case commands.AddExtra:
+		return decideAddExtra(s, c, now)
+	case commands.RemoveExtra:
+		return decideRemoveExtra(s, c, now)
+	case commands.TakeBackCompensation:
+		return decideTakeBackCompensation(s, c, now)
 	case commands.AssignAddresses:
 		return decideAddresses(s, c, now)
 	case commands.SetCredentials:
@@ -71,6 +93,16 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	if !c.Addresses.IsZero() {
 		made = append(made, assigned(s, c.Addresses, now))
 	}
+	for _, x := range c.Extras {
+		added, err := decideAddExtra(s, x, now)
+		if err != nil {
+			return nil, err
+		}
+		s, made = evolveSubscription(s, added[0]), append(made, added...)
+	}
+	if carried := carriedOver(s, c.PaidUntil, now); carried != nil {
+		return append(made, carried...), nil
+	}
 	if c.Terms.Mode == events.Postpaid && starts.After(now) {
 		return made, nil
 	}
@@ -78,36 +110,57 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 }
 
 // decidePeriodDue makes the next period due. It gives no event while the subscription is ended or paused, while a
-// prepaid period waits for money, or before the present postpaid period ends.
-func decidePeriodDue(s Subscription, now time.Time) []events.SubscriptionEvent {
-	if s.State == Ended || s.State == Paused {
+// prepaid period waits for money, or before the present postpaid period ends; asked for a day, nor before the period
+// becomes due on it. What an undo took back waits for a person or for money.
+func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
+	if !s.Undone.IsZero() && (c.Received || c.Again && c.RunID == s.Undone) {
+		s.Undone, s.Dropped = id.BillingRun{}, time.Time{}
+	}
+	switch {
+	case s.State == Ended || s.State == Paused || !s.Undone.IsZero():
+		return nil
+	case s.Terms.Mode == events.Prepaid && slices.ContainsFunc(s.Periods, Period.open):
+		return nil
+	case !c.On.IsZero():
+		if !s.dueOn(c.On, now) {
+			return nil
+		}
+	case s.Terms.Mode == events.Postpaid && (s.Course().End.After(now) || s.StartsAt.After(now)):
 		return nil
 	}
-	if s.Terms.Mode == events.Prepaid && slices.ContainsFunc(s.Periods, Period.open) {
-		return nil
+	made := due(s, now)
+	for i, e := range made {
+		if period, ok := e.(events.PeriodDue); ok {
+			period.RunID = c.RunID
+			made[i] = period
+		}
 	}
-	if s.Terms.Mode == events.Postpaid && (s.Course().End.After(now) || s.StartsAt.After(now)) {
-		return nil
-	}
-	return due(s, now)
+	return made
 }
 
 // due makes the events of the next period; the first postpaid period also activates the subscription.
 func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 	ordinal, course := s.lastOrdinal()+1, s.Course()
-	terms := s.Terms
+	terms := s.nextTerms()
 	terms.Access = events.AccessTerms{} // no invoice needs what only the network needs
 	period := events.PeriodDue{
 		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: s.invoiceOf(ordinal),
-		Ordinal: ordinal, PlanName: s.Terms.Name, Terms: terms, KeepsTime: true, At: now,
+		Ordinal: ordinal, PlanName: terms.Name, Terms: terms, KeepsTime: true, At: now,
 	}
-	if s.Terms.Mode == events.Prepaid {
+	if terms.Mode == events.Prepaid {
 		period.DueAt = latest(now, s.StartsAt, course.PaidUntil)
-		return []events.SubscriptionEvent{period}
+		if terms.AnchorDay > 0 {
+			period = s.byBillingDay(period, period.DueAt)
+		}
+		return []events.SubscriptionEvent{s.withExtras(period)}
 	}
 	period.From = latest(s.StartsAt, course.End)
+	if terms.AnchorDay > 0 {
+		period = s.byBillingDay(period, latest(s.StartsAt, s.afterPause(course.End)))
+	}
 	period.To = evolveSubscription(s, period).Course().End
 	period.DueAt = period.To
+	period = s.withExtras(period)
 	if s.State != Pending {
 		return []events.SubscriptionEvent{period}
 	}
@@ -139,36 +192,49 @@ func decideExtend(
 	}
 	p, before := s.Periods[at], s.Course()
 	if s.State == Ended && s.neverServed(at, now) {
-		return []events.SubscriptionEvent{cancelled(s, at, now)}, nil
+		return []events.SubscriptionEvent{s.withCharges(cancelled(s, at, now))}, nil
 	}
 	paid := events.SubscriptionExtended{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
 		PaidAt: c.PaidAt, Begins: s.begins(p, before, c.PaidAt),
 	}
-	if s.Terms.LateRenewal == events.FromExpiry && !before.PaidUntil.IsZero() && paid.Begins.After(before.End) {
+	if p.BillingDay > 0 {
+		return s.paidByBillingDay(at, paid, c.Served), nil
+	}
+	late := s.termsOf(p).LateRenewal
+	if late == events.FromExpiry && !before.PaidUntil.IsZero() && paid.Begins.After(before.End) {
 		paid.Begins, paid.WithoutAccess = fromExpiry(Span{before.End, paid.Begins}, c.Served)
 	}
 	switch off := s.unserved(before, c.PaidAt); {
 	case off.IsZero():
-	case s.Terms.LateRenewal == events.FromExpiry:
+	case late == events.FromExpiry:
 		paid.WithoutAccess = joined(paid.WithoutAccess, notServed(off, c.Served))
 	default:
 		paid.UnservedFrom, paid.UnservedTo = off.From, off.To
 	}
+	return s.extendedBy(at, paid), nil
+}
+
+// extendedBy completes the payment of the period at an index by what follows from it: the places of all periods, the
+// paid time, and the start of service.
+func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []events.SubscriptionEvent {
 	next := evolveSubscription(s, paid)
 	if slices.ContainsFunc(next.Periods, Period.withdrawn) {
-		paid.UnservedSince = latest(s.UnservedSince, s.running(c.PaidAt))
+		paid.UnservedSince = latest(s.UnservedSince, s.running(paid.PaidAt))
 	}
 	after := next.Course()
 	place := after.Places[at]
 	paid.From, paid.To, paid.PaidUntil = place.From, place.To, after.PaidUntil
-	paid.Moved = moved(s.Periods, before, after, at)
+	paid.Moved = moved(s.Periods, s.Course(), after, at)
 	if s.State != Pending {
-		return []events.SubscriptionEvent{paid}, nil
+		return []events.SubscriptionEvent{paid}
 	}
 	return []events.SubscriptionEvent{
-		events.SubscriptionActivated{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: place.From}, paid,
-	}, nil
+		events.SubscriptionActivated{
+			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: latest(place.From, paid.PaidAt),
+		},
+		paid,
+	}
 }
 
 // begins is the instant at which paid time begins anew with the first payment of a prepaid period: the payment on the
@@ -177,7 +243,7 @@ func decideExtend(
 func (s Subscription) begins(p Period, before Course, paidAt time.Time) time.Time {
 	first := p.State == PeriodDue || s.UnservedSince.IsZero()
 	begins := latest(s.running(paidAt), s.StartsAt)
-	if p.Mode != events.Prepaid || !first || !begins.After(before.PaidUntil) {
+	if p.Mode != events.Prepaid || p.BillingDay > 0 || !first || !begins.After(before.PaidUntil) {
 		return time.Time{}
 	}
 	return begins
@@ -316,7 +382,7 @@ func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([
 	withdrawn.UnservedSince = s.stopped(before, next.Periods, now)
 	made := []events.SubscriptionEvent{withdrawn}
 	if next = evolveSubscription(s, withdrawn); s.State == Ended && next.neverServed(at, now) {
-		made = append(made, cancelled(next, at, now))
+		made = append(made, next.withCharges(cancelled(next, at, now)))
 	}
 	return made, nil
 }
@@ -327,16 +393,26 @@ func decideCancel(s Subscription, c commands.CancelPeriod, now time.Time) ([]eve
 	if err != nil || at < 0 || s.Periods[at].State == PeriodCancelled {
 		return nil, err
 	}
-	return []events.SubscriptionEvent{cancelled(s, at, now)}, nil
+	return []events.SubscriptionEvent{s.withCharges(cancelled(s, at, now))}, nil
+}
+
+// withCharges drops the charges of a period with it: no other invoice is to have them.
+func (s Subscription) withCharges(dropped events.PeriodCancelled) events.PeriodCancelled {
+	dropped.DropsCharges = s.Extras.ChargedOn(dropped.Ordinal)
+	return dropped
 }
 
 // cancelled makes the event that drops the period at an index.
 func cancelled(s Subscription, at int, now time.Time) events.PeriodCancelled {
 	p := s.Periods[at]
-	event := events.PeriodCancelled{
+	return s.dropped(events.PeriodCancelled{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
 		NeverBegan: s.neverServed(at, now), At: now,
-	}
+	}, now)
+}
+
+// dropped completes the event by what follows from it.
+func (s Subscription) dropped(event events.PeriodCancelled, now time.Time) events.PeriodCancelled {
 	before, next := s.Course(), evolveSubscription(s, event)
 	after := next.Course()
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
@@ -366,24 +442,37 @@ func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) 
 		resumed := events.SubscriptionResumed{
 			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
 		}
-		before, after := s.Course(), evolveSubscription(s, resumed).Course()
+		next, before := evolveSubscription(s, resumed), s.Course()
+		after := next.Course()
 		resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
+		resumed.Credits = s.pausedDays(Span{s.PausedAt, now})
 		if s.Terms.Mode == events.Postpaid {
-			resumed.NextFrom = after.End
+			resumed.NextFrom = next.afterPause(after.End)
 		}
 		return []events.SubscriptionEvent{resumed}, nil
 	}
 	return nil, failure.NewConflict("subscription_not_paused", "Only a paused subscription can be resumed.")
 }
 
+// decideExpire ends a prepaid subscription that has waited long enough for its first payment.
+func decideExpire(s Subscription, now time.Time) []events.SubscriptionEvent {
+	if s.State != Pending || s.Terms.Mode != events.Prepaid || now.Before(s.StartsAt.Add(commands.PendingFor)) {
+		return nil
+	}
+	return decideEnd(s, commands.ExpiredReason, now)
+}
+
 // decideEnd ends the subscription. A prepaid period that never began is cancelled, because paying it would give no
-// service. One whose payment was withdrawn after its service had begun stays due.
-func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []events.SubscriptionEvent {
+// service. One whose payment was withdrawn after its service had begun stays due. Charges that no period has are
+// invoiced, unless there never was service.
+func decideEnd(s Subscription, reason string, now time.Time) []events.SubscriptionEvent {
 	if s.State == Ended {
 		return nil
 	}
+	served := s.State != Pending
 	made := []events.SubscriptionEvent{events.SubscriptionEnded{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(reason), Credits: s.daysLeft(now),
+		At: now,
 	}}
 	s = evolveSubscription(s, made[0])
 	for at := range s.Periods {
@@ -392,6 +481,12 @@ func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []even
 			s = evolveSubscription(s, event)
 			made = append(made, event)
 		}
+	}
+	if charges := s.Extras.Waiting(); served && len(charges) > 0 {
+		made = append(made, events.ChargesDue{
+			SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, Charges: charges,
+			InvoiceID: id.Derive[id.Invoice]("final", s.ID.String()), At: now,
+		})
 	}
 	return made
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // Forms of openings. Openings of the first form have no number.
@@ -29,6 +30,7 @@ type subscriptionOpening struct {
 	ID            id.Subscription   `json:"subscription"`
 	Owner         id.Organization   `json:"org"`
 	SubscriberID  id.Subscriber     `json:"subscriber"`
+	PlanID        id.Plan           `json:"plan,omitzero"`
 	PlanVersion   int               `json:"planVersion"`
 	Terms         events.PlanTerms  `json:"terms"`
 	Timezone      string            `json:"timezone"`
@@ -41,8 +43,57 @@ type subscriptionOpening struct {
 	Gaps          []openingSpan     `json:"gaps,omitempty"`
 	UnservedSince time.Time         `json:"unservedSince,omitzero"`
 	Latest        time.Time         `json:"latest,omitzero"`
+	Dropped       time.Time         `json:"dropped,omitzero"`
+	Undone        id.BillingRun     `json:"undone,omitzero"`
 	PasswordRef   id.Secret         `json:"passwordRef,omitzero"`
 	FormerRef     id.Secret         `json:"formerRef,omitzero"`
+
+	Planned openingChange `json:"planned,omitzero"`
+	Moved   openingMove   `json:"moved,omitzero"`
+	Changes int           `json:"changes,omitempty"`
+	Extras  events.Extras `json:"extras,omitempty"` // what they are called travels outside, sealed
+
+	Grants           []openingGrant       `json:"grants,omitempty"`
+	Compensated      []openingCompensated `json:"compensated,omitempty"`
+	CompensatedUntil time.Time            `json:"compensatedUntil,omitzero"`
+}
+
+// openingChange is the durable form of PlannedChange. Names of fields never change.
+type openingChange struct {
+	PlanID      id.Plan          `json:"plan"`
+	Version     int              `json:"version"`
+	Terms       events.PlanTerms `json:"terms"`
+	FromOrdinal int              `json:"from"`
+	MoveID      id.PlanMove      `json:"move,omitzero"`
+	EffectiveAt time.Time        `json:"at,omitzero"`
+}
+
+// openingMove is the durable form of PlanMoved. Names of fields never change.
+type openingMove struct {
+	MoveID      id.PlanMove      `json:"move"`
+	FromOrdinal int              `json:"from,omitempty"`
+	PlanID      id.Plan          `json:"plan,omitzero"` // with version and terms, from before the move
+	Version     int              `json:"version,omitempty"`
+	Terms       events.PlanTerms `json:"terms,omitzero"`
+	TakenBack   bool             `json:"takenBack,omitempty"`
+}
+
+// openingGrant is the durable form of Grant. Names of fields never change.
+type openingGrant struct {
+	At   time.Time `json:"at"`
+	Days int       `json:"days"`
+}
+
+// openingCompensated is the durable form of Compensated. Names of fields never change.
+type openingCompensated struct {
+	ID        id.Compensation `json:"id"`
+	From      time.Time       `json:"from"`
+	To        time.Time       `json:"to"`
+	At        time.Time       `json:"at,omitzero"`
+	GivenAt   time.Time       `json:"givenAt,omitzero"`
+	Days      int             `json:"days,omitempty"`
+	Invoices  []id.Invoice    `json:"invoices,omitempty"`
+	TakenBack bool            `json:"takenBack,omitempty"`
 }
 
 // openingBase is the durable form of Base. Names of fields never change.
@@ -65,8 +116,12 @@ type openingPeriod struct {
 	Begins    time.Time          `json:"begins,omitzero"`
 	Anchor    int                `json:"anchor,omitempty"`
 	// it does not keep the time of day; so is every one of form 2
-	Timeless bool        `json:"timeless,omitempty"`
-	Fixed    openingSpan `json:"fixed,omitzero"`
+	Timeless   bool         `json:"timeless,omitempty"`
+	BillingDay int          `json:"billingDay,omitempty"`
+	Days       int          `json:"days,omitempty"`
+	Undone     bool         `json:"undone,omitempty"`
+	Fixed      openingSpan  `json:"fixed,omitzero"`
+	Price      money.Amount `json:"price,omitzero"` // absent = that of the subscription's terms
 }
 
 // openingSpan is the durable form of Span. Names of fields never change.
@@ -75,15 +130,40 @@ type openingSpan struct {
 	To   time.Time `json:"to"`
 }
 
+// closeMove writes a move.
+func closeMove(m PlanMoved) openingMove {
+	return openingMove{
+		MoveID: m.MoveID, FromOrdinal: m.FromOrdinal, PlanID: m.Before.PlanID, Version: m.Before.Version,
+		Terms: m.Before.Terms, TakenBack: m.TakenBack,
+	}
+}
+
+// open gives the move that was written.
+func (m openingMove) open() PlanMoved {
+	return PlanMoved{
+		MoveID: m.MoveID, FromOrdinal: m.FromOrdinal, TakenBack: m.TakenBack,
+		Before: commands.NewPlan{PlanID: m.PlanID, Version: m.Version, Terms: m.Terms},
+	}
+}
+
 // closeSubscription makes the last event of a full stream period, with the whole state except what compacted drops
 // (docs/rules/engine.md#closing-a-period). The username travels outside the JSON, so that the codec seals it.
 func closeSubscription(s Subscription) events.SubscriptionEvent {
-	s = s.compacted(keptPeriods)
+	s = s.compacted(keptPeriods).keptExtras()
 	o := subscriptionOpening{
-		Form: openingForm, ID: s.ID, Owner: s.Owner, SubscriberID: s.SubscriberID, PlanVersion: s.PlanVersion,
-		Terms: s.Terms, Timezone: s.Timezone, StartsAt: s.StartsAt, State: s.State, PausedAt: s.PausedAt,
+		Form: openingForm, ID: s.ID, Owner: s.Owner, SubscriberID: s.SubscriberID, PlanID: s.PlanID,
+		PlanVersion: s.PlanVersion, Planned: openingChange(s.Planned), Moved: closeMove(s.Moved), Changes: s.Changes,
+		Terms: s.Terms, Extras: s.Extras,
+		Timezone: s.Timezone, StartsAt: s.StartsAt, State: s.State, PausedAt: s.PausedAt,
 		EndedAt: s.EndedAt, Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
-		PasswordRef: s.PasswordRef, FormerRef: s.FormerRef,
+		Dropped: s.Dropped, Undone: s.Undone, PasswordRef: s.PasswordRef, FormerRef: s.FormerRef,
+		CompensatedUntil: s.CompensatedUntil,
+	}
+	for _, g := range s.Grants {
+		o.Grants = append(o.Grants, openingGrant(g))
+	}
+	for _, c := range s.Compensated {
+		o.Compensated = append(o.Compensated, openingCompensated(c))
 	}
 	for _, p := range s.Periods {
 		o.Periods = append(o.Periods, s.closePeriod(p))
@@ -98,14 +178,15 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 	return events.SubscriptionPeriodClosed{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
 		StaticIP: s.Addresses.StaticIP, StaticIPv6Prefix: s.Addresses.StaticIPv6Prefix,
-		MACAddresses: s.Addresses.MACAddresses,
+		MACAddresses: s.Addresses.MACAddresses, Extras: s.Called,
 	}
 }
 
 // closePeriod leaves out what the reader finds by itself, since there can be a thousand periods.
 func (s Subscription) closePeriod(p Period) openingPeriod {
 	o := openingPeriod{
-		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, Fixed: openingSpan(p.Fixed),
+		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, BillingDay: p.BillingDay,
+		Days: p.Days, Undone: p.Undone, Fixed: openingSpan(p.Fixed), Price: p.Price,
 	}
 	if p.InvoiceID != s.invoiceOf(p.Ordinal) {
 		o.InvoiceID = p.InvoiceID
@@ -133,10 +214,13 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		return reopenedFirstForm(e)
 	}
 	s := Subscription{
-		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanVersion: o.PlanVersion, Terms: o.Terms,
+		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanID: o.PlanID, PlanVersion: o.PlanVersion,
+		Terms: o.Terms, Planned: PlannedChange(o.Planned), Moved: o.Moved.open(), Changes: o.Changes,
+		Extras: o.Extras, Called: e.Extras,
 		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
 		EndedAt: o.EndedAt, Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
-		PasswordRef: o.PasswordRef, FormerRef: o.FormerRef,
+		Dropped: o.Dropped, PasswordRef: o.PasswordRef, FormerRef: o.FormerRef, CompensatedUntil: o.CompensatedUntil,
+		Undone: o.Undone,
 		Addresses: commands.ServiceAddresses{
 			StaticIP: e.StaticIP, StaticIPv6Prefix: e.StaticIPv6Prefix, MACAddresses: e.MACAddresses,
 		},
@@ -148,7 +232,8 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		read := Period{
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
-			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, Fixed: Span(p.Fixed),
+			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, BillingDay: p.BillingDay,
+			Days: p.Days, Undone: p.Undone, Fixed: Span(p.Fixed), Price: p.Price,
 		}
 		if read.InvoiceID.IsZero() {
 			read.InvoiceID = s.invoiceOf(p.Ordinal)
@@ -157,6 +242,12 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 	}
 	for _, g := range o.Gaps {
 		s.Gaps = append(s.Gaps, Span(g))
+	}
+	for _, g := range o.Grants {
+		s.Grants = append(s.Grants, Grant(g))
+	}
+	for _, c := range o.Compensated {
+		s.Compensated = append(s.Compensated, Compensated(c))
 	}
 	return s
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
 // startPresence tells other programs what is on the disk of this one, if it keeps callbacks. It comes as soon as there
@@ -83,8 +85,8 @@ func (a *App) lastWork(ctx context.Context) (uint64, int64, error) {
 	return head, command, err
 }
 
-// workPassed reports whether processes have passed a position and a command, and no job about money or a fault of the
-// platform is to be done. Jobs for later do not count.
+// workPassed reports whether processes have passed a position and a command, no job about money or a fault of the
+// platform is to be done, and no invoice is to be made that money may wait for. Jobs for later do not count.
 func (a *App) workPassed(ctx context.Context, position uint64, command int64) (bool, error) {
 	var names []string
 	for _, p := range processes() {
@@ -96,7 +98,22 @@ func (a *App) workPassed(ctx context.Context, position uint64, command int64) (b
 	}
 	var busy bool
 	err = a.storage.db.Owner.QueryRow(ctx, `select exists (select from `+a.storage.db.Namespace.Schema("river")+
-		`.river_job where kind = any($1) and state in ('available', 'running', 'retryable', 'pending'))`,
-		[]string{commands.FindPayer{}.Kind(), commands.FollowFault{}.Kind()}).Scan(&busy)
-	return !busy, err
+		`.river_job where kind = any($1) and state in ('available', 'running', 'retryable', 'pending'))`, []string{
+		commands.FindPayer{}.Kind(), commands.FollowFault{}.Kind(), commands.MakeInvoicesDue{}.Kind(),
+	}).Scan(&busy)
+	if err != nil || busy {
+		return false, err
+	}
+	invoicing, err := a.invoicing(ctx, position)
+	return err == nil && !invoicing, err
+}
+
+// invoicing reports whether an invoice is being made, as of a position: also one that a billing run has left behind,
+// which its process takes over. Money that came for it is credit until it is issued, and buys no time.
+func (a *App) invoicing(ctx context.Context, position uint64) (bool, error) {
+	armed, err := a.engines.processes.Armed(ctx, invoicing.Name, a.clock.Now().Add(invoicing.ForRun))
+	if err != nil || armed {
+		return armed, err
+	}
+	return billingviews.NumberingQuery{Views: a.engines.views}.Waiting(ctx, position)
 }

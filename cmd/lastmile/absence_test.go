@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -57,6 +60,44 @@ func TestAbsence_WhileThePlatformIsAwayTheClockOfDunningStandsStill(t *testing.T
 	k.neverCut(line)
 	k.advance(map[string]any{"advance": "24h"})
 	k.dunning(line, events.DunningWalledGarden)
+}
+
+// TestAbsence_CutsWaitForAnInvoiceThatARunHasLeftBehind: a billing run ends after it has made a period due. Until the
+// process takes it over, half a minute later, money for it would be credit and buy no time.
+func TestAbsence_CutsWaitForAnInvoiceThatARunHasLeftBehind(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.paybillReady()
+	customer, account := k.subscriber("254711000803")
+	line := k.subscribe(customer, k.plan("home", 1500))
+	k.issued(customer, 1)
+	k.pay("254711000803", account, 1500)
+	k.paidUntil(line, "")
+	gate := k.app.engines.absence.Load()
+	k.eventually("cuts to be allowed", func(context.Context) (bool, error) { return gate.MayCut(), nil })
+
+	of, err := id.Parse[id.Subscription](line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	org := k.organizationID("acme")
+	run := commands.MakePeriodDue{SubscriptionID: of, RunID: id.New[id.BillingRun]()}
+	_, err = k.app.engines.bus.Execute(t.Context(), run, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate.Lost()
+	for range 30 {
+		if gate.MayCut() {
+			t.Fatal("cuts go on, and the invoice is not issued")
+		}
+		loop.Sleep(t.Context(), 100*time.Millisecond)
+	}
+	k.advance(map[string]any{"advance": "31s"})
+	k.eventually("cuts to go on", func(context.Context) (bool, error) { return gate.MayCut(), nil })
+	k.issued(customer, 2)
 }
 
 // absentFor makes it so long ago that a program of the installation, which is off, has run last.

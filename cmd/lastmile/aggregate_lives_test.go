@@ -28,7 +28,18 @@ func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
 		subscriptionLife(org), dunningLife(org), usageLife(org), differenceLife(org),
-		enforcementLife(org),
+		enforcementLife(org), topologyLife(org),
+	}
+}
+
+// topologyLife puts one router behind another one and away from it in turn.
+func topologyLife(org id.Organization) life {
+	device, tower := id.New[id.Device](), id.New[id.Device]()
+	return func(n int) commands.Command {
+		if n%2 == 1 {
+			return commands.ChooseUpstream{OrgID: org, DeviceID: device}
+		}
+		return commands.ChooseUpstream{OrgID: org, DeviceID: device, UpstreamID: tower}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
 // scrapeLimit bounds the database queries of one scrape of the metrics.
@@ -34,6 +35,9 @@ var (
 		"Commands of a process that are not executed yet.", []string{"process"}, nil)
 	cutsWaitingDesc = prometheus.NewDesc("lastmile_cuts_waiting_seconds",
 		"For how long nobody has been cut, because money may not be counted; 0 = cuts go on.", nil, nil)
+	heldDesc = prometheus.NewDesc("lastmile_held",
+		"Billing runs that are held, and organizations whose cuts or messages are, until a person releases them.",
+		[]string{"kind"}, nil)
 	jobsDesc = prometheus.NewDesc("lastmile_jobs",
 		"Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
 	callbacksDesc = prometheus.NewDesc("lastmile_callbacks_waiting",
@@ -72,7 +76,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
-		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc,
+		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc, heldDesc,
 	} {
 		to <- d
 	}
@@ -123,7 +127,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{
-		m.processes, m.jobs, m.callbacks,
+		m.processes, m.jobs, m.callbacks, m.held,
 	} {
 		if err := look(ctx, show); err != nil {
 			m.app.logger.WarnContext(ctx, "metrics cannot be read", slog.String("error", err.Error()))
@@ -143,6 +147,18 @@ func (m alarms) processes(ctx context.Context, show func(*prometheus.Desc, float
 		show(commandWaitingDesc, float64(c.Waiting), c.Process)
 	}
 	return err
+}
+
+// held shows what waits for a person because far more of it happened than usual.
+func (m alarms) held(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
+	counts, err := billingviews.FusesQuery{Views: m.app.engines.views}.HeldNow(ctx)
+	if err != nil {
+		return err
+	}
+	for kind, n := range counts {
+		show(heldDesc, float64(n), kind)
+	}
+	return nil
 }
 
 // jobs shows the number of outside calls by state; those that are completed are left out.

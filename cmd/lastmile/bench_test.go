@@ -34,10 +34,10 @@ const visibleWithin = 50 * time.Millisecond
 
 // newBenchKit starts the whole program as in an installation, with every request logged, and with rate limits that are
 // never reached.
-func newBenchKit(b *testing.B) *kit {
+func newBenchKit(b *testing.B, settings ...string) *kit {
 	b.Helper()
-	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "RATE_LIMIT_LOGIN=1000000000",
-		"RATE_LIMIT_WEBHOOK=1000000000")
+	k := newKit(b, append(settings, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000",
+		"RATE_LIMIT_LOGIN=1000000000", "RATE_LIMIT_WEBHOOK=1000000000")...)
 	app, err := StartApp(b.Context(), k.config(), allRoles, slog.New(slog.NewJSONHandler(io.Discard, nil)),
 		appOptions{})
 	if err != nil {

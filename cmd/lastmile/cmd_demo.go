@@ -100,6 +100,7 @@ func demoConfig(environ []string) (Config, error) {
 	cfg.GatewayMode, cfg.PaymentEnv, cfg.PaymentBaseURL, cfg.PaymentCallbackURL = gatewayTest, "sandbox", "", ""
 	cfg.PaymentConsumerKey, cfg.PaymentConsumerSecret = demoConsumerKey, demoConsumerSecret
 	cfg.PaymentShortcode, cfg.PaymentPasskey = demoShortcode, demoPasskey
+	cfg.PaymentInitiator, cfg.PaymentCredential = demoInitiator, demoCredential
 	return cfg, errors.Join(err, cfg.Validate())
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -50,11 +51,19 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, identity.Organizations()), checkDefinition(t, identity.Users()),
 		checkDefinition(t, identity.Sessions()), checkDefinition(t, subscribers.Subscribers()),
 		checkDefinition(t, subscribers.Plans()), checkDefinition(t, subscribers.Subscriptions()),
+		checkDefinition(t, subscribers.Imports()), checkDefinition(t, subscribers.PlanMoves()),
+		checkDefinition(t, subscribers.Exports()),
 		checkDefinition(t, billing.Accounts()), checkDefinition(t, billing.NumberSeries()),
 		checkDefinition(t, payments.Payments()), checkDefinition(t, payments.Receipts()),
-		checkDefinition(t, payments.Gateways()), checkDefinition(t, network.Devices()),
+		checkDefinition(t, payments.Refunds()), checkDefinition(t, payments.Reconciliations()),
+		checkDefinition(t, billing.BatchUndos()), checkDefinition(t, billing.Fuses()),
+		checkDefinition(t, billing.Runs()), checkDefinition(t, payments.Gateways()),
+		checkDefinition(t, network.Devices()),
 		checkDefinition(t, network.Services()), checkDefinition(t, network.AddressPlans()),
-		checkDefinition(t, network.Runs()), checkDefinition(t, audit.Refusals()),
+		checkDefinition(t, outages.Outages()), checkDefinition(t, outages.Rules()),
+		checkDefinition(t, outages.Compensations()),
+		checkDefinition(t, network.Topologies()), checkDefinition(t, network.Runs()),
+		checkDefinition(t, audit.Refusals()),
 		checkDefinition(t, audit.Lookups()),
 		checkDefinition(t, access.DunningPolicies()), checkDefinition(t, access.Dunnings()),
 		checkDefinition(t, access.Usages()), checkDefinition(t, access.Enforcements()),

@@ -70,7 +70,10 @@ type Config struct {
 	PaymentConsumerSecret secrets.Text `env:"PAYMENT_CONSUMER_SECRET"`
 	PaymentShortcode      string       `env:"PAYMENT_SHORTCODE"`
 	PaymentPasskey        secrets.Text `env:"PAYMENT_PASSKEY"`
-	PaymentCallbackURL    string       `env:"PAYMENT_CALLBACK_URL"` // empty in development: this program's own address
+	PaymentInitiator      string       `env:"PAYMENT_INITIATOR"`
+	PaymentCredential     secrets.Text `env:"PAYMENT_SECURITY_CREDENTIAL"`
+	PaymentNominated      string       `env:"PAYMENT_NOMINATED_NUMBER"` // empty: testNominated in test mode
+	PaymentCallbackURL    string       `env:"PAYMENT_CALLBACK_URL"`     // empty in development: its own address
 	PaymentAllowedIPs     networks     `env:"PAYMENT_ALLOWED_IPS"`
 
 	FleetPollInterval  time.Duration `env:"FLEET_POLL_INTERVAL" envDefault:"60s"`

@@ -139,6 +139,11 @@ func (c Config) checkPayments(f *faults) {
 	}
 	f.check(given == 0 || given == 4, "PAYMENT_CONSUMER_KEY",
 		"and PAYMENT_CONSUMER_SECRET, PAYMENT_SHORTCODE, PAYMENT_PASSKEY go together")
+	f.check((c.PaymentInitiator == "") == c.PaymentCredential.IsZero(), "PAYMENT_INITIATOR",
+		"and PAYMENT_SECURITY_CREDENTIAL go together")
+	f.check(c.PaymentInitiator == "" || given == 4, "PAYMENT_INITIATOR", "needs the shared paybill")
+	_, err := mobilemoney.NormalizePhone(c.PaymentNominated)
+	f.check(c.PaymentNominated == "" || err == nil, "PAYMENT_NOMINATED_NUMBER", "must be a phone like 254712345678")
 	if !c.Production() {
 		return
 	}

@@ -15,6 +15,8 @@ const (
 	demoConsumerSecret = "lastmile-demo-secret"
 	demoPasskey        = "lastmile-demo-passkey"
 	demoShortcode      = "600100"
+	demoInitiator      = "lastmile-demo-operator"
+	demoCredential     = "lastmile-demo-credential"
 )
 
 // demoRoot gives the id of the demo's super_admin, by which a database with the demo's data is recognised.
@@ -22,7 +24,8 @@ func demoRoot() id.User { return id.Derive[id.User]("demo", "root") }
 
 // hasDemoSecrets reports whether the provider's credentials are those of the demo.
 func (c Config) hasDemoSecrets() bool {
-	return c.PaymentConsumerSecret.Reveal() == demoConsumerSecret || c.PaymentPasskey.Reveal() == demoPasskey
+	return c.PaymentConsumerSecret.Reveal() == demoConsumerSecret || c.PaymentPasskey.Reveal() == demoPasskey ||
+		c.PaymentCredential.Reveal() == demoCredential
 }
 
 // errDemoData is the reason why `serve` does not start on the demo's data.

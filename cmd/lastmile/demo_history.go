@@ -38,6 +38,7 @@ var demoStories = []demoStory{
 	{ago: routersFrom, at: registers},
 	{ago: 14, who: "kapok", act: rest},
 	{ago: 12, who: "raffia", act: topsUp(20, "the tower was down on a Sunday")},
+	{ago: 11, at: hadNoPower},
 	{ago: 10, who: "lantana", act: isBlocked},
 	{ago: 9, who: "msonobari", act: notes("Promised to pay twice. Do not call again before the month's end.")},
 	{ago: 6, at: sells("day-pass", 30, "MARKET")},

@@ -7,13 +7,16 @@ import (
 	"sync/atomic"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
@@ -95,6 +98,7 @@ func startEngines(
 				return absence != nil && absence.MayCut()
 			},
 			Lost: lost, Clock: c,
+			Fuse: usecases.NewFuse(events.FuseCuts, e.bus, billingviews.FusesQuery{Views: e.views}.Days, c),
 		},
 		Lost: lost,
 	})

@@ -31,7 +31,9 @@ func remarked(org id.Organization, who id.Subscriber) *projectiontest.Story {
 	})
 	s.Add("subscriber-x", events.SubscriberRegistered{
 		SubscriberID: who, OrgID: org, AccountNumber: "10000016", Currency: money.KES,
-		Details: events.SubscriberDetails{FirstName: text, Notes: text, Tags: []personal.Text{text}, ExternalRef: text},
+		Details: events.SubscriberDetails{
+			FirstName: text, Notes: text, Tags: []personal.Text{text}, ExternalRef: text, TaxPIN: text,
+		},
 	}, events.SubscriberBlocked{SubscriberID: who, Reason: text})
 	s.Add("subscription-x", events.SubscriptionCreated{
 		SubscriptionID: line, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](), Username: text,

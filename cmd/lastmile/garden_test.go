@@ -57,6 +57,7 @@ func TestGarden_ACustomerPaysOnThePageAndIsOnlineAgain(t *testing.T) {
 	k.advance(map[string]any{"to": until.AddDate(0, 0, 3).Add(time.Hour)})
 	k.dunning(c.subscription, events.DunningWalledGarden)
 	becomes(routerplan.GardenList) // the rules on routers are for this list
+	k.issued(c.subscriber, 2)      // the page asks for what is owed, and the clock's jump invoices and walls in at once
 	pays()
 	k.dunning(c.subscription, events.DunningNone)
 	becomes("")

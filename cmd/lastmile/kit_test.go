@@ -70,7 +70,7 @@ const (
 )
 
 // patience bounds every wait of a test. It is so long that only a fault reaches it, not a slow machine.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // kit is a running program with a simulated provider, and with clients that are signed in.
 type kit struct {

@@ -36,7 +36,8 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 		checkEmptyOpenings(t, payments.Payments()), checkEmptyOpenings(t, payments.Receipts()),
 		checkEmptyOpenings(t, payments.Gateways()), checkEmptyOpenings(t, network.Devices()),
 		checkEmptyOpenings(t, network.Services()), checkEmptyOpenings(t, network.AddressPlans()),
-		checkEmptyOpenings(t, network.Runs()), checkEmptyOpenings(t, audit.Refusals()),
+		checkEmptyOpenings(t, network.Topologies()), checkEmptyOpenings(t, network.Runs()),
+		checkEmptyOpenings(t, audit.Refusals()),
 		checkEmptyOpenings(t, audit.Lookups()),
 		checkEmptyOpenings(t, access.DunningPolicies()), checkEmptyOpenings(t, access.Dunnings()),
 		checkEmptyOpenings(t, access.Enforcements()),
@@ -48,7 +49,7 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 	slices.Sort(closing)
 	want := []string{
 		"account", "addressing", "device", "dunning", "enforcement", "nasservice", "numbering", "reconcile",
-		"subscription",
+		"subscription", "topology",
 	}
 	if diff := cmp.Diff(want, closing); diff != "" {
 		t.Errorf("aggregates whose streams are closed (-want +have)\n%s", diff)

@@ -55,8 +55,8 @@ func TestOutages_WhoPaysInTimeIsNeverCut(t *testing.T) {
 	}
 }
 
-// outages is one course.
-type outages struct {
+// outageCourse has the program, the customer and what is expected of both.
+type outageCourse struct {
 	*kit
 	draw     *rand.Rand
 	url      string // of PostgreSQL
@@ -73,12 +73,12 @@ type outages struct {
 const outagePhone = "254711000666"
 
 // newOutages has one customer who has paid for the first month and was online at the router.
-func newOutages(t *testing.T, seed uint64) *outages {
+func newOutages(t *testing.T, seed uint64) *outageCourse {
 	t.Helper()
 	cluster := startCluster(t)
 	k := newKit(t, "DATABASE_URL="+cluster.URL(), "DEV_CLOCK=true", "HTTP_ADDR="+freePort(t), "RATE_LIMIT_PROMPT=100",
 		"ACCESS_AUDIT_INTERVAL=10000h", "DRIFT_CHECK_INTERVAL=10000h")
-	o := &outages{
+	o := &outageCourse{
 		kit: k, draw: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // a reproducible sequence
 		stop: func() { stopCluster(t, cluster) },
 		restart: func() {
@@ -115,7 +115,7 @@ func newOutages(t *testing.T, seed uint64) *outages {
 }
 
 // nearRouter starts a router whose reports come from the address at which it is managed.
-func (o *outages) nearRouter() *router.Simulator {
+func (o *outageCourse) nearRouter() *router.Simulator {
 	o.t.Helper()
 	sim, err := router.New(router.Config{Routers: []router.RouterConfig{{
 		Name: "tower", Version: "7.16", Password: routerPassword, Tunnel: netip.MustParseAddr("127.0.0.1"),
@@ -146,7 +146,7 @@ func timeChange(t *testing.T, now time.Time, zone string) time.Time {
 }
 
 // run goes through five months, one with each kind of outage.
-func (o *outages) run() {
+func (o *outageCourse) run() {
 	o.t.Helper()
 	kinds := []struct {
 		name string
@@ -177,7 +177,7 @@ func (o *outages) run() {
 }
 
 // pays lets the customer pay a month, by paybill or by a prompt.
-func (o *outages) pays() {
+func (o *outageCourse) pays() {
 	o.t.Helper()
 	if o.draw.IntN(2) == 0 {
 		o.pay(outagePhone, o.account, 1500)
@@ -189,7 +189,7 @@ func (o *outages) pays() {
 
 // withoutDatabase lets the customer pay while PostgreSQL is away for so long, by the product's clock. A prompt was made
 // before.
-func (o *outages) withoutDatabase(d time.Duration) {
+func (o *outageCourse) withoutDatabase(d time.Duration) {
 	o.t.Helper()
 	prompted := o.draw.IntN(2) == 0
 	if prompted {
@@ -216,7 +216,7 @@ func (o *outages) withoutDatabase(d time.Duration) {
 }
 
 // signsInAgain waits until users can sign in after an outage.
-func (o *outages) signsInAgain() {
+func (o *outageCourse) signsInAgain() {
 	o.t.Helper()
 	o.eventually("the administrator to sign in", func(ctx context.Context) (bool, error) {
 		var err error // connections of before the outage fail once
@@ -231,7 +231,7 @@ func (o *outages) signsInAgain() {
 }
 
 // withoutProgram stops the program for so long.
-func (o *outages) withoutProgram(d time.Duration) {
+func (o *outageCourse) withoutProgram(d time.Duration) {
 	o.t.Helper()
 	from := o.app.clock.Now()
 	o.app.Stop()
@@ -245,7 +245,7 @@ func (o *outages) withoutProgram(d time.Duration) {
 }
 
 // starts starts the program again.
-func (o *outages) starts() {
+func (o *outageCourse) starts() {
 	o.t.Helper()
 	o.start()
 	o.root, _ = o.login("", testRootEmail, testPassword)
@@ -253,7 +253,7 @@ func (o *outages) starts() {
 }
 
 // passes lets so much time pass, in the middle of which the program may be started again, or PostgreSQL.
-func (o *outages) passes(d time.Duration) {
+func (o *outageCourse) passes(d time.Duration) {
 	o.t.Helper()
 	first := d * time.Duration(1+o.draw.IntN(8)) / 10
 	o.advance(map[string]any{"advance": first.String()})
@@ -273,7 +273,7 @@ func (o *outages) passes(d time.Duration) {
 }
 
 // withoutProvider lets no prompt reach the provider for so long.
-func (o *outages) withoutProvider(d time.Duration) {
+func (o *outageCourse) withoutProvider(d time.Duration) {
 	o.t.Helper()
 	began := span{after: o.app.clock.Now()}
 	o.faults(provider.Faults{Down: true, C2BAlso: true})
@@ -312,7 +312,7 @@ func (o *outages) withoutProvider(d time.Duration) {
 const coolDown = "11m"
 
 // withoutRouter lets the customer's router not be reached for so long.
-func (o *outages) withoutRouter(d time.Duration) {
+func (o *outageCourse) withoutRouter(d time.Duration) {
 	o.t.Helper()
 	reached := func(want bool) (during span) {
 		during.after = o.app.clock.Now()
@@ -337,7 +337,7 @@ func (o *outages) withoutRouter(d time.Duration) {
 }
 
 // stopped waits until the clock of the customer's dunning stands still for a cause.
-func (o *outages) stopped(cause string) {
+func (o *outageCourse) stopped(cause string) {
 	o.t.Helper()
 	o.eventually("the clock to stand still: "+cause, func(ctx context.Context) (bool, error) {
 		s, _, err := bus.LoadUnchecked[access.Dunning](ctx, o.app.engines.bus, id.Must[id.Subscription](o.line))
@@ -357,7 +357,7 @@ type span struct{ after, before time.Time }
 func (s span) has(at time.Time) bool { return !at.Before(s.after) && !at.After(s.before) }
 
 // stoodStill waits until the log and the timeline tell that the clock stood still for a cause.
-func (o *outages) stoodStill(cause string, began, ended span) {
+func (o *outageCourse) stoodStill(cause string, began, ended span) {
 	o.t.Helper()
 	o.eventually("the clock to have stood still: "+cause, func(ctx context.Context) (bool, error) {
 		list, err := o.app.storage.store.Read(ctx, commands.DunningCategory+"-"+o.line, 0)

@@ -207,6 +207,36 @@ func (k *kit) outage(bare, tower string) {
 		t.Errorf("another organization reads %v", got)
 	}
 	k.changesByRole(other, support)
+	k.oneOutage(support, bare, tower)
+}
+
+// oneOutage checks that an outage which lasts has one line in place of one for each of its routers.
+func (k *kit) oneOutage(support apiClient, bare, tower string) {
+	k.t.Helper()
+	behind := k.must(k.admin, "PATCH", "/nas/devices/"+bare, map[string]any{"upstreamId": tower})
+	if behind.text("upstreamId") != tower || behind.text("upstreamName") != "tower" {
+		k.t.Errorf("behind the tower: %v", behind)
+	}
+	began := k.must(k.admin, "POST", "/outages", map[string]any{"deviceId": tower})
+	for _, who := range []apiClient{k.admin, support} {
+		f := k.must(who, "GET", "/reports/today", nil).list("faults")
+		if len(f) != 1 || f[0].text("kind") != "outage" || f[0].at("root.id") != began.text("id") ||
+			f[0].at("root.name") != "tower" || f[0].at("customers") != began.at("customers") {
+			k.t.Errorf("faults %v, of the outage %v", f, began)
+			continue
+		}
+		effects := map[string]string{}
+		for _, e := range f[0].list("effects") {
+			effects[e.text("kind")] = e.at("count")
+		}
+		if effects["router_down"] != "2" || effects["service_failed"] != "1" || began.at("customers") != "1" {
+			k.t.Errorf("effects %v of %v", effects, began)
+		}
+	}
+	k.must(k.admin, "POST", "/outages/"+began.text("id")+"/end", map[string]any{})
+	if f := k.must(k.admin, "GET", "/reports/today", nil).list("faults"); len(f) != 2 {
+		k.t.Errorf("after its end: %v", f)
+	}
 }
 
 // offInLists checks that a customer who is off behind the router tower is so in each list, and among who is online.

@@ -29,7 +29,7 @@ type area struct {
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), accessArea(),
-		messagingArea(), auditArea(), searchArea(), reportsArea(),
+		messagingArea(), outagesArea(), auditArea(), searchArea(), reportsArea(), documentsArea(),
 	}
 }
 

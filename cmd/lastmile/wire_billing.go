@@ -2,14 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/billing"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/runs"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/undoing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -24,16 +31,24 @@ func billingArea() area {
 		aggregates: registerBilling,
 		readModels: []runner.Projection{
 			billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{}, billingviews.Numbering{},
+			billingviews.Revenue{}, billingviews.Due{}, billingviews.Runs{}, billingviews.Batches{},
+			billingviews.Fuses{},
 		},
-		processes: []processmanagers.Any{invoicing.Process(), invoicing.DocumentProcess()},
-		wire:      (*App).wireBilling,
+		processes: []processmanagers.Any{
+			invoicing.Process(), invoicing.DocumentProcess(), runs.DaysProcess(), runs.Process(),
+			undoing.Process(),
+		},
+		wire: (*App).wireBilling,
 	}
 }
 
-// registerBilling adds accounts and number series.
+// registerBilling adds accounts, number series, billing runs the undo of batches, and fuses.
 func registerBilling(b *bus.Bus) {
 	bus.Register(b, billing.Accounts())
 	bus.Register(b, billing.NumberSeries())
+	bus.Register(b, billing.Runs())
+	bus.Register(b, billing.BatchUndos())
+	bus.Register(b, billing.Fuses())
 }
 
 // wireBilling makes the endpoints of invoices, statements and reports about money, and starts the numbering of
@@ -48,7 +63,26 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 			return nil, err
 		}
 	}
+	work := billingcases.RunWork{Bus: e.bus, Views: e.views, Clock: a.clock, Logger: a.logger}
+	jobrunner.AddWorker(e.jobs, func(ctx context.Context, job commands.MakeInvoicesDue, cause jobs.Cause) error {
+		err := work.Work(ctx, job, cause.Meta)
+		if errors.Is(err, billingcases.ErrRunBehind) {
+			return jobrunner.Snooze(time.Second)
+		}
+		return err
+	}, jobrunner.Options{Timeout: 20 * time.Minute, Again: true})
 	return [][]httpapi.Route{
+		a.wireBatches(),
+		billingapi.Fuses{
+			Bus: e.bus, Settings: a.settings(), Fuses: billingviews.FusesQuery{Views: e.views}, Clock: a.clock,
+			Users: identityviews.UsersQuery{Views: e.views},
+		}.Routes(),
+		billingapi.Runs{
+			Bus: e.bus, Runs: billingviews.RunsQuery{Views: e.views}, Users: identityviews.UsersQuery{Views: e.views},
+			Cases: billingcases.BillingRuns{
+				Bus: e.bus, Settings: a.settings(), Due: billingviews.DueQuery{Views: e.views}, Clock: a.clock,
+			},
+		}.Routes(),
 		billingapi.Invoices{
 			Cases: billingcases.Invoices{Bus: e.bus, Clock: a.clock}, Notes: billingcases.CreditNotes{Bus: e.bus},
 			Bus: e.bus, Settings: a.settings(), Invoices: billingviews.InvoicesQuery{Views: e.views},
@@ -58,10 +92,23 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 			Statement:   billingviews.StatementQuery{Views: e.views},
 			Subscribers: subscribersviews.SubscribersQuery{Views: e.views},
 		}.Routes(),
+		billingapi.Upcoming{Cases: billingcases.Upcoming{Bus: e.bus, Clock: a.clock}}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
 			Settings: a.settings(), Collections: billingviews.CollectionsQuery{Views: e.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Users:    identityviews.UsersQuery{Views: e.views}, Clock: a.clock,
+		}}.Routes(),
+		billingapi.Ageing{Cases: billingcases.Ageing{
+			Settings: a.settings(), Invoices: billingviews.InvoicesQuery{Views: e.views},
+			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}, Clock: a.clock,
+		}}.Routes(),
+		billingapi.Revenue{Cases: billingcases.Revenue{
+			Settings: a.settings(), Revenue: billingviews.RevenueQuery{Views: e.views},
+			Plans: subscribersviews.PlansQuery{Views: e.views}, Clock: a.clock,
+		}}.Routes(),
+		billingapi.Churn{Cases: billingcases.Churn{
+			Settings: a.settings(), Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},
+			Revenue: billingviews.RevenueQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
 	}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/outages"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -25,15 +26,20 @@ import (
 func changesByEvents() changesviews.Translator {
 	shownBy := map[changesviews.Topic][]runner.Projection{
 		changesviews.AccessDifferences: {accessviews.Differences{}},
+		changesviews.BillingRuns:       {billingviews.Runs{}},
+		changesviews.Compensations:     {outagesviews.Compensations{}},
 		changesviews.Devices:           {networkviews.Devices{}},
 		changesviews.Dunning:           {accessviews.Dunning{}},
 		changesviews.Invoices:          {billingviews.Invoices{}},
 		changesviews.Messages:          {messagingviews.Messages{}},
 		changesviews.Orgs:              {identityviews.Organizations{}},
+		changesviews.Outages:           {outagesviews.Outages{}},
 		changesviews.PaymentGateway:    {paymentsviews.Gateways{}},
 		changesviews.Payments:          {paymentsviews.Payments{}},
 		changesviews.Plans:             {subscribersviews.Plans{}},
 		changesviews.Receipts:          {paymentsviews.Receipts{}},
+		changesviews.Reconciliations:   {paymentsviews.Reconciliations{}},
+		changesviews.Refunds:           {paymentsviews.Refunds{}},
 		changesviews.Services:          {networkviews.Services{}, networkviews.History{}},
 		changesviews.Settings:          {identityviews.Organizations{}},
 		changesviews.Subscribers:       {subscribersviews.Subscribers{}},
@@ -46,6 +52,14 @@ func changesByEvents() changesviews.Translator {
 	}
 	handled := map[changesviews.Topic][]string{
 		changesviews.Settings: {events.DunningPoliciesSet{}.EventType()}, // GET /settings/dunning asks the log
+		changesviews.Batches: { // not each item of one
+			events.BillingRunRequested{}.EventType(), events.BillingRunFinished{}.EventType(),
+			events.ImportAsked{}.EventType(), events.ImportFinished{}.EventType(),
+			events.PlanMoveAsked{}.EventType(), events.PlanMoveFinished{}.EventType(),
+			events.CompensationApplied{}.EventType(), events.CompensationFinished{}.EventType(),
+			events.BatchUndoAsked{}.EventType(), events.BatchUndoPartDone{}.EventType(),
+			events.BatchUndoFinished{}.EventType(), events.FuseHeld{}.EventType(), events.FuseReleased{}.EventType(),
+		},
 	}
 	for topic, models := range shownBy {
 		for _, model := range models {

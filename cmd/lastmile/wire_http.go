@@ -33,7 +33,9 @@ import (
 func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
-		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
+		paymentsapi.SuspenseMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
+		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock),
+		paymentsapi.RefundMetrics(paymentsviews.RefundsQuery{Views: a.engines.views}))
 	a.metrics.MustRegister(changesapi.Metrics(a.changes)...)
 	for _, c := range slices.Concat(httpapi.ProjectionMetrics(a.engines.shown), networkapi.RouterMetrics(
 		networkviews.DevicesQuery{Views: a.engines.views}, networkviews.ServicesQuery{Views: a.engines.views})) {

@@ -25,9 +25,11 @@ import (
 func identityArea() area {
 	return area{
 		aggregates: registerIdentity,
-		readModels: []runner.Projection{identityviews.Organizations{}, identityviews.Users{}},
-		processes:  []processmanagers.Any{claims.Process()},
-		wire:       (*App).wireIdentity,
+		readModels: []runner.Projection{
+			identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{},
+		},
+		processes: []processmanagers.Any{claims.Process()},
+		wire:      (*App).wireIdentity,
 	}
 }
 

@@ -18,8 +18,10 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/messaging"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/messaging/telling"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/messaging"
 )
 
@@ -41,6 +43,7 @@ func (a *App) wireMessaging(ctx context.Context) ([][]httpapi.Route, error) {
 	delivery := messagingcases.Delivery{
 		Bus: e.bus, Views: e.views, Clock: a.clock, Gateways: gateways, Shortcode: a.cfg.PaymentShortcode,
 		PayLink: a.payLink,
+		Fuse:    usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
 	}
 	messagingjobs.Workers{
 		Send: func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (time.Time, error) {

@@ -45,6 +45,7 @@ func registerNetwork(b *bus.Bus) {
 	bus.Register(b, network.Services())
 	bus.Register(b, network.AddressPlans())
 	bus.Register(b, network.Runs())
+	bus.Register(b, network.Topologies())
 }
 
 // wireNetwork makes the gateway to routers, registers the jobs of the area, and makes its endpoints. Fleet polls and

@@ -22,6 +22,9 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/reconciliations"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/refunds"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/reversals"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -36,16 +39,24 @@ func paymentsArea() area {
 		aggregates: registerPayments,
 		readModels: []runner.Projection{
 			paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
+			paymentsviews.Settlement{},
+			paymentsviews.Proof{}, paymentsviews.Refunds{}, paymentsviews.Reconciliations{},
 		},
-		processes: []processmanagers.Any{paymentprompt.Process(), receipts.Process(), gatewayregistration.Process()},
-		wire:      (*App).wirePayments,
+		processes: []processmanagers.Any{
+			paymentprompt.Process(), receipts.Process(), refunds.Process(), reversals.Process(),
+			reconciliations.Process(),
+			gatewayregistration.Process(),
+		},
+		wire: (*App).wirePayments,
 	}
 }
 
-// registerPayments adds attempts, receipts and gateway settings.
+// registerPayments adds attempts, receipts, refunds and gateway settings.
 func registerPayments(b *bus.Bus) {
 	bus.Register(b, payments.Payments())
 	bus.Register(b, payments.Receipts())
+	bus.Register(b, payments.Refunds())
+	bus.Register(b, payments.Reconciliations())
 	bus.Register(b, payments.Gateways())
 }
 
@@ -61,6 +72,7 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 			return page.Ask(ctx, usecases.Asked{Meta: meta, Keyed: true}, subscribers)
 		},
 		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock,
+		Statements: a.storage.vault.Statements, Pulls: a.storage.vault.Pulls, NominatedNumber: a.nominatedNumber(),
 		Gate: &a.gates.jobs, Logger: a.logger,
 		Addresses: paymentsjobs.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
 	})
@@ -87,8 +99,27 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		}
 		receiver.Kept = a.kept
 	}
-	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes(),
-		paymentsapi.Page{Cases: page}.Routes()), nil
+	return append(a.paymentRoutes(access, workers), paymentsapi.Webhooks{Receiver: receiver}.Routes(),
+		paymentsapi.Page{Cases: page}.Routes(), a.settlement(workers).Routes()), nil
+}
+
+// testNominated answers for shortcodes towards the simulated provider, which asks for a phone as the real one does.
+const testNominated = "254700000000"
+
+// nominatedNumber gives the phone of who answers for shortcodes when payments are asked for.
+func (a *App) nominatedNumber() string {
+	if a.cfg.PaymentNominated == "" && a.cfg.GatewayMode == gatewayTest {
+		return testNominated
+	}
+	return a.cfg.PaymentNominated
+}
+
+// settlement makes the endpoints of what the platform owes.
+func (a *App) settlement(workers *paymentsjobs.Workers) paymentsapi.Settlement {
+	return paymentsapi.Settlement{Cases: paymentscases.Settlement{
+		Query:         paymentsviews.SettlementQuery{Views: a.engines.views},
+		Organizations: identityviews.OrganizationsQuery{Views: a.engines.views}, Shared: workers.Shared, Clock: a.clock,
+	}}
 }
 
 // keepEarly opens the file of callbacks that wait for the database, before there is one, and gives what serves requests
@@ -158,6 +189,9 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 			ConsumerKey: a.cfg.PaymentConsumerKey, ConsumerSecret: a.cfg.PaymentConsumerSecret.Reveal(),
 			ShortCode: a.cfg.PaymentShortcode, Passkey: a.cfg.PaymentPasskey.Reveal(),
 		},
+		Initiator: mobilemoney.Initiator{
+			Name: a.cfg.PaymentInitiator, SecurityCredential: a.cfg.PaymentCredential.Reveal(),
+		},
 		Environment: a.cfg.PaymentEnv, Providers: map[string]paymentsjobs.Provider{}, Secrets: a.storage.vault.Secrets,
 	}
 	for _, environment := range []mobilemoney.Environment{mobilemoney.Sandbox, mobilemoney.Production} {
@@ -180,8 +214,16 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 	return access, nil
 }
 
-// paymentRoutes makes the endpoints of payments, receipts and gateway settings, with their use cases.
-func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
+// statementBounds reads what a statement of the provider is about.
+func statementBounds(file []byte) (paymentscases.StatementBounds, error) {
+	s, err := mobilemoney.ReadStatement(file)
+	return paymentscases.StatementBounds{
+		Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
+	}, err
+}
+
+// paymentRoutes makes the endpoints of payments, receipts, refunds and gateway settings, with their use cases.
+func (a *App) paymentRoutes(access paymentsjobs.Access, workers *paymentsjobs.Workers) [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
 	platform := a.platformGateway()
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: e.views}}
@@ -197,7 +239,25 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Matching: paymentsviews.MatchingQuery{Views: e.views}, Cases: receipts, Books: books,
-			Invoices: invoices, Users: users, Zone: a.zoneOf,
+			Invoices: invoices, Users: users, Zone: a.zoneOf, MayAsk: workers.MayAsk,
+			Suggestions: paymentscases.Suggestions{Views: e.views, Shared: workers.Shared},
+			Proofs:      paymentscases.Proofs{Steps: paymentsviews.ProofQuery{Views: e.views}, Inbox: v.Inbox},
+		}.Routes(),
+		paymentsapi.Refunds{
+			Refunds: paymentsviews.RefundsQuery{Views: e.views}, Users: users,
+			Cases: paymentscases.Refunds{Bus: e.bus, Views: e.views, MayAsk: workers.MayAsk},
+		}.Routes(),
+		paymentsapi.Inquiries{Cases: paymentscases.Inquiries{
+			Bus: e.bus, Platform: platform, Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Limiter: v.Limits,
+			MayAsk: workers.MayAsk, Ask: func(ctx context.Context, job commands.AskReceipt) error {
+				return e.jobs.Insert(ctx, job, id.New[id.Any](), jobs.Cause{OrgID: job.OrgID}, 0)
+			},
+		}}.Routes(),
+		paymentsapi.Reconciliations{
+			Reconciliations: paymentsviews.ReconciliationsQuery{Views: e.views}, Statements: v.Statements, Users: users,
+			Cases: paymentscases.Reconciliations{
+				Bus: e.bus, Statements: v.Statements, Platform: platform, Clock: a.clock, Read: statementBounds,
+			},
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),
 		paymentsapi.Gateway{

@@ -43,7 +43,7 @@ func (a *App) today() reportscases.Today {
 	e := a.engines
 	return reportscases.Today{
 		Settings: a.settings(), Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
-		Saves:  a.saves,
+		Saves: a.saves, Hit: a.outageCases().Count,
 		Shared: &a.reports, SharedGone: &a.gone, Clock: a.clock,
 	}
 }

@@ -6,9 +6,15 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/exports"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/subscribers"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/exporting"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/importing"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/planchange"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/planmoves"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -16,6 +22,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/access"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
+	"github.com/lastmile-isp/lastmile/usecases/exports"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
@@ -25,10 +33,13 @@ func subscribersArea() area {
 		aggregates: registerSubscribers,
 		readModels: []runner.Projection{
 			subscribersviews.Subscribers{}, subscribersviews.Plans{}, subscribersviews.Subscriptions{},
-			subscribersviews.Timeline{},
+			subscribersviews.Timeline{}, subscribersviews.Imports{},
 		},
-		processes: []processmanagers.Any{renewal.Process()},
-		wire:      (*App).wireSubscribers,
+		processes: []processmanagers.Any{
+			renewal.Process(), planchange.Process(), planmoves.Process(), importing.Process(),
+			exporting.Process(),
+		},
+		wire: (*App).wireSubscribers,
 	}
 }
 
@@ -37,20 +48,34 @@ func registerSubscribers(b *bus.Bus) {
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Plans())
 	bus.Register(b, subscribers.Subscriptions())
+	bus.Register(b, subscribers.PlanMoves())
+	bus.Register(b, subscribers.Imports())
+	bus.Register(b, subscribers.Exports())
 }
 
 // wireSubscribers makes the endpoints of subscribers, their timelines, plans and subscriptions.
 func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	people := subscribersviews.SubscribersQuery{Views: e.views, Open: telemetry.OpenSQL(a.DB().Namespace)}
+	imports := a.imports()
+	exports := exportscases.Exports{
+		Bus: e.bus, Views: e.views, Files: a.storage.vault.Files, Limiter: a.storage.vault.Limits, Clock: a.clock,
+	}
+	moves := subscriberscases.PlanMoves{Bus: e.bus, Views: e.views}
+	subscribersjobs.Workers{
+		Part: imports.RunPart, Export: exports.Run, Move: moves.Part, Queue: e.jobs,
+	}.Register()
 	return [][]httpapi.Route{
+		exportsapi.Exports{Cases: exports, Clock: a.clock}.Routes(),
+		subscribersapi.Imports{Cases: imports, Imports: subscribersviews.ImportsQuery{Views: e.views}}.Routes(),
 		subscribersapi.Subscribers{
-			Cases: subscriberscases.Subscribers{Bus: e.bus}, Bus: e.bus, Subscribers: people,
-			Clock: a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
+			Cases: subscriberscases.Subscribers{Bus: e.bus}, WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
+			Subscribers: people,
+			Clock:       a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},
-			Bus:   e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
+			Moves: moves, Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
 			Cases: subscriberscases.Subscriptions{
@@ -59,10 +84,30 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			Bus: e.bus, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views}, Clock: a.clock,
 			Invoices: billingviews.InvoicesQuery{Views: e.views},
 			Dunning:  accessviews.DunningQuery{Views: e.views},
+			Changes:  billingcases.PlanChanges{Bus: e.bus, Clock: a.clock},
+		}.Routes(),
+		subscribersapi.Extras{
+			Cases: subscriberscases.Extras{Bus: e.bus}, Clock: a.clock,
+			Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,
 			Users: identityviews.UsersQuery{Views: e.views}, Zone: a.zoneOf,
 		}.Routes(),
 	}, nil
+}
+
+// imports takes customers in from files.
+func (a *App) imports() subscriberscases.Imports {
+	e := a.engines
+	return subscriberscases.Imports{
+		Bus: e.bus, Subscribers: subscriberscases.Subscribers{Bus: e.bus},
+		Subscriptions: subscriberscases.Subscriptions{
+			Bus: e.bus, Secrets: a.storage.vault.Secrets, Limiter: a.storage.vault.Limits, Clock: a.clock,
+		},
+		Files: a.storage.vault.Files, Key: a.storage.vault.ClaimKey,
+		PersonKeys: a.storage.vault.SubjectKeys.EnsureKeys,
+		Plans:      subscribersviews.PlansQuery{Views: e.views}.All,
+		Taken:      subscribersviews.SubscriptionsQuery{Views: e.views}.Taken, Clock: a.clock,
+	}
 }

@@ -154,7 +154,12 @@ func (h *handler[S, C, E]) record(
 	}
 	h.cache.Add(x.cmd.Target().ID, at)
 	h.bus.release(ctx, h.bus.own(ctx, x, without(x.taken, after)), x, meta)
-	return at.result(true), nil
+	result := at.result(true)
+	result.Events = make([]events.Event, len(decided))
+	for i, e := range decided {
+		result.Events[i] = e
+	}
+	return result, nil
 }
 
 // giveBack releases the claims that this execution took and that the state does not have. A state in memory may be old

@@ -22,6 +22,7 @@ func all() []events.Event {
 	var list []events.Event
 	for _, area := range [][]events.Event{
 		identity(), subscribers(), billing(), payments(), network(), access(), messaging(), claims(), audit(),
+		outages(),
 	} {
 		list = append(list, area...)
 	}
@@ -33,6 +34,7 @@ func identity() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{}, events.OrganizationRenamed{}, events.BillingSettingsAdopted{},
 		events.InvoicePrefixReleased{}, events.AdministratorSeated{}, events.AdministratorReleased{},
+		events.OrganizationLogoChosen{}, events.OrganizationLogoRemoved{},
 		events.OrganizationSuspended{}, events.OrganizationResumed{}, events.UserRegistered{},
 		events.AddressKeptApart{}, events.AddressProven{}, events.UserDetailsCorrected{},
 		events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
@@ -51,8 +53,18 @@ func subscribers() []events.Event {
 		events.SubscriptionAddressesAssigned{}, events.SubscriptionCredentialsSet{},
 		events.SubscriptionCredentialsShown{},
 		events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{},
-		events.PeriodWithdrawn{}, events.PeriodCancelled{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
-		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{},
+		events.PeriodWithdrawn{}, events.PeriodCancelled{},
+		events.PeriodReissued{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
+		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{}, events.PaidTimeCarriedOver{},
+		events.ImportAsked{}, events.ImportPartDone{}, events.ImportFinished{},
+		events.PlanMoveAsked{}, events.PlanMovePartDone{}, events.PlanMoveFinished{},
+		events.ExportAsked{}, events.ExportFinished{}, events.ExportFetched{},
+		events.SubscriptionCompensated{}, events.CompensationTakenBack{},
+		events.SubscriptionPlanChanged{}, events.PlanChangePlanned{}, events.PlanChangeMoved{},
+		events.PlanChangeDropped{},
+		events.ExtraAdded{},
+		events.ExtraRemoved{},
+		events.ChargesDue{},
 	}
 }
 
@@ -60,13 +72,17 @@ func subscribers() []events.Event {
 func billing() []events.Event {
 	return []events.Event{
 		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
-		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{},
+		events.ReceiptCredited{}, events.BalanceCarriedOver{},
+		events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{},
 		events.CreditLeft{}, events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{},
 		events.AllocationWithdrawn{}, events.InvoiceReopened{}, events.PromptReserved{}, events.PromptReleased{},
 		events.AccountPeriodClosed{}, events.CreditSetAside{}, events.SetAsideReturned{}, events.SetAsidePaidOut{},
 		events.DebtWrittenOff{}, events.InvoiceWrittenOff{}, events.WriteOffRecovered{}, events.RecoveryWithdrawn{},
 		events.RecoveryWaived{},
 		events.CreditNoteVoided{}, events.NumberGranted{}, events.NumberingPeriodClosed{},
+		events.BillingRunRequested{}, events.BillingRunBegan{}, events.BillingRunHeld{}, events.BillingRunReleased{},
+		events.BillingRunFinished{}, events.BatchUndoAsked{}, events.BatchUndoPartDone{}, events.BatchUndoFinished{},
+		events.FuseHeld{}, events.FuseReleased{},
 	}
 }
 
@@ -81,6 +97,11 @@ func payments() []events.Event {
 		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
 		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptStalled{},
 		events.ReceiptAssigned{}, events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+		events.ReceiptSetAside{}, events.ReceiptReturned{}, events.ReceiptRefunded{},
+		events.RefundRequested{}, events.RefundSecured{}, events.RefundApproved{}, events.RefundCompleted{},
+		events.RefundFailed{}, events.RefundSubmitted{}, events.RefundAcknowledged{}, events.RefundDoubted{},
+		events.ReconciliationStarted{}, events.ReconciliationCompared{}, events.ReconciliationFailed{},
+		events.ReconciliationAdoptionStarted{}, events.ReconciliationAdopted{},
 	}
 }
 
@@ -104,6 +125,7 @@ func network() []events.Event {
 		events.RouterWriteRefused{}, events.ReconcileFinished{}, events.ReconcilePeriodClosed{},
 		events.AddressesAllocated{}, events.AddressesSettled{}, events.AddressesReleased{},
 		events.AddressingDeviceClosed{}, events.AddressingPeriodClosed{},
+		events.UpstreamChosen{}, events.TopologyPeriodClosed{},
 	}
 }
 
@@ -121,6 +143,16 @@ func access() []events.Event {
 		events.EnforcementPeriodClosed{}, events.PaymentsInterrupted{}, events.PaymentsResumed{}, events.PlatformAway{},
 		events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 		events.AccessRepairWritten{}, events.AccessDifferencePeriodClosed{},
+	}
+}
+
+// outages lists the events of outages of the network and of what customers get for them.
+func outages() []events.Event {
+	return []events.Event{
+		events.OutageBegan{}, events.OutageExtended{}, events.OutageDescribed{}, events.OutageEnded{},
+		events.OutageRulesAdopted{},
+		events.CompensationPreviewed{}, events.CompensationListed{}, events.CompensationApplied{},
+		events.CompensationPartDone{}, events.CompensationFinished{},
 	}
 }
 

@@ -10,6 +10,11 @@ const (
 	pathPrompt   = "/mpesa/stkpush/v1/processrequest"
 	pathQuery    = "/mpesa/stkpushquery/v1/query"
 	pathRegister = "/mpesa/c2b/v2/registerurl"
+	pathStatus   = "/mpesa/transactionstatus/v1/query"
+	pathReversal = "/mpesa/reversal/v1/request"
+
+	pathPullRegister = "/pulltransactions/v1/register"
+	pathPull         = "/pulltransactions/v1/query"
 )
 
 // Client makes the provider's calls with tokens from a TokenSource. Safe for concurrent use.

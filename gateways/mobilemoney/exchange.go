@@ -15,8 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// maxAnswer bounds an answer, in bytes. Real ones are under 1 KiB.
-const maxAnswer = 64 << 10
+// maxAnswer bounds an answer, in bytes. Real ones are under 1 KiB. A list of payments may have maxList.
+const (
+	maxAnswer = 64 << 10
+	maxList   = 8 << 20
+)
 
 // Codes of the provider that this package acts on. Source: docs/facts/mobile-money.md#error-form.
 const (
@@ -95,6 +98,10 @@ func unavailable(err error) error {
 // exchange sends one request through the breaker, once, and reads its answer. A transport error, a time-out, or a 5xx
 // without the provider's error form counts against the provider (docs/rules/engine.md#breaker).
 func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Request) result {
+	limit := int64(maxAnswer)
+	if operation == operationPull {
+		limit = maxList
+	}
 	var res result
 	var connected atomic.Bool
 	began := e.clock.Now()
@@ -104,7 +111,7 @@ func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Reque
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
 		})
-		res.status, res.body, res.err = e.roundTrip(r.WithContext(ctx))
+		res.status, res.body, res.err = e.roundTrip(r.WithContext(ctx), limit)
 		if res.err == nil && res.status >= http.StatusInternalServerError && res.refusal() == nil {
 			return fmt.Errorf("status %d without a provider answer", res.status)
 		}
@@ -124,18 +131,18 @@ func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Reque
 	return res
 }
 
-// roundTrip makes the HTTP exchange and reads the whole answer, up to maxAnswer bytes.
-func (e *Endpoint) roundTrip(r *http.Request) (int, []byte, error) {
+// roundTrip makes the HTTP exchange and reads the whole answer, up to a limit in bytes.
+func (e *Endpoint) roundTrip(r *http.Request, limit int64) (int, []byte, error) {
 	w, err := e.http.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer w.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(w.Body, limit+1))
 	switch {
 	case err != nil:
 		return w.StatusCode, nil, fmt.Errorf("read answer: %w", err)
-	case len(body) > maxAnswer:
+	case int64(len(body)) > limit:
 		return w.StatusCode, nil, errors.New("answer is too large")
 	}
 	return w.StatusCode, body, nil

@@ -67,6 +67,7 @@ type boardResponse struct {
 	State          events.DunningState    `json:"state"`
 	Since          time.Time              `json:"since"`
 	Due            httpapi.Number         `json:"due" doc:"overdue; compared with the policy's minimumDue"`
+	WrittenOff     httpapi.Number         `json:"writtenOff" doc:"of due: given up, and not asked for any more"`
 	Currency       money.Currency         `json:"currency"`
 	OverdueDays    int                    `json:"overdueDays" doc:"calendar days since the due date"`
 	Next           *boardNext             `json:"next" doc:"null: nothing comes by itself"`
@@ -174,7 +175,7 @@ func shows(p accesscases.Present) func(accessviews.DunningRow) boardResponse {
 		due, days := p.Overdue(r)
 		out := boardResponse{
 			SubscriptionID: r.ID, SubscriberID: r.SubscriberID, State: r.State, Since: r.Since,
-			Due: due.Number(), Currency: p.Currency, OverdueDays: days,
+			Due: due.Number(), WrittenOff: p.WrittenOff(r).Number(), Currency: p.Currency, OverdueDays: days,
 		}
 		if r.NextAt != nil {
 			out.Next = &boardNext{State: r.NextState, At: *r.NextAt}

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/access"
@@ -50,9 +51,7 @@ func amina(t *testing.T, k *isptest.Kit, admin string) (subscription, subscriber
 			Amount: money.Major(1500, money.KES),
 		}}}},
 	})
-	if err := k.Views().WaitFor(t.Context(), accessviews.DunningName, done.Position); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, k.Views(), done.Position, accessviews.DunningName)
 	return sub.ID, person.ID
 }
 
@@ -181,9 +180,7 @@ func TestBoard_OfOneCustomerIsWhatHisAccessSays(t *testing.T) {
 			},
 			Cause: cause, From: since.Add(-time.Duration(i) * time.Minute),
 		})
-		if err := k.Views().WaitFor(t.Context(), accessviews.DunningName, done.Position); err != nil {
-			t.Fatal(err)
-		}
+		coretest.WaitFor(t, k.Views(), done.Position, accessviews.DunningName)
 		got := same(cause)
 		if got.Stopped == nil || !strings.HasPrefix(cause, got.Stopped.Cause+":") {
 			t.Errorf("%s: %+v", cause, got.Stopped)

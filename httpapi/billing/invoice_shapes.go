@@ -57,6 +57,14 @@ type invoiceDetailResponse struct {
 	TaxPIN      *string              `json:"taxPin" doc:"of the organization, as its settings are now; null: none"`
 	Allocations []allocationResponse `json:"allocations" doc:"the payments; they sum to paid"`
 	CreditNotes []creditNoteResponse `json:"creditNotes"`
+	Replaces    *invoiceRef          `json:"replaces" doc:"the wrong invoice, in whose place it is; null: none"`
+	ReplacedBy  *invoiceRef          `json:"replacedBy" doc:"the corrected invoice in its place; null: none"`
+}
+
+// invoiceRef names an invoice.
+type invoiceRef struct {
+	ID     id.Invoice `json:"id"`
+	Number *string    `json:"number"` // null for a draft
 }
 
 // invoiceLineResponse is one charge: net and taxes sum to gross.
@@ -67,6 +75,7 @@ type invoiceLineResponse struct {
 	Net         httpapi.Number `json:"net"`
 	Taxes       []taxResponse  `json:"taxes"`
 	Gross       httpapi.Number `json:"gross"`
+	Once        bool           `json:"once" doc:"no day of the invoice's period has a share of it"`
 }
 
 // taxResponse is one tax with its amount in major units.
@@ -103,7 +112,7 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 	for i, l := range r.Lines {
 		lines[i] = invoiceLineResponse{
 			Description: l.Description, Quantity: json.Number(l.Quantity), UnitPrice: l.UnitPrice.Number(),
-			Net: l.Net.Number(), Taxes: showTaxes(l.Taxes), Gross: l.Gross.Number(),
+			Net: l.Net.Number(), Taxes: showTaxes(l.Taxes), Gross: l.Gross.Number(), Once: l.Once,
 		}
 	}
 	return invoiceResponse{
@@ -124,6 +133,7 @@ func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 		Allocations:     make([]allocationResponse, len(d.Allocations)),
 		CreditNotes:     make([]creditNoteResponse, len(d.CreditNotes)),
 	}
+	out.Replaces, out.ReplacedBy = showRef(d.Replaces), showRef(d.ReplacedBy)
 	for i, a := range d.Allocations {
 		out.Allocations[i] = allocationResponse{
 			ReceiptID: a.ReceiptID, ReceiptNumber: null.Of(d.numbers[a.ReceiptID]),
@@ -134,6 +144,14 @@ func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 		out.CreditNotes[i] = showCreditNote(n)
 	}
 	return out
+}
+
+// showRef names an invoice; nil for none.
+func showRef(r *billingviews.InvoiceRef) *invoiceRef {
+	if r == nil {
+		return nil
+	}
+	return &invoiceRef{ID: r.ID, Number: null.Of(r.Number)}
 }
 
 // showCreditNote writes null for the number of a draft.

@@ -59,6 +59,11 @@ func (a Invoices) Routes() []httpapi.Route {
 			Access: httpapi.AccessAdmin, Summary: "Give back a part of an invoice", Request: creditNoteRequest{},
 			Response: creditNoteResponse{}, Status: 201, Handle: a.creditNote,
 		},
+		{
+			Method: "POST", Path: "/invoices/:id/reissue", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Put a corrected invoice in the place of a wrong one", Request: reissueRequest{},
+			Response: invoiceDetailResponse{}, Status: 201, Handle: a.reissue,
+		},
 	}
 }
 
@@ -74,6 +79,14 @@ type invoiceLineRequest struct {
 	Description string         `json:"description"`
 	Quantity    json.Number    `json:"quantity" doc:"above zero, at most 6 decimals"`
 	UnitPrice   httpapi.Amount `json:"unitPrice"`
+	Once        bool           `json:"once,omitempty" doc:"what gives days of a period back gives nothing of it back"`
+}
+
+// reissueRequest says how an invoice should be, and why.
+type reissueRequest struct {
+	DueDate calendar.Date        `json:"dueDate,omitzero" doc:"when absent as before, or in a week once that is over"`
+	Lines   []invoiceLineRequest `json:"lines"`
+	Reason  string               `json:"reason"`
 }
 
 // creditNoteRequest says how much of an invoice is given back, and why.
@@ -88,13 +101,7 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	draft := billingcases.DraftInvoiceInput{SubscriberID: in.SubscriberID, DueOn: in.DueDate}
-	for _, l := range in.Lines {
-		draft.Lines = append(draft.Lines, billingcases.LineInput{
-			Description: l.Description, Quantity: l.Quantity.String(), UnitPrice: l.UnitPrice.Figure(),
-		})
-	}
-	invoice, err := a.Cases.Draft(ctx, c.Asked(), draft)
+	invoice, err := a.Cases.Draft(ctx, c.Asked(), draftOf(in.SubscriberID, in.DueDate, in.Lines))
 	if err != nil {
 		return err
 	}
@@ -107,6 +114,49 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 	}
 	row, err := a.one().Find(ctx, c, invoice)
 	if err != nil {
+		return err
+	}
+	return httpapi.SendNamed(ctx, c, 201, a.one().Show(row))
+}
+
+// draftOf reads what an invoice made by hand should be.
+func draftOf(
+	subscriber id.Subscriber, dueOn calendar.Date, lines []invoiceLineRequest,
+) billingcases.DraftInvoiceInput {
+	draft := billingcases.DraftInvoiceInput{SubscriberID: subscriber, DueOn: dueOn}
+	for _, l := range lines {
+		draft.Lines = append(draft.Lines, billingcases.LineInput{
+			Description: l.Description, Quantity: l.Quantity.String(), UnitPrice: l.UnitPrice.Figure(), Once: l.Once,
+		})
+	}
+	return draft
+}
+
+// reissue puts a corrected invoice in the place of another, and waits until the credit note over that is issued, too;
+// 202 when that takes too long.
+func (a Invoices) reissue(ctx context.Context, c *httpapi.Call) error {
+	row, err := a.locate(ctx, c)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[reissueRequest](c)
+	if err != nil {
+		return err
+	}
+	corrected, note, err := a.Cases.Reissue(ctx, c.Asked(), billingcases.ReissueInput{
+		DraftInvoiceInput: draftOf(row.SubscriberID, in.DueDate, in.Lines), InvoiceID: row.ID, Reason: in.Reason,
+	})
+	if err != nil {
+		return err
+	}
+	issued, err := a.Invoices.WaitNoteFinal(ctx, c.Org.ID, note)
+	if err != nil {
+		return err
+	}
+	if !issued {
+		return c.Send(202, httpapi.Accepted{ID: corrected.String(), Status: "accepted"})
+	}
+	if row, err = a.one().Find(ctx, c, corrected); err != nil {
 		return err
 	}
 	return httpapi.SendNamed(ctx, c, 201, a.one().Show(row))

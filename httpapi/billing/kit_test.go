@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
+	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -47,7 +48,8 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	manual := clock.NewManual(time.Date(2026, 3, 2, 21, 30, 0, 0, time.UTC)) // the third of March in Nairobi
 	k := &billingKit{
 		core: coretest.New(t, manual, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
-			subscribersviews.Subscribers{}, paymentsviews.Receipts{}),
+			subscribersviews.Subscribers{}, paymentsviews.Receipts{}, billingviews.Revenue{}, subscribersviews.Plans{},
+			subscribersviews.Subscriptions{}),
 		clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
 	registerForBilling(k.core.Bus)
@@ -65,7 +67,22 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 		Statement:   billingviews.StatementQuery{Views: k.views},
 		Subscribers: subscribersviews.SubscribersQuery{Views: k.views},
 	}
-	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility = k.views }, invoices.Routes(), statement.Routes())
+	ageing := billingapi.Ageing{Cases: billingcases.Ageing{
+		Settings: usecases.RecordedSettings(k.core.Bus), Invoices: billingviews.InvoicesQuery{Views: k.views},
+		Subscribers: statement.Subscribers, Clock: manual,
+	}}
+	revenue := billingapi.Revenue{Cases: billingcases.Revenue{
+		Settings: usecases.RecordedSettings(k.core.Bus), Revenue: billingviews.RevenueQuery{Views: k.views},
+		Plans: subscribersviews.PlansQuery{Views: k.views}, Clock: manual,
+	}}
+	churn := billingapi.Churn{Cases: billingcases.Churn{
+		Settings: revenue.Cases.Settings, Revenue: revenue.Cases.Revenue, Clock: manual,
+		Subscriptions: subscribersviews.SubscriptionsQuery{Views: k.views},
+	}}
+	k.Kit = apitest.New(t, func(c *httpapi.Config) {
+		c.Visibility, c.Subscribers = k.views, subscribersapi.Names(statement.Subscribers)
+	}, invoices.Routes(), statement.Routes(), ageing.Routes(), revenue.Routes(),
+		churn.Routes())
 	k.populate(t)
 	return k
 }

@@ -56,7 +56,7 @@ func (statementKind) Texts() []string { return billingviews.StatementKinds() }
 
 // statementCause names the document or receipt that made the line.
 type statementCause struct {
-	Type string `json:"type" enum:"invoice,receipt,credit_note,refund,write_off"`
+	Type string `json:"type" enum:"invoice,receipt,credit_note,refund,write_off,opening_balance"`
 	ID   id.Any `json:"id"`
 }
 

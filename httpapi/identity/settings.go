@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
@@ -60,6 +61,7 @@ type settingsRequest struct {
 	Tax           *taxSettings     `json:"tax,omitempty"`
 	TaxPIN        *string          `json:"taxPin,omitempty"`
 	Holidays      *[]calendar.Date `json:"holidays,omitempty"`
+	SuspenseDays  *int             `json:"suspenseDays,omitempty" doc:"1 to 90"`
 }
 
 // settingsResponse is the answer of GET /settings/organization (docs/rules/billing.md#organization-settings).
@@ -73,6 +75,7 @@ type settingsResponse struct {
 	Tax           taxSettings     `json:"tax"`
 	TaxPIN        string          `json:"taxPin"`
 	Holidays      []calendar.Date `json:"holidays"`
+	SuspenseDays  int             `json:"suspenseDays" doc:"after so many days money in suspense is an alarm"`
 }
 
 // showSettings writes tax rates in percent; no list is null.
@@ -81,7 +84,7 @@ func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	out := settingsResponse{
 		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country,
 		InvoicePrefix: b.InvoicePrefix, Tax: taxSettings{Mode: "exclusive", Components: []taxComponent{}},
-		TaxPIN: b.TaxPIN, Holidays: b.Holidays,
+		TaxPIN: b.TaxPIN, Holidays: b.Holidays, SuspenseDays: usecases.SuspenseDays(b),
 	}
 	if b.Tax.Inclusive {
 		out.Tax.Mode = "inclusive"
@@ -136,6 +139,7 @@ func (r settingsRequest) change() identitycases.SettingsChange {
 	in := identitycases.SettingsChange{
 		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: r.Currency, Country: r.Country,
 		InvoicePrefix: r.InvoicePrefix, TaxPIN: r.TaxPIN, Holidays: r.Holidays,
+		SuspenseDays: r.SuspenseDays,
 	}
 	if r.Tax != nil {
 		in.Tax = &identitycases.Tax{Inclusive: r.Tax.Mode == "inclusive"}

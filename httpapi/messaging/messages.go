@@ -35,7 +35,9 @@ func (a Messages) Routes() []httpapi.Route {
 		Summary: "List the messages to customers, newest first", Row: messageResponse{},
 		Query: append([]httpapi.Param{
 			{Name: "channel", Type: "string", Enum: channels}, {Name: "state", Type: "string", Enum: states},
-			{Name: "subscriberId", Type: "uuid"}, {Name: "template", Type: "string", Enum: templates},
+			{Name: "subscriberId", Type: "uuid"},
+			{Name: "outageId", Type: "uuid", Doc: "of the network, that they tell of"},
+			{Name: "template", Type: "string", Enum: templates},
 		}, httpapi.SpanParams("asked for")...),
 		Handle: a.list,
 	}}
@@ -67,6 +69,7 @@ func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 	filter := messagingviews.MessageFilter{Channel: f.OneOf("channel", channels...), State: f.OneOf("state", states...)}
 	filter.Template = f.OneOf("template", templates...)
 	filter.Subscriber = httpapi.FilterID[id.Subscriber](f, "subscriberId")
+	filter.Outage = httpapi.FilterID[id.Outage](f, "outageId")
 	var err error
 	filter.From, filter.To, err = f.Span(func() (*time.Location, error) { return a.Zone(ctx, c.Org.ID) })
 	if err = cmp.Or(err, f.Err()); err != nil {

@@ -25,6 +25,8 @@ type deviceRequest struct {
 	ManagementAddress string       `json:"managementAddress,omitempty" doc:"not the tunnel address; not in production"`
 
 	RequireMessageAuthenticator bool `json:"requireMessageAuthenticator,omitempty" doc:"of each RADIUS sign-in"`
+
+	UpstreamID *id.Device `json:"upstreamId,omitempty" doc:"the router behind which it stands"`
 }
 
 // input is the body in the form of the use case.
@@ -33,6 +35,7 @@ func (in deviceRequest) input() networkcases.RegisterInput {
 		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
 		ManagementAddress: in.ManagementAddress, RadiusSecret: in.RadiusSecret, APIUsername: in.APIUsername,
 		APIPassword: in.APIPassword, RequireMessageAuthenticator: in.RequireMessageAuthenticator,
+		UpstreamID: null.Zero(in.UpstreamID),
 	}
 }
 
@@ -48,6 +51,8 @@ type deviceChange struct {
 	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"empty or null = the tunnel address"`
 
 	RequireMessageAuthenticator *bool `json:"requireMessageAuthenticator,omitempty"`
+
+	UpstreamID *id.Device `json:"upstreamId,omitempty" doc:"the router behind which it stands; null = none"`
 }
 
 // emptied removes what is given as null, or gives it its default. What a router cannot be without becomes empty, which
@@ -58,6 +63,7 @@ func (in deviceChange) emptied(nulls map[string]bool) deviceChange {
 	in.RadiusSecret = httpapi.Emptied(in.RadiusSecret, nulls["radiusSecret"])
 	in.APIUsername = httpapi.Emptied(in.APIUsername,
 		nulls["apiUsername"] || nulls["apiPassword"] && in.APIUsername == nil)
+	in.UpstreamID = httpapi.Emptied(in.UpstreamID, nulls["upstreamId"])
 	in.RequireMessageAuthenticator = httpapi.Emptied(in.RequireMessageAuthenticator,
 		nulls["requireMessageAuthenticator"])
 	if nulls["coaPort"] {
@@ -75,6 +81,7 @@ func (in deviceChange) input() networkcases.DeviceChange {
 		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
 		ManagementAddress: in.ManagementAddress, RadiusSecret: in.RadiusSecret, APIUsername: in.APIUsername,
 		APIPassword: in.APIPassword, RequireMessageAuthenticator: in.RequireMessageAuthenticator,
+		UpstreamID: in.UpstreamID,
 	}
 }
 
@@ -92,6 +99,9 @@ type deviceResponse struct {
 	ManagementAddress *string   `json:"managementAddress"`
 
 	RequireMessageAuthenticator bool `json:"requireMessageAuthenticator"`
+
+	UpstreamID   *id.Device `json:"upstreamId" doc:"the router behind which it stands; null = none"`
+	UpstreamName *string    `json:"upstreamName"`
 
 	Transport        *transportShape `json:"transport" doc:"how the router was found to answer; null = not known yet"`
 	UnreachableSince *time.Time      `json:"unreachableSince" doc:"null: it answers, or was never asked"`
@@ -158,7 +168,7 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, ReportedAt: r.BootstrapAt,
 			UpToDate: a.upToDate(r),
 		},
-		CreatedAt: r.CreatedAt,
+		UpstreamID: null.Of(r.UpstreamID), UpstreamName: null.Of(r.UpstreamName), CreatedAt: r.CreatedAt,
 	}
 	if r.Transport != nil {
 		shape := transportShape(*r.Transport)

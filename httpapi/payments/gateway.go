@@ -10,7 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -67,6 +66,8 @@ type gatewayRequest struct {
 	ConsumerKey           secrets.Text `json:"consumerKey,omitempty"`
 	ConsumerSecret        secrets.Text `json:"consumerSecret,omitempty"`
 	Passkey               secrets.Text `json:"passkey,omitempty"`
+	Initiator             string       `json:"initiator,omitempty" doc:"asks for status and reversals; - removes it"`
+	SecurityCredential    secrets.Text `json:"securityCredential,omitempty" doc:"the initiator's, encrypted, in base64"`
 	RejectUnknownAccounts bool         `json:"rejectUnknownAccounts,omitempty" doc:"refuse money for unknown accounts"`
 }
 
@@ -78,6 +79,8 @@ type gatewayResponse struct {
 	ConsumerKey           string              `json:"consumerKey"`
 	ConsumerSecret        string              `json:"consumerSecret"`
 	Passkey               string              `json:"passkey"`
+	Initiator             string              `json:"initiator" doc:"hidden; empty: no status and no reversals"`
+	SecurityCredential    string              `json:"securityCredential"`
 	CredentialsVersion    *string             `json:"credentialsVersion" doc:"changes with each secret"`
 	RejectUnknownAccounts bool                `json:"rejectUnknownAccounts"`
 	Active                bool                `json:"active" doc:"money is taken on this shortcode"`
@@ -137,11 +140,16 @@ func (a Gateway) read(ctx context.Context, org id.Organization) (gatewayResponse
 	if row != nil && row.Direct && !row.Registered {
 		out.Registration.NextTryAt, err = a.NextTry(ctx, org)
 	}
+	if err == nil && row != nil && row.Direct {
+		var has bool
+		if has, err = a.Cases.HasInitiator(ctx, row.CredentialsRef); has {
+			out.Initiator, out.SecurityCredential = secrets.Hidden, secrets.Hidden
+		}
+	}
 	return out, row, err
 }
 
-// paybill answers with the number of which GET /settings/payment-gateway tells administrators. What is paid there is
-// KES, which no account in another currency takes.
+// paybill answers with the number of which GET /settings/payment-gateway tells administrators.
 func (a Gateway) paybill(ctx context.Context, c *httpapi.Call) error {
 	settings, err := a.Settings(ctx, c.Org.ID)
 	if err != nil {
@@ -151,11 +159,8 @@ func (a Gateway) paybill(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	var out paybillResponse
-	if g := a.show(row); g.Active && settings.Currency == money.KES {
-		out.Shortcode, out.Environment = &g.Shortcode, &g.Environment
-	}
-	return c.Send(200, out)
+	shortcode, environment := a.Cases.Paybill(row, settings.Currency)
+	return c.Send(200, paybillResponse{Shortcode: null.Of(shortcode), Environment: null.Of(environment)})
 }
 
 // show writes the settings; nil = the organization never made any, so it uses the platform's shortcode.
@@ -209,6 +214,7 @@ func (a Gateway) put(ctx context.Context, c *httpapi.Call) error {
 	done, err := a.Cases.Configure(ctx, c.Asked(), paymentscases.GatewayInput{
 		Direct: in.Mode == modeDirect, Environment: in.Environment, Shortcode: in.Shortcode,
 		ConsumerKey: in.ConsumerKey, ConsumerSecret: in.ConsumerSecret, Passkey: in.Passkey,
+		Initiator: in.Initiator, SecurityCredential: in.SecurityCredential,
 		RejectUnknownAccounts: in.RejectUnknownAccounts,
 	})
 	if err != nil {

@@ -25,8 +25,13 @@ type Receipts struct {
 	Users    identityviews.UsersQuery
 	Cases    paymentscases.Receipts
 	Books    paymentscases.Books
+	Proofs   paymentscases.Proofs
+	// Suggestions finds whose money in suspense may be.
+	Suggestions paymentscases.Suggestions
 	// Zone gives the zone of an organization, in which the dates of filters are.
 	Zone func(context.Context, id.Organization) (*time.Location, error)
+	// MayAsk reports whether the provider can be asked about the money of a shortcode; nil = never.
+	MayAsk func(ctx context.Context, org id.Organization, environment, shortcode string) (bool, error)
 }
 
 // Routes lists the endpoints of receipts. Money on platform shortcodes that no organization could be found for is on
@@ -63,6 +68,11 @@ func (a Receipts) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/receipts/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "Read a receipt", Response: receiptDetailResponse{}, Handle: a.get,
+		},
+		{
+			Method: "GET", Path: "/receipts/:id/proof", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary:  "Everything about one receipt: each message as it came, each decision, and the way of its money",
+			Response: proofResponse{}, Handle: a.proof,
 		},
 		{
 			Method: "POST", Path: "/receipts/:id/attribute", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -133,6 +143,7 @@ type receiptResponse struct {
 	RelatedReceiptID *id.Receipt            `json:"relatedReceiptId" doc:"the other of provisional and real one"`
 	Contradicts      *id.Receipt            `json:"contradicts" doc:"another organization has a receipt of this number"`
 	RecordedAt       time.Time              `json:"recordedAt"`
+	Refunded         httpapi.Number         `json:"refunded" doc:"what went back to the payer, in major units"`
 	TakenBy          *httpapi.StaffRef      `json:"takenBy" doc:"who took the cash; null: no cash, or not staff"`
 }
 
@@ -149,6 +160,7 @@ type receiptDetailResponse struct {
 	Allocations []receiptAllocation  `json:"allocations"`
 	Moves       []receiptMove        `json:"moves" doc:"from account to account, the oldest first"`
 	Suggestions []receiptSuggestions `json:"suggestions"`
+	Reversible  bool                 `json:"reversible" doc:"of one receipt: the provider can be asked to send it back"`
 }
 
 // NameSubscribers implements httpapi.NamesSubscribers.
@@ -190,20 +202,6 @@ type receiptMove struct {
 	At        time.Time              `json:"at"`
 }
 
-// receiptSuggestions is one subscriber to whom money in suspense may belong.
-type receiptSuggestions struct {
-	SubscriberID  id.Subscriber          `json:"subscriberId"`
-	Subscriber    *httpapi.SubscriberRef `json:"subscriber" doc:"null at the root host"`
-	AccountNumber string                 `json:"accountNumber"`
-	By            string                 `json:"by" doc:"what comes near: phone, ...; prompt: a payment"`
-	Reason        string                 `json:"reason" doc:"the same as by"`
-	PaymentID     id.Payment             `json:"paymentId,omitzero" doc:"of prompt: it may be this payment's money"`
-	InitiatedAt   time.Time              `json:"initiatedAt,omitzero" doc:"of prompt: when the phone was asked"`
-	// OrgID is told at the root host, which decides whose the money is.
-	OrgID    id.Organization `json:"orgId,omitzero" doc:"of prompt, at the root host: who asked for the payment"`
-	Credited bool            `json:"credited,omitempty" doc:"of prompt: on the account already, provisionally"`
-}
-
 // showReceipt writes the amount in major units, and null for what is not known.
 func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	return receiptResponse{
@@ -216,6 +214,7 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 		Disputed: r.Disputed, Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
 		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
 		CreditedTo: null.Of(r.CreditedTo), RecordedAt: r.RecordedAt,
+		Refunded: money.Of(r.RefundedMinor, r.Currency).Number(),
 	}
 }
 
@@ -224,10 +223,12 @@ type receiptDetail struct {
 	row  paymentsviews.ReceiptRow
 	pays []paymentsviews.AllocationRow
 
-	staff   map[id.User]string    // the names of who took the cash, and of who moved it
-	numbers map[id.Invoice]string // of the invoices that it pays
-	near    []paymentsviews.Payer // to whom a receipt in suspense may belong
-	open    []openAttempt         // whose money a receipt in suspense may be
+	staff   map[id.User]string         // the names of who took the cash, and of who moved it
+	numbers map[id.Invoice]string      // of the invoices that it pays
+	near    []paymentscases.Suggestion // to whom a receipt in suspense may belong
+	open    []openAttempt              // whose money a receipt in suspense may be
+
+	reversible bool // of a receipt that is read alone
 }
 
 // openAttempt is an attempt with the account number of the subscriber who was asked.
@@ -254,7 +255,8 @@ func (a Receipts) one() httpapi.One[id.Receipt, receiptDetail, receiptDetailResp
 			if err != nil {
 				return nil, err
 			}
-			return &details[0], nil
+			details[0].reversible, err = a.reversible(ctx, *row)
+			return &details[0], err
 		},
 	}
 }
@@ -320,9 +322,14 @@ func (a Receipts) unownedDetails(ctx context.Context, rows []paymentsviews.Recei
 			open[r.ID] = append(open[r.ID], openAttempt{PaymentRow: p, org: p.OrgID})
 		}
 	}
+	near, err := a.Suggestions.OfUnowned(ctx, slices.DeleteFunc(slices.Clone(rows),
+		func(r paymentsviews.ReceiptRow) bool { return len(open[r.ID]) > 0 })) // an attempt says more
+	if err != nil {
+		return nil, err
+	}
 	out := make([]receiptDetail, len(rows))
 	for i, r := range rows {
-		out[i] = receiptDetail{row: r, open: open[r.ID]}
+		out[i] = receiptDetail{row: r, open: open[r.ID], near: near[r.ID]}
 	}
 	return out, nil
 }
@@ -338,14 +345,8 @@ func (a Receipts) details(
 	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
 ) ([]receiptDetail, error) {
 	var ids []id.Receipt
-	var open []paymentsviews.Reference
-	place := map[id.Receipt]int{} // of a receipt's suggestions
 	for _, r := range rows {
 		ids = append(ids, r.ID)
-		if r.State == "suspense" {
-			place[r.ID] = len(open)
-			open = append(open, r.Reference())
-		}
 	}
 	pays, err := a.Receipts.Allocations(ctx, org, ids)
 	if err != nil {
@@ -355,7 +356,7 @@ func (a Receipts) details(
 	if err != nil {
 		return nil, err
 	}
-	near, err := a.Matching.Suggest(ctx, open...)
+	near, err := a.Suggestions.Of(ctx, org, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -366,10 +367,7 @@ func (a Receipts) details(
 	out := make([]receiptDetail, len(rows))
 	for i, r := range rows {
 		out[i] = receiptDetail{
-			row: r, pays: pays[r.ID], open: attempts[r.ID], numbers: numbers, staff: names,
-		}
-		if at, found := place[r.ID]; found {
-			out[i].near = near[at]
+			row: r, pays: pays[r.ID], open: attempts[r.ID], near: near[r.ID], numbers: numbers, staff: names,
 		}
 	}
 	return out, nil
@@ -440,7 +438,7 @@ func unclearReceipts(rows []paymentsviews.ReceiptRow) (unclear []paymentsviews.R
 func showDetail(d receiptDetail) receiptDetailResponse {
 	out := receiptDetailResponse{
 		receiptResponse: showReceipt(d.row), Sightings: []receiptSighting{}, Allocations: []receiptAllocation{},
-		Suggestions: []receiptSuggestions{}, Moves: []receiptMove{},
+		Suggestions: []receiptSuggestions{}, Moves: []receiptMove{}, Reversible: d.reversible,
 	}
 	out.TakenBy = showStaff(d.row.TakenBy, d.staff)
 	for _, m := range d.row.Moves {
@@ -464,16 +462,6 @@ func showDetail(d receiptDetail) receiptDetailResponse {
 			Amount: money.Of(p.AmountMinor, d.row.Currency).Number(),
 		})
 	}
-	for _, p := range d.open {
-		out.Suggestions = append(out.Suggestions, receiptSuggestions{
-			SubscriberID: p.SubscriberID, AccountNumber: p.account, By: "prompt", Reason: "prompt",
-			PaymentID: p.ID, InitiatedAt: p.InitiatedAt, OrgID: p.org, Credited: p.Provisional,
-		})
-	}
-	for _, p := range d.near {
-		out.Suggestions = append(out.Suggestions, receiptSuggestions{
-			SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By, Reason: p.By,
-		})
-	}
+	out.Suggestions = append(out.Suggestions, showSuggestions(d)...)
 	return out
 }

@@ -57,7 +57,7 @@ func (a Suspense) report(ctx context.Context, c *httpapi.Call) error {
 // read sums up what belongs to the host.
 func (a Suspense) read(ctx context.Context, c *httpapi.Call) ([]paymentsviews.CurrencySuspense, error) {
 	if c.Org.ID.IsZero() {
-		return a.Receipts.UnownedSuspense(ctx)
+		return a.Receipts.UnownedSuspense(ctx, time.Time{})
 	}
-	return a.Receipts.SuspenseByCurrency(ctx, c.Org.ID)
+	return a.Receipts.SuspenseByCurrency(ctx, c.Org.ID, time.Time{})
 }

@@ -57,6 +57,13 @@ func (a Webhooks) Routes() []httpapi.Route {
 		validationAnswer{})
 	add("/webhooks/mobile-money/c2b/confirmation", "c2b_confirmation", "A paybill payment went through",
 		callbackAnswer{})
+	for path, kind := range map[string]string{"result": "result", "timeout": "result_timeout"} {
+		routes = append(routes, httpapi.Route{
+			Method: "POST", Path: "/webhooks/mobile-money/" + path + "/:token", Hosts: httpapi.OnEvery,
+			Access: httpapi.AccessPublic, Summary: "Outcome (" + path + ") of a request to the provider",
+			BodyLimit: callbackBodyLimit, Response: callbackAnswer{}, Handle: a.receive(kind),
+		})
+	}
 	return append(routes, httpapi.Route{
 		Method: "POST", Path: "/webhooks/billmanager/payment", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
 		Summary: "A payment reported by the bill manager", BodyLimit: callbackBodyLimit, Response: billManagerAnswer{},

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 )
 
@@ -112,7 +113,7 @@ func (a Platform) stored(ctx context.Context, out *platformResponse) error {
 	}
 	organizations := organizationsToday(counted)
 	out.Organizations = &organizations
-	unowned, err := a.Receipts.UnownedSuspense(ctx)
+	unowned, err := a.Receipts.UnownedSuspense(ctx, a.Clock.Now().AddDate(0, 0, -usecases.UsualSuspenseDays))
 	if err != nil {
 		return err
 	}
@@ -128,6 +129,7 @@ func (a Platform) stored(ctx context.Context, out *platformResponse) error {
 func shownSuspense(s paymentsviews.CurrencySuspense) currencySuspense {
 	return currencySuspense{s.Currency, suspenseToday{
 		Amount: money.Of(s.AmountMinor, s.Currency).Number(), Count: s.Count, OldestAt: s.OldestAt,
+		Late: s.Late,
 	}}
 }
 

@@ -41,12 +41,14 @@ type todayResponse struct {
 	Money         moneyToday         `json:"money"`
 	Overdue       overdueToday       `json:"overdue"`
 	Suspense      suspenseOfOrg      `json:"suspense"`
+	Refunds       refundsToday       `json:"refunds"`
 	Customers     customersToday     `json:"customers"`
 	Subscriptions subscriptionsToday `json:"subscriptions"`
 	Online        onlineToday        `json:"online"`
 	Differences   differencesToday   `json:"differences"`
 	Pending       pendingToday       `json:"pending"`
 	Failed        failedToday        `json:"failed"`
+	Compensations compensationsToday `json:"compensations"`
 	Devices       *devicesToday      `json:"devices" doc:"null: the caller may not read routers"`
 	Drift         *driftToday        `json:"drift" doc:"null: the caller may not read routers"`
 	Since         *sinceToday        `json:"since" doc:"null: not asked for"`
@@ -86,13 +88,21 @@ type suspenseToday struct {
 	Amount   httpapi.Number `json:"amount"`
 	Count    int            `json:"count"`
 	OldestAt *time.Time     `json:"oldestAt" doc:"null: none waits"`
+	Late     int            `json:"late" doc:"of count: an alarm, because they have waited for alarmDays"`
 }
 
 // suspenseOfOrg is suspenseToday in all currencies. Money in another one than the organization's can be on its own
 // shortcode, and on no account.
 type suspenseOfOrg struct {
 	suspenseToday
-	Others []currencySuspense `json:"others" doc:"money in other currencies, which amount leaves out and count has"`
+	AlarmDays int                `json:"alarmDays" doc:"as the settings of the organization say"`
+	Others    []currencySuspense `json:"others" doc:"money in other currencies, which amount leaves out and count has"`
+}
+
+// refundsToday counts refunds that have not ended.
+type refundsToday struct {
+	Requested int64 `json:"requested" doc:"wait for approval"`
+	Approved  int64 `json:"approved" doc:"wait for somebody who pays and settles them"`
 }
 
 // customersToday counts customers.
@@ -140,6 +150,13 @@ type failedToday struct {
 	Payments int  `json:"payments"`
 	Messages int  `json:"messages"`
 	Services *int `json:"services" doc:"null: the caller may not read routers"`
+}
+
+// compensationsToday counts compensations that need a look.
+type compensationsToday struct {
+	Applying   int           `json:"applying" doc:"begun, and not at their end"`
+	Failed     int           `json:"failed" doc:"some customers got nothing although the preview said otherwise"`
+	FailedFrom calendar.Date `json:"failedFrom" doc:"the day from which failed counts, by their preview"`
 }
 
 // devicesToday counts routers.
@@ -199,7 +216,7 @@ func (faultKind) Texts() []string {
 
 // rootShape names the broken thing.
 type rootShape struct {
-	Type string  `json:"type" enum:"part,device,service,gateway,provider,breaker,projection,process"`
+	Type string  `json:"type" enum:"part,device,outage,service,gateway,provider,run,fuse,breaker,projection,process"`
 	ID   *string `json:"id" doc:"null: the caller may not open it, or it has none"`
 	Name string  `json:"name"`
 }
@@ -230,18 +247,21 @@ func showToday(r reportscases.Report, asked reportscases.Asked) todayResponse {
 			Subscriptions: r.Overdue.Subscriptions,
 		},
 		Suspense:  in.suspense(r.Suspense),
+		Refunds:   refundsToday{Requested: r.Refunds.Requested, Approved: r.Refunds.Approved},
 		Customers: customersToday{Total: r.Customers.Total, NewThisMonth: r.Customers.New},
 		Subscriptions: subscriptionsToday{
 			Active: r.Active, Reminding: r.Dunning[events.DunningReminding],
 			WalledGarden: r.Dunning[events.DunningWalledGarden], Suspended: r.Dunning[events.DunningSuspended],
 			WrittenOff: r.Dunning[events.DunningWrittenOff],
 		},
-		Online:      onlineToday{r.Online.Sessions, r.Online.Customers, r.Online.WalledGarden, r.Unheard},
-		Differences: showDifferences(r),
-		Pending:     pendingToday{Payments: r.Waiting},
-		Failed:      failedToday{Payments: r.PaymentsLost, Messages: r.MessagesLost},
-		Faults:      showFaults(r.Faults),
+		Online:        onlineToday{r.Online.Sessions, r.Online.Customers, r.Online.WalledGarden, r.Unheard},
+		Differences:   showDifferences(r),
+		Pending:       pendingToday{Payments: r.Waiting},
+		Failed:        failedToday{Payments: r.PaymentsLost, Messages: r.MessagesLost},
+		Compensations: compensationsToday(r.Compensations),
+		Faults:        showFaults(r.Faults),
 	}
+	out.Suspense.AlarmDays = r.SuspenseDays
 	if !r.Since.At.IsZero() {
 		out.Since = in.since(r.Since, asked.Network)
 	}
@@ -321,9 +341,9 @@ func (s shown) since(r reportscases.Since, network bool) *sinceToday {
 
 // suspense divides what waits into money of the report's currency and of others.
 func (in shown) suspense(list []paymentsviews.CurrencySuspense) suspenseOfOrg {
-	out := suspenseOfOrg{suspenseToday{Amount: in.amount(0)}, []currencySuspense{}}
+	out := suspenseOfOrg{suspenseToday{Amount: in.amount(0)}, 0, []currencySuspense{}}
 	for _, s := range list {
-		out.Count += s.Count
+		out.Count, out.Late = out.Count+s.Count, out.Late+s.Late
 		if s.OldestAt != nil && (out.OldestAt == nil || s.OldestAt.Before(*out.OldestAt)) {
 			out.OldestAt = s.OldestAt
 		}

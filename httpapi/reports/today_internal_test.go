@@ -22,11 +22,11 @@ func TestToday_SuspenseIsNotAddedAcrossCurrencies(t *testing.T) {
 		list []paymentsviews.CurrencySuspense
 		want string
 	}{
-		{nil, `{"amount":0,"count":0,"oldestAt":null,"others":[]}`},
+		{nil, `{"amount":0,"count":0,"oldestAt":null,"late":0,"alarmDays":0,"others":[]}`},
 		{
 			[]paymentsviews.CurrencySuspense{held(money.KES, 90000, 2, first), held("UGX", 700, 1, second)},
-			`{"amount":700,"count":3,"oldestAt":"1970-01-01T00:16:40Z","others":[` +
-				`{"currency":"KES","amount":900.00,"count":2,"oldestAt":"1970-01-01T00:16:40Z"}]}`,
+			`{"amount":700,"count":3,"oldestAt":"1970-01-01T00:16:40Z","late":0,"alarmDays":0,"others":[` +
+				`{"currency":"KES","amount":900.00,"count":2,"oldestAt":"1970-01-01T00:16:40Z","late":0}]}`,
 		},
 	} {
 		got, err := json.Marshal(shown{"UGX"}.suspense(c.list))

@@ -17,6 +17,25 @@ import (
 type endingResponse struct {
 	StaysDue []endingInvoice `json:"staysDue" doc:"for periods that have begun, and for what was sold"`
 	Voided   []endingInvoice `json:"voided" doc:"for time that never began, and orders; given back where a part was"`
+	Credited []endingCredit  `json:"credited" doc:"postpaid: by a credit note; what of it was paid becomes credit"`
+	Charged  []endingCharge  `json:"charged" doc:"on a last invoice: charges that no period has"`
+}
+
+// endingCharge is a line of the last invoice.
+type endingCharge struct {
+	Description string         `json:"description"`
+	Amount      httpapi.Number `json:"amount" doc:"as it was entered: a tax may come on top"`
+	Currency    money.Currency `json:"currency"`
+}
+
+// endingCredit is the part of an invoice for the days from today on.
+type endingCredit struct {
+	ID       id.Invoice     `json:"id"`
+	Number   *string        `json:"number" doc:"null for a draft"`
+	Days     int            `json:"days"`
+	Of       int            `json:"of" doc:"the days of the period"`
+	Amount   httpapi.Number `json:"amount"`
+	Currency money.Currency `json:"currency"`
 }
 
 // endingInvoice is an unpaid invoice of a subscription.
@@ -39,7 +58,22 @@ func (a Subscriptions) ending(ctx context.Context, c *httpapi.Call) error {
 
 // showEnding writes lists that are empty as such.
 func showEnding(e subscriberscases.Ending) endingResponse {
-	return endingResponse{StaysDue: showEndingInvoices(e.StaysDue), Voided: showEndingInvoices(e.Voided)}
+	out := endingResponse{
+		StaysDue: showEndingInvoices(e.StaysDue), Voided: showEndingInvoices(e.Voided),
+		Credited: make([]endingCredit, len(e.Credited)), Charged: make([]endingCharge, len(e.Charged)),
+	}
+	for i, x := range e.Charged {
+		out.Charged[i] = endingCharge{
+			Description: x.Description, Amount: x.Amount.Number(), Currency: x.Amount.Currency,
+		}
+	}
+	for i, c := range e.Credited {
+		out.Credited[i] = endingCredit{
+			ID: c.ID, Number: null.Of(c.Number), Days: c.Days, Of: c.Of, Amount: c.Amount.Number(),
+			Currency: c.Amount.Currency,
+		}
+	}
+	return out
 }
 
 // showEndingInvoices keeps the order.

@@ -20,8 +20,19 @@ type told struct {
 	Due, Paid float64
 }
 
+// unused is a part of an invoice for days that will not be used, as GET /subscriptions/:id/end tells it.
+type unused struct {
+	ID       string
+	Number   *string
+	Days, Of int
+	Amount   float64
+}
+
 // ending is the answer of GET /subscriptions/:id/end.
-type ending struct{ StaysDue, Voided []told }
+type ending struct {
+	StaysDue, Voided []told
+	Credited         []unused
+}
 
 // ending asks what an end would do.
 func (k *ispKit) ending(t *testing.T, as, subscription string) ending {
@@ -50,7 +61,7 @@ func (k *ispKit) twoMonthsTakenBack(t *testing.T, subscriber, subscription strin
 }
 
 // TestEnding_TellsBeforehandWhatTheEndDoes: a month that never began is voided, and the money on it becomes credit, as
-// is told before; a month on credit stays due.
+// is told before; of a month on credit the days until yesterday stay due.
 func TestEnding_TellsBeforehandWhatTheEndDoes(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
@@ -79,19 +90,24 @@ func TestEnding_TellsBeforehandWhatTheEndDoes(t *testing.T) {
 	k.eventually(t, other.ID, "invoiced", func(_ subscribers.Subscription, a billing.Account) bool {
 		return a.Invoices[first].Due.Minor == 100050 // the credit is on it
 	})
+	k.Clock.Advance(20 * 24 * time.Hour)
+	admin = k.Admin(t) // the sign-in is over
 	before := k.ending(t, admin, other.ID)
-	want := []told{{ID: first.String(), Due: 1000.50, Paid: 500}}
-	if len(before.StaysDue) == 1 {
-		want[0].Number = before.StaysDue[0].Number
+	want := ending{
+		StaysDue: []told{{ID: first.String(), Due: 468.06, Paid: 500}}, Voided: []told{},
+		Credited: []unused{{ID: first.String(), Days: 11, Of: 31, Amount: 532.44}},
 	}
-	if diff := cmp.Diff(ending{StaysDue: want, Voided: []told{}}, before); diff != "" {
+	if len(before.StaysDue) == 1 {
+		want.StaysDue[0].Number, want.Credited[0].Number = before.StaysDue[0].Number, before.StaysDue[0].Number
+	}
+	if diff := cmp.Diff(want, before); diff != "" {
 		t.Errorf("a month on credit (-want +got)\n%s", diff)
 	}
 	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+other.ID+"/end", map[string]string{"reason": "moved"}))
 	k.eventually(t, other.ID, "ended and owed", func(s subscribers.Subscription, a billing.Account) bool {
-		return s.State == subscribers.Ended && a.Invoices[first].Due.Minor == 100050
+		return s.State == subscribers.Ended && a.Invoices[first].Due.Minor == 46806
 	})
-	if diff := cmp.Diff(before, k.ending(t, admin, other.ID)); diff != "" {
+	if diff := cmp.Diff(before.StaysDue, k.ending(t, admin, other.ID).StaysDue); diff != "" {
 		t.Errorf("after the end (-before +after)\n%s", diff)
 	}
 	k.Want(t, 404, "subscription_not_found", isptest.Get(admin, "/subscriptions/"+c.ID+"/end"))

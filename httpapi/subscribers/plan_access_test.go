@@ -232,3 +232,44 @@ func TestSubscriptions_TellOfTheCapTheyWereSoldWith(t *testing.T) {
 		}
 	}
 }
+
+// A plan's months end on the day on which they began, or on a day that every month has.
+func TestPlans_AreBilledOnTheAnniversaryOrOnADay(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	billing := func(period, anchor string) map[string]any {
+		return map[string]any{"mode": "prepaid", "period": period, "anchor": anchor}
+	}
+	body := isptest.PlanBody("day", "prepaid", "month")
+	var p struct {
+		ID      string
+		Billing struct{ Anchor string }
+	}
+	shows := func(a apitest.Answer, want string) {
+		t.Helper()
+		if a.Into(t, &p); p.Billing.Anchor != want {
+			t.Errorf("billed on %s, want %s", p.Billing.Anchor, want)
+		}
+	}
+	shows(k.Want(t, 201, "", isptest.Post(admin, "/plans", body)), "anniversary")
+	change := func(period, anchor string) apitest.Request {
+		return isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"billing": billing(period, anchor)})
+	}
+	shows(k.Want(t, 200, "", change("month", "28")), "28")
+	for _, wrong := range []string{"0", "29", "-1", "05", "first", "1.5"} {
+		k.Want(t, 422, "invalid_input", change("month", wrong))
+	}
+	k.Want(t, 422, "invalid_input", change("week", "5")) // only months have a day
+	var line struct{ Billing struct{ Anchor string } }
+	customer := k.Register(t, admin, isptest.Amina())
+	k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", map[string]any{
+		"subscriberId": customer.ID, "planId": p.ID,
+	})).Into(t, &line)
+	if line.Billing.Anchor != "28" {
+		t.Errorf("the subscription has %+v", line)
+	}
+	shows(k.Want(t, 200, "", change("month", "anniversary")), "anniversary")
+	body["code"], body["billing"] = "fixed", billing("month", "1")
+	shows(k.Want(t, 201, "", isptest.Post(admin, "/plans", body)), "1")
+}

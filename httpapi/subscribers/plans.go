@@ -3,6 +3,8 @@ package subscribersapi
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -19,6 +21,7 @@ import (
 // Plans serves /plans.
 type Plans struct {
 	Cases subscriberscases.Plans
+	Moves subscriberscases.PlanMoves
 	Bus   *bus.Bus
 	Plans subscribersviews.PlansQuery
 }
@@ -49,14 +52,56 @@ func (a Plans) Routes() []httpapi.Route {
 			Summary: "Keep new subscriptions off a plan", Request: httpapi.ArchiveRequest{},
 			Response: planResponse{}, Handle: a.archive,
 		},
+		{
+			Method: "POST", Path: "/plans/:id/move", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Move all customers of a plan to its newest version, each with the next period",
+			Request: planMoveRequest{}, Response: httpapi.Accepted{}, Status: 202, Handle: a.move,
+		},
 	}
 }
 
 // planBilling says when a plan is paid, and how long one payment lasts.
 type planBilling struct {
-	Mode   string `json:"mode" enum:"prepaid,postpaid"`
-	Period string `json:"period" enum:"hour,day,week,month"`
-	Anchor string `json:"anchor,omitempty" enum:"anniversary" doc:"periods keep their first day; no fixed days yet"`
+	Mode   string        `json:"mode" enum:"prepaid,postpaid"`
+	Period string        `json:"period" enum:"hour,day,week,month"`
+	Anchor billingAnchor `json:"anchor,omitempty" doc:"a day from 1 to 28 for months alone; anniversary when absent"`
+}
+
+// showBilling writes the terms of billing.
+func showBilling(t events.PlanTerms) planBilling {
+	return planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: anchorOf(t.AnchorDay)}
+}
+
+// billingAnchor says on which day the periods of a plan end: "anniversary" (on the day on which the first one began),
+// or a day of the month.
+type billingAnchor string
+
+// anniversary is the anchor of periods that keep their own first day.
+const anniversary billingAnchor = "anniversary"
+
+// anchorOf writes a billing day; 0 is the anniversary.
+func anchorOf(day int) billingAnchor {
+	if day == 0 {
+		return anniversary
+	}
+	return billingAnchor(strconv.Itoa(day))
+}
+
+// day is the billing day, 0 for the anniversary. A text that is none of Texts is -1, which no plan may have.
+func (a billingAnchor) day() int {
+	if a == "" {
+		return 0
+	}
+	return slices.Index(a.Texts(), string(a))
+}
+
+// Texts implements httpapi.Enumerated: the anniversary, then each day at its own index.
+func (billingAnchor) Texts() []string {
+	texts := make([]string, commands.MaxBillingDay+1)
+	for day := range texts {
+		texts[day] = string(anchorOf(day))
+	}
+	return texts
 }
 
 // planRequest is the body of POST /plans (docs/rules/subscribers.md#plan-fields).
@@ -138,7 +183,7 @@ func showPlan(r soldPlan) planResponse {
 	out := planResponse{
 		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(),
 		Currency: t.Price.Currency,
-		Billing:  planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Billing:  showBilling(t),
 		Late:     string(t.LateRenewal.WithDefault()),
 		Rates:    showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), planAccess: showAccessTerms(t.Access),
 		Archived: r.Archived, CreatedAt: r.CreatedAt, Versions: make([]planVersion, len(r.versions)),
@@ -158,8 +203,9 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	plan, done, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreatePlanInput{
 		Code: in.Code, Name: in.Name, Kind: in.Kind, Price: in.Price.Figure(), Currency: money.Currency(in.Currency),
 		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
-		Late:  events.LateRenewal(in.Late),
-		Rates: events.Rates{Down: in.Rates.Down, Up: in.Rates.Up}, Access: in.change(&in.Rates), Invalid: invalid,
+		Anchor: in.Billing.Anchor.day(),
+		Late:   events.LateRenewal(in.Late),
+		Rates:  events.Rates{Down: in.Rates.Down, Up: in.Rates.Up}, Access: in.change(&in.Rates), Invalid: invalid,
 	})
 	if err != nil {
 		return err
@@ -256,6 +302,7 @@ func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
 	if p.Billing != nil {
 		in.Mode = new(events.BillingMode(p.Billing.Mode))
 		in.Period = new(calendar.Period(p.Billing.Period))
+		in.Anchor = new(p.Billing.Anchor.day())
 	}
 	return in
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -22,8 +23,9 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
-// withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock.
-func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
+// withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock, and asks a subscription for its
+// period as the billing run of that day does.
+func (k *ispKit) withMoney(t *testing.T) (travel func(subscription string, to time.Time)) {
 	t.Helper()
 	bus.Register(k.Core.Bus, billing.Accounts())
 	bus.Register(k.Core.Bus, billing.NumberSeries())
@@ -35,7 +37,12 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 		Bus: k.Core.Bus, Query: billingviews.NumberingQuery{Views: k.Views()}, Clock: k.Clock,
 		Logger: storetest.Quiet(),
 	}))
-	return k.Clock.Set
+	return func(subscription string, to time.Time) {
+		k.Clock.Set(to)
+		k.Run(t, commands.MakePeriodDue{
+			SubscriptionID: id.Must[id.Subscription](subscription), On: calendar.On(to, time.UTC),
+		})
+	}
 }
 
 // credited puts money on a subscriber's account, in minor units, and gives the receipt.
@@ -98,20 +105,20 @@ func TestRenewal_APrepaidYearOfMoneyAndTime(t *testing.T) {
 	end := func(months int) time.Time { return start.AddDate(0, months, 0) }
 	k.credited(t, c.ID, 150050)
 	k.eventually(t, s.ID, "paid", paidUntil(end(1)))
-	travel(end(1).Add(-73 * time.Hour))
+	travel(s.ID, end(1).Add(-73*time.Hour))
 	k.credited(t, c.ID, 150000) // half a shilling is missing
-	travel(end(1).Add(-72 * time.Hour))
+	travel(s.ID, end(1).Add(-72*time.Hour))
 	k.eventually(t, s.ID, "invoiced again", openInvoices(1))
 	k.credited(t, c.ID, 50+2*150050) // the rest, and two months
 	k.eventually(t, s.ID, "paid before its end", paidUntil(end(2)))
-	travel(end(2).Add(-72 * time.Hour)) // the lead time before the end: credit renews the subscription
+	travel(s.ID, end(2).Add(-72*time.Hour)) // the lead time before the end: credit renews the subscription
 	k.eventually(t, s.ID, "renewed from credit", paidUntil(end(3)))
-	travel(end(3).Add(-72 * time.Hour))
+	travel(s.ID, end(3).Add(-72*time.Hour))
 	k.eventually(t, s.ID, "renewed from credit again", paidUntil(end(4)))
-	travel(end(4).Add(-72 * time.Hour))
+	travel(s.ID, end(4).Add(-72*time.Hour))
 	k.eventually(t, s.ID, "invoiced", openInvoices(1))
 	late := end(4).AddDate(0, 0, 9)
-	travel(late)
+	travel(s.ID, late)
 	k.credited(t, c.ID, 150050)
 	k.eventually(t, s.ID, "paid after its end", paidUntil(late.AddDate(0, 1, 0)))
 	k.eventually(t, s.ID, "settled", func(s subscribers.Subscription, a billing.Account) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
@@ -22,6 +23,7 @@ import (
 // Subscribers serves /subscribers.
 type Subscribers struct {
 	Cases       subscriberscases.Subscribers
+	WriteOffs   billingcases.WriteOffs
 	Bus         *bus.Bus
 	Subscribers subscribersviews.SubscribersQuery
 	Clock       clock.Clock
@@ -37,26 +39,6 @@ type Subscribers struct {
 
 // Routes lists the endpoints of subscribers.
 func (a Subscribers) Routes() []httpapi.Route {
-	filters := []httpapi.Param{
-		{Name: "q", Type: "string", Doc: "words that begin a name, phone, e-mail address or account number"},
-		{Name: "status", Type: "string", Enum: subscriberStatuses},
-		{Name: "tag", Type: "string"},
-		{Name: "access", Type: "string", Enum: subscribersviews.SubscriberAccesses, Doc: "the most of a service now"},
-		{Name: "online", Type: "boolean", Doc: "has an open session, or has none"},
-		{Name: "offBehind", Type: "uuid", Doc: "off as this router does not answer, as GET /reports/today counts"},
-		{Name: "planId", Type: "uuid", Doc: "one of the services is of this plan"},
-		{
-			Name: "state", Type: "string", Enum: subscriptionStates,
-			Doc: "of one of the services; with planId of one of that plan",
-		},
-		{Name: "owes", Type: "boolean", Doc: "the balance is above zero, or is not"},
-		{Name: "paidBefore", Type: "date-time", Doc: "paidUntil is before; a date is one of the organization's zone"},
-		{Name: "paidAfter", Type: "date-time", Doc: "paidUntil is not before; a date likewise"},
-		{
-			Name: "sort", Type: "string", Enum: subscribersviews.SubscriberSorts,
-			Doc: "newest when absent; by name; by paidUntil, the earliest first; by balance, who owes most first",
-		},
-	}
 	return []httpapi.Route{
 		{
 			Method: "POST", Path: "/subscribers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -65,7 +47,8 @@ func (a Subscribers) Routes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/subscribers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "List and search subscribers", Row: subscriberResponse{}, Query: filters, Handle: a.list,
+			Summary: "List and search subscribers", Row: subscriberResponse{}, Query: subscriberFilters(),
+			Handle: a.list,
 		},
 		{
 			Method: "GET", Path: "/reports/customers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
@@ -90,6 +73,35 @@ func (a Subscribers) Routes() []httpapi.Route {
 			Method: "POST", Path: "/subscribers/:id/unblock", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Summary: "End a block", Request: httpapi.ReasonRequest{},
 			Response: subscriberResponse{}, Handle: a.unblock,
+		},
+		{
+			Method: "POST", Path: "/subscribers/:id/write-off", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Summary: "Give up what a subscriber owes", Request: writeOffRequest{},
+			Response: subscriberResponse{}, Handle: a.writeOff,
+		},
+	}
+}
+
+// subscriberFilters describes the query of the list.
+func subscriberFilters() []httpapi.Param {
+	return []httpapi.Param{
+		{Name: "q", Type: "string", Doc: "words that begin a name, phone, e-mail address or account number"},
+		{Name: "status", Type: "string", Enum: subscriberStatuses},
+		{Name: "tag", Type: "string"},
+		{Name: "access", Type: "string", Enum: subscribersviews.SubscriberAccesses, Doc: "the most of a service now"},
+		{Name: "online", Type: "boolean", Doc: "has an open session, or has none"},
+		{Name: "offBehind", Type: "uuid", Doc: "off as this router does not answer, as GET /reports/today counts"},
+		{Name: "planId", Type: "uuid", Doc: "one of the services is of this plan"},
+		{
+			Name: "state", Type: "string", Enum: subscriptionStates,
+			Doc: "of one of the services; with planId of one of that plan",
+		},
+		{Name: "owes", Type: "boolean", Doc: "the balance is above zero, or is not"},
+		{Name: "paidBefore", Type: "date-time", Doc: "paidUntil is before; a date is one of the organization's zone"},
+		{Name: "paidAfter", Type: "date-time", Doc: "paidUntil is not before; a date likewise"},
+		{
+			Name: "sort", Type: "string", Enum: subscribersviews.SubscriberSorts,
+			Doc: "newest when absent; by name; by paidUntil, the earliest first; by balance, who owes most first",
 		},
 	}
 }
@@ -120,6 +132,8 @@ type subscriberRequest struct {
 	Tags        []string  `json:"tags,omitempty"`
 	Notes       string    `json:"notes,omitempty"`
 	ExternalRef string    `json:"externalRef,omitempty"`
+	TaxPIN      string    `json:"taxPin,omitempty" doc:"stands on documents"`
+	Aliases     []string  `json:"accountAliases,omitempty" doc:"old account numbers that payments may still name"`
 }
 
 // subscriberPatch changes the fields that are given; null removes a value.
@@ -133,6 +147,8 @@ type subscriberPatch struct {
 	Tags        *[]string `json:"tags,omitempty"`
 	Notes       *string   `json:"notes,omitempty"`
 	ExternalRef *string   `json:"externalRef,omitempty"`
+	TaxPIN      *string   `json:"taxPin,omitempty"`
+	Aliases     *[]string `json:"accountAliases,omitempty"`
 }
 
 // subscriberResponse is a subscriber with balance and credit (docs/rules/subscribers.md#subscriber). Amounts are in
@@ -149,6 +165,8 @@ type subscriberResponse struct {
 	Location      *location        `json:"location"`
 	Tags          []string         `json:"tags"`
 	ExternalRef   *string          `json:"externalRef"`
+	TaxPIN        *string          `json:"taxPin"`
+	Aliases       []string         `json:"accountAliases" doc:"old account numbers that payments may still name"`
 	Status        subscriberStatus `json:"status"`
 	Balance       httpapi.Number   `json:"balance"`
 	Credit        httpapi.Number   `json:"credit"`
@@ -234,7 +252,8 @@ func showSubscriber(r person) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
-		ExternalRef: null.Of(r.ExternalRef), Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
+		ExternalRef: null.Of(r.ExternalRef), TaxPIN: null.Of(r.TaxPIN), Aliases: r.Aliases,
+		Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 		Access: r.Access(), Online: r.Online, PaidUntil: r.PaidUntil,
 		Services: make([]serviceInShort, len(r.Services)),
@@ -264,7 +283,8 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 		FirstName: personal.Of(in.FirstName), LastName: personal.Of(in.LastName), Phone: personal.Of(in.Phone),
 		Email: personal.Of(in.Email), Address: personal.Of(in.Address), Notes: personal.Of(in.Notes),
 		Location: in.Location.event().Text(), Tags: personal.OfAll(in.Tags),
-		ExternalRef: personal.Of(in.ExternalRef),
+		ExternalRef: personal.Of(in.ExternalRef), TaxPIN: personal.Of(in.TaxPIN),
+		AccountAliases: personal.OfAll(in.Aliases),
 	})
 	if err != nil {
 		return err
@@ -400,10 +420,16 @@ func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]b
 		SubscriberID: subscriber, FirstName: text("firstName", p.FirstName), LastName: text("lastName", p.LastName),
 		Phone: text("phone", p.Phone), Email: text("email", p.Email), Address: text("address", p.Address),
 		Notes: text("notes", p.Notes), Location: p.Location.event(), NoLocation: nulls["location"],
-		ExternalRef: text("externalRef", p.ExternalRef),
+		ExternalRef: text("externalRef", p.ExternalRef), TaxPIN: text("taxPin", p.TaxPIN),
 	}
 	if p.Tags != nil {
 		in.Tags = new(personal.OfAll(*p.Tags))
+	}
+	if p.Aliases != nil {
+		in.AccountAliases = new(personal.OfAll(*p.Aliases))
+	}
+	if nulls["accountAliases"] {
+		in.AccountAliases = new([]personal.Text{})
 	}
 	if nulls["tags"] {
 		in.Tags = new([]personal.Text{})

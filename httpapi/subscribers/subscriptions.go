@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
@@ -29,6 +30,7 @@ type Subscriptions struct {
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Invoices      billingviews.InvoicesQuery // without Views answers name invoices that may not be readable yet
 	Dunning       accessviews.DunningQuery
+	Changes       billingcases.PlanChanges
 	Clock         clock.Clock
 }
 
@@ -37,7 +39,7 @@ func (a Subscriptions) Routes() []httpapi.Route {
 	filters := []httpapi.Param{
 		{Name: "subscriberId", Type: "uuid"}, {Name: "state", Type: "string", Enum: subscriptionStates},
 	}
-	return []httpapi.Route{
+	return append(a.planChangeRoutes(), []httpapi.Route{
 		{
 			Method: "POST", Path: "/subscriptions", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Give a subscriber a plan", Request: subscriptionRequest{}, Response: subscriptionResponse{},
@@ -85,7 +87,7 @@ func (a Subscriptions) Routes() []httpapi.Route {
 			Summary: "End a subscription for good", Request: httpapi.ReasonRequest{}, Response: subscriptionResponse{},
 			Handle: a.end,
 		},
-	}
+	}...)
 }
 
 // subscriptionState makes the description list subscriptionStates.
@@ -105,9 +107,13 @@ type subscriptionRequest struct {
 	Username     string        `json:"username,omitempty" doc:"on the network; made of the account number when absent"`
 	Password     secrets.Text  `json:"password,omitempty" doc:"on the network; generated when absent"`
 	addressesRequest
+	// Extras are on the first invoice already.
+	Charges   []chargeRequest   `json:"charges,omitempty" doc:"on the first invoice"`
+	AddOns    []addOnRequest    `json:"addOns,omitempty" doc:"on each invoice"`
+	Discounts []discountRequest `json:"discounts,omitempty" doc:"off each invoice"`
 }
 
-// subscriptionResponse is a subscription with the terms that it was made with
+// subscriptionResponse is a subscription with the terms that it has
 // (docs/rules/subscribers.md#subscription-life).
 type subscriptionResponse struct {
 	ID            id.Subscription        `json:"id"`
@@ -122,6 +128,7 @@ type subscriptionResponse struct {
 	Late          string                 `json:"lateRenewal" enum:"payment,expiry"`
 	Rates         planRates              `json:"rates"`
 	Cap           *planCap               `json:"cap" doc:"null: none, and no traffic can be added"`
+	PlannedPlan   *plannedPlan           `json:"plannedPlan" doc:"null: the next period is of the present plan"`
 	State         subscriptionState      `json:"state"`
 	Reason        string                 `json:"reason"`
 	StartsAt      time.Time              `json:"startsAt"`
@@ -136,6 +143,10 @@ type subscriptionResponse struct {
 	MACAddresses  []string               `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
 	OpenInvoiceID *id.Invoice            `json:"openInvoiceId"`
 	CreatedAt     time.Time              `json:"createdAt"`
+	// Extras are missing in lists.
+	Charges   []extraResponse `json:"charges,omitempty" doc:"of the next invoice; not in lists"`
+	AddOns    []extraResponse `json:"addOns,omitempty" doc:"of each invoice; not in lists"`
+	Discounts []extraResponse `json:"discounts,omitempty" doc:"off each invoice; not in lists"`
 	// Periods are missing in lists.
 	Periods []periodResponse `json:"periods,omitempty" doc:"the 24 newest, newest first; not in lists"`
 }
@@ -166,10 +177,10 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 			PaidAt: p.PaidAt,
 		})
 	}
-	return subscriptionResponse{
+	out := subscriptionResponse{
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
 		Price: t.Price.Number(), Currency: t.Price.Currency,
-		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Billing: showBilling(t),
 		Late:    string(t.LateRenewal.WithDefault()),
 		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), Cap: showCap(t.Access.Cap),
 		State: subscriptionState(r.State), Reason: r.Reason,
@@ -178,6 +189,14 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,
 		CreatedAt: r.CreatedAt, Periods: periods,
 	}
+	out.showExtras(r.Extras, a.Clock.Now())
+	if p := r.Planned; p != nil {
+		out.PlannedPlan = &plannedPlan{
+			PlanID: p.PlanID, PlanVersion: p.Version, PlanName: p.Terms.Name, Price: p.Terms.Price.Number(),
+			EffectiveAt: null.Time(p.EffectiveAt),
+		}
+	}
+	return out
 }
 
 // create gives a subscriber a plan. The answer has a generated password, so no cache may keep it.
@@ -188,7 +207,7 @@ func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 	}
 	made, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreateSubscriptionInput{
 		SubscriberID: in.SubscriberID, PlanID: in.PlanID, StartDate: in.StartDate, Username: personal.Of(in.Username),
-		Password: in.Password, Addresses: in.addresses(),
+		Password: in.Password, Addresses: in.addresses(), Extras: in.extras(),
 	})
 	if err != nil {
 		return err

@@ -64,6 +64,7 @@ func (happeningCode) Texts() []string { return subscribersviews.SentenceCodes() 
 // are absent.
 type happeningFacts struct {
 	Amount     httpapi.Number              `json:"amount,omitempty" doc:"major units"`
+	Percent    httpapi.Number              `json:"percent,omitempty" doc:"of a discount"`
 	Due        httpapi.Number              `json:"due,omitempty" doc:"left to pay afterwards, major units"`
 	Currency   money.Currency              `json:"currency,omitempty"`
 	Invoice    string                      `json:"invoice,omitempty" doc:"number of the invoice that it is about"`
@@ -75,6 +76,7 @@ type happeningFacts struct {
 	Used       int64                       `json:"used,omitempty" doc:"bytes"`
 	Allowed    int64                       `json:"allowed,omitempty" doc:"bytes"`
 	Bytes      int64                       `json:"bytes,omitempty"`
+	Days       int                         `json:"days,omitempty" doc:"that were given"`
 	From       time.Time                   `json:"from,omitzero"`
 	Until      time.Time                   `json:"until,omitzero"`
 	Cause      string                      `json:"cause,omitempty" doc:"no_line, no_payment, paused or a newer one"`

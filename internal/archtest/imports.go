@@ -16,6 +16,7 @@ var leaves = []string{
 var kits = []string{
 	"internal/archtest", "internal/coretest", "internal/decidertest", "internal/processtest", "internal/storetest",
 	"internal/exampletest", "internal/benchtest", "internal/postgres/pgtest/...", "internal/deps",
+	"internal/paper/papertest",
 	"eventstore/contract/...", "eventstore/feed/feedtest", "projections/runner/projectiontest", "httpapi/apitest/...",
 }
 

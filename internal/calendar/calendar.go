@@ -117,6 +117,9 @@ const (
 // Known reports whether the word is one of the four periods.
 func (p Period) Known() bool { return p == Hour || p == Day || p == Week || p == Month }
 
+// Short reports whether the period is an hour or a day.
+func (p Period) Short() bool { return p == Hour || p == Day }
+
 // Next is the end of a period that begins at an instant, in the zone's calendar and in UTC. It keeps the anniversary:
 // its day of the month, anchorDay, as in After, and the time of day that begun has. Where a change to summer time skips
 // that time of day, the period ends as much later as the clock is put forward, and the period after it is on time

@@ -5,7 +5,10 @@ package coretest
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -144,14 +147,32 @@ func (k *Kit) Show(t testing.TB, more ...runner.Projection) *runner.Views {
 	return r.Views()
 }
 
-// WaitFor waits until each of the named read models shows a position of the log; a failure ends the test.
+// patience bounds WaitFor. It is so long that only a fault reaches it, not a slow machine.
+const patience = 2 * time.Minute
+
+// WaitFor waits until each of the named read models shows a position of the log, for longer than a request would; a
+// failure ends the test.
 func WaitFor(t testing.TB, views *runner.Views, position uint64, names ...string) {
 	t.Helper()
+	if err := Shows(t.Context(), views, position, names...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Shows is WaitFor for those who have no test at hand.
+func Shows(ctx context.Context, views *runner.Views, position uint64, names ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for _, name := range names {
-		if err := views.WaitFor(t.Context(), name, position); err != nil {
-			t.Fatalf("wait for %s: %v", name, err)
+		err := views.WaitFor(ctx, name, position)
+		for errors.Is(err, runner.ErrBehind) && ctx.Err() == nil {
+			err = views.WaitFor(ctx, name, position)
+		}
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", name, err)
 		}
 	}
+	return nil
 }
 
 // WaitForAll is WaitFor with the present end of the log.

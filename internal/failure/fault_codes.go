@@ -104,7 +104,7 @@ var faultTexts = map[string]string{
 	"too_many_days":        "must have at most %d days",
 	"tax_name":             "components need a name of at most %d bytes",
 	"tax_range":            "rates must be from 0 to 100 percent",
-	"tax_decimals":         "rates must be percentages with at most two decimals",
+	"percent_decimals":     "must be a percentage with at most two decimals",
 	"printable":            "must have %d to %d printable characters without spaces",
 	"printable_short":      "must have at most %d printable characters",
 	"management_size":      "must be at most a /%d for cpe-management",

@@ -29,6 +29,9 @@ type (
 	allocation   struct{}
 	withdrawal   struct{}
 	refund       struct{}
+	billingRun   struct{}
+	planMove     struct{}
+	extra        struct{}
 	series       struct{}
 	shortcode    struct{}
 	secret       struct{}
@@ -46,6 +49,13 @@ type (
 	difference   struct{}
 	place        struct{}
 	message      struct{}
+	importing    struct{}
+	export       struct{}
+	file         struct{}
+	outage       struct{}
+	compensation struct{}
+	batch        struct{}
+	fuse         struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -62,7 +72,10 @@ type (
 	Allocation   = Of[allocation] // derived from a receipt and what its money is for
 	Withdrawal   = Of[withdrawal] // one taking back of a part of a receipt
 	Refund       = Of[refund]
-	Series       = Of[series] // derived from organization and document type
+	BillingRun   = Of[billingRun] // derived from organization and date
+	PlanMove     = Of[planMove]   // of the customers of a plan to one of its versions
+	Extra        = Of[extra]      // beside the price of a plan
+	Series       = Of[series]     // derived from organization and document type
 	Shortcode    = Of[shortcode]
 	Secret       = Of[secret]  // a row of the vault
 	Device       = Of[device]  // a router (NAS)
@@ -70,16 +83,23 @@ type (
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Voucher      = Of[voucher] // derived from organization and code under a key, so it tells nothing about the code
 	VoucherBatch = Of[voucherBatch]
-	TopUp        = Of[topUp]      // of a subscription's included traffic
-	Online       = Of[online]     // one session of a customer on the network
-	Difference   = Of[difference] // between entitled and observed; derived from organization, router, kind and subject
-	Place        = Of[place]      // of a customer's device at a router; derived from these and what it is entitled to
+	Outage       = Of[outage]       // derived from its cause when it began by itself
+	Compensation = Of[compensation] // also the correlation of all that it gives
+	Fuse         = Of[fuse]         // derived from organization and kind
+	Batch        = Of[batch]        // that of the run, the import or the compensation which it is
+	TopUp        = Of[topUp]        // of a subscription's included traffic
+	Online       = Of[online]       // one session of a customer on the network
+	Difference   = Of[difference]   // between entitled and observed; of organization, router, kind, subject
+	Place        = Of[place]        // of a customer's device at a router; derived from these and what it is entitled to
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]
-	Lookup       = Of[lookup]  // one question who had an address
-	Message      = Of[message] // to a customer; derived from its cause and its day
-	Any          = Of[any]     // an aggregate of any kind
+	Lookup       = Of[lookup]    // one question who had an address
+	Message      = Of[message]   // to a customer; derived from its cause and its day
+	Import       = Of[importing] // of customers; derived from organization and file under a key
+	Export       = Of[export]    // of all that an organization has
+	File         = Of[file]      // sealed parts in the vault
+	Any          = Of[any]       // an aggregate of any kind
 )
 
 // space is the namespace of all derived ids of the product. It must never change.

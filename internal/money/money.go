@@ -94,6 +94,12 @@ func (a Amount) Decimal() string {
 	return fmt.Sprintf("%s%d.%0*d", sign, whole, d, rest)
 }
 
+// Percent writes basis points as a decimal number of percent: 1600 is "16", 750 is "7.5".
+func Percent(basisPoints int64) string {
+	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
 // Number is the amount in major units as a JSON number, for the API.
 func (a Amount) Number() json.Number { return json.Number(a.Decimal()) }
 

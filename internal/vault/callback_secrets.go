@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +25,9 @@ const maxToken = 64
 // callback is judged by its sender and the attempt's id at the provider.
 const PromptSecretsKept = 30 * 24 * time.Hour
 
-// promptSecrets is the kind of the tokens of payment attempts, the only ones that are not needed for ever.
-const promptSecrets = "stk"
+// passingSecrets are the kinds of the tokens of payment attempts, and of questions to the provider and reversals: the
+// only ones that are not needed for ever.
+var passingSecrets = []string{"stk", "status_prompt", "status_receipt", "status_refund", "reversal"}
 
 // CallbackOwner is the payment attempt, the shortcode or the router that a token in a callback address belongs to
 // (docs/rules/payments.md#secret-addresses).
@@ -69,7 +71,7 @@ type knownToken struct {
 func (k *knownTokens) add(hash []byte, kind string, org id.Organization) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if kind != promptSecrets {
+	if !slices.Contains(passingSecrets, kind) {
 		if k.lasting == nil {
 			k.lasting = map[tokenHash]knownToken{}
 		}
@@ -134,7 +136,7 @@ select token_hash, org_id from (
 	select token_hash, org_id, created_at from {schema}.callback_secrets where kind = $1
 	order by created_at desc limit $2) as newest order by created_at`
 	ownerCallbackSecretSQL  = `select org_id, shortcode from {schema}.callback_secrets where kind = $1 and ref = $2`
-	purgeCallbackSecretsSQL = `delete from {schema}.callback_secrets where kind = $1 and created_at <= $2`
+	purgeCallbackSecretsSQL = `delete from {schema}.callback_secrets where kind = any($1) and created_at <= $2`
 	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
 )
 
@@ -196,10 +198,10 @@ func (s *CallbackSecrets) Revoke(ctx context.Context, kind string, ref uuid.UUID
 	return nil
 }
 
-// Purge removes the tokens of payment attempts that were made longer ago than kept. Those of shortcodes and routers
-// stay until they are revoked.
+// Purge removes the tokens of payment attempts, questions and reversals that were made longer ago than kept. Those of
+// shortcodes and routers stay until they are revoked.
 func (s *CallbackSecrets) Purge(ctx context.Context, kept time.Duration) error {
-	_, err := s.core.db.Owner.Exec(ctx, s.core.sql(purgeCallbackSecretsSQL), promptSecrets, s.core.now().Add(-kept))
+	_, err := s.core.db.Owner.Exec(ctx, s.core.sql(purgeCallbackSecretsSQL), passingSecrets, s.core.now().Add(-kept))
 	if err != nil {
 		return fmt.Errorf("purge callback tokens: %w", err)
 	}

@@ -13,21 +13,21 @@ func TestKnownTokens_ThoseOfShortcodesAreNotForgottenForThoseOfPrompts(t *testin
 	t.Parallel()
 	s, org := &CallbackSecrets{}, id.New[id.Organization]()
 	s.known.add(hashToken("paybill"), "c2b", org)
-	s.known.add(hashToken("first prompt"), promptSecrets, org)
+	s.known.add(hashToken("first prompt"), passingSecrets[0], org)
 	for i := range mostKnownPrompts {
 		if i == mostKnownPrompts/2 {
-			if _, ok := s.Known(promptSecrets, "first prompt"); !ok {
+			if _, ok := s.Known(passingSecrets[0], "first prompt"); !ok {
 				t.Error("a prompt is forgotten while there is room")
 			}
 		}
 		sum := sha256.Sum256(fmt.Append(nil, i))
-		s.known.add(sum[:], promptSecrets, org)
-		s.known.add(sum[:], promptSecrets, org) // what is known already costs nobody its place
+		s.known.add(sum[:], passingSecrets[0], org)
+		s.known.add(sum[:], passingSecrets[0], org) // what is known already costs nobody its place
 	}
 	if got, ok := s.Known("c2b", "paybill"); !ok || got != org {
 		t.Error("the token of the shortcode is forgotten")
 	}
-	if _, ok := s.Known(promptSecrets, "first prompt"); !ok {
+	if _, ok := s.Known(passingSecrets[0], "first prompt"); !ok {
 		t.Error("a prompt that was asked for is forgotten for one that was not")
 	}
 	if n := s.known.prompts.Len(); n != mostKnownPrompts {
@@ -38,7 +38,7 @@ func TestKnownTokens_ThoseOfShortcodesAreNotForgottenForThoseOfPrompts(t *testin
 			t.Errorf("%q is known", token)
 		}
 	}
-	if _, ok := s.Known(promptSecrets, "paybill"); ok {
+	if _, ok := s.Known(passingSecrets[0], "paybill"); ok {
 		t.Error("the token of a shortcode counts as that of a prompt")
 	}
 }

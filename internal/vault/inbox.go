@@ -118,6 +118,8 @@ where lease is not null and done_at is null`
 	pendingSQL = `
 select id, kind, shortcode, verified, received_at, attempts, last_failure
 from {schema}.callbacks where done_at is null order by received_at, id limit $1`
+	readCallbacksSQL = `
+select id, kind, ref, shortcode, verified, sealed, received_at, attempts from {schema}.callbacks where id = any($1)`
 	purgeCallbacksSQL = `
 delete from {schema}.callbacks where done_at <= now() + @ahead::interval - @kept::interval
 	or done_at is null and received_at <= @received and stored_at <= now() + @ahead::interval - @waits::interval`
@@ -336,6 +338,29 @@ func (i *Inbox) Pending(ctx context.Context, limit int) ([]PendingCallback, erro
 		return nil, fmt.Errorf("list pending callbacks: %w", err)
 	}
 	return list, nil
+}
+
+// Read gives those of some callbacks that are still kept, by id. One that cannot be opened is left out, as if it were
+// removed.
+func (i *Inbox) Read(ctx context.Context, callbacks []uuid.UUID) (map[uuid.UUID]Callback, error) {
+	out := make(map[uuid.UUID]Callback, len(callbacks))
+	if len(callbacks) == 0 {
+		return out, nil
+	}
+	rows, _ := i.core.db.Owner.Query(ctx, i.core.sql(readCallbacksSQL), callbacks)
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[callbackRow])
+	if err != nil {
+		return nil, fmt.Errorf("read callbacks: %w", err)
+	}
+	for _, row := range found {
+		c, err := i.open(row, uuid.Nil)
+		if err != nil {
+			i.core.logger.ErrorContext(ctx, "stored callback cannot be read", "callback_id", row.ID, "error", err)
+			continue
+		}
+		out[row.ID] = c.Callback
+	}
+	return out, nil
 }
 
 // Purge removes callbacks that were processed or given up longer ago than kept, and those that were received longer ago

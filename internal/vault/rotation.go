@@ -33,7 +33,10 @@ var sealedTables = []sealedTable{
 		secrets.Sealing,
 	},
 	{"callback_secrets", "ref", "sealed", "'callback_secrets ' || kind || ' ' || ref", secrets.Sealing},
+	{"files", "key", "sealed", "'files ' || key", secrets.Sealing},
 	{"callbacks", "id", "sealed", "'callbacks ' || id", secrets.Sealing},
+	{"statements", "id", "sealed", "'statements file ' || id", secrets.Sealing},
+	{"statement_outcomes", "id", "sealed", "'statements outcome ' || id", secrets.Sealing},
 }
 
 // staleRow is a value that is sealed under a previous platform key, with the place that it is bound to.

@@ -55,6 +55,10 @@ type Vault struct {
 	BookChecks      *BookChecks
 	Outbox          *Outbox
 	Presence        *Presence
+	Logos           *Logos
+	Files           *Files
+	Statements      *Statements
+	Pulls           *Pulls
 
 	core *core
 }
@@ -107,6 +111,10 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		BookChecks:      &BookChecks{c},
 		Outbox:          &Outbox{c},
 		Presence:        &Presence{c},
+		Logos:           &Logos{c},
+		Files:           &Files{c},
+		Statements:      &Statements{c},
+		Pulls:           &Pulls{c},
 		core:            c,
 	}, nil
 }
@@ -118,7 +126,8 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 // Purge removes what has expired in all tables; run it every few minutes, so that there is never much.
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
-		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept), v.Outbox.Purge(ctx))
+		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept), v.Outbox.Purge(ctx),
+		v.Files.Purge(ctx), v.Statements.Purge(ctx))
 }
 
 // SQL of the root secret.

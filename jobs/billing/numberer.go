@@ -87,7 +87,7 @@ func (n *Numberer) run(ctx context.Context) {
 // Grant grants one block: to the series that has the fewest granted documents on their way. It reports whether there
 // was one.
 func (n *Numberer) Grant(ctx context.Context) (bool, error) {
-	list, err := n.cfg.Query.Series(ctx, n.cfg.Clock.Now().Add(-issuePatience))
+	list, err := n.cfg.Query.Series(ctx, n.cfg.Clock.Now().Add(-issuePatience), n.cfg.Clock.Now())
 	if err != nil {
 		return false, fmt.Errorf("list series: %w", err)
 	}
@@ -107,7 +107,7 @@ func (n *Numberer) Grant(ctx context.Context) (bool, error) {
 
 // grantBlock grants numbers to the oldest waiting documents of a series. It reports false when another program did.
 func (n *Numberer) grantBlock(ctx context.Context, s billingviews.WaitingSeries) (bool, error) {
-	list, err := n.cfg.Query.Documents(ctx, s.SeriesID, maxGranted-s.Granted)
+	list, err := n.cfg.Query.Documents(ctx, s.SeriesID, n.cfg.Clock.Now(), maxGranted-s.Granted)
 	if err != nil || len(list) == 0 {
 		return false, err
 	}

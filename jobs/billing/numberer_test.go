@@ -39,10 +39,11 @@ type kit struct {
 }
 
 // newKit starts a kit. Without issuing, documents get numbers and stay drafts.
-func newKit(t testing.TB, issuing bool) *kit {
+func newKit(t testing.TB, issuing bool, more ...runner.Projection) *kit {
 	t.Helper()
 	k := &kit{clock: clock.NewManual(began)}
-	k.Kit = coretest.New(t, k.clock, billingviews.Numbering{}, billingviews.Invoices{})
+	models := append([]runner.Projection{billingviews.Numbering{}, billingviews.Invoices{}}, more...)
+	k.Kit = coretest.New(t, k.clock, models...)
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, billing.NumberSeries())
 	k.views = k.Show(t)
@@ -243,7 +244,7 @@ func TestNumberer_OldViewGrantsNothing(t *testing.T) {
 	k.burst(t, acme, "ACME", 3)
 	k.WaitForAll(t, k.views, billingviews.NumberingName)
 	list, err := billingviews.NumberingQuery{Views: k.views}.Documents(t.Context(),
-		commands.SeriesOf(acme, commands.InvoiceDocument, "ACME"), 10)
+		commands.SeriesOf(acme, commands.InvoiceDocument, "ACME"), began, 10)
 	if err != nil || len(list) != 3 || list[0].Last != 0 {
 		t.Fatalf("waiting %+v, %v", list, err)
 	}

@@ -50,19 +50,27 @@ func (a Addresses) OfPrompt(
 func (a Addresses) OfPaybill(
 	ctx context.Context, org id.Organization, environment, shortcode string,
 ) (mobilemoney.URLs, error) {
-	base, err := url.Parse(a.Prompt)
-	if err != nil || base.Host == "" {
-		return mobilemoney.URLs{}, fmt.Errorf("callback address is not a URL")
+	root, err := a.root()
+	if err != nil {
+		return mobilemoney.URLs{}, err
 	}
 	token, err := a.Tokens.Issue(ctx, paybillOwner(org, environment, shortcode))
 	if err != nil {
 		return mobilemoney.URLs{}, err
 	}
-	root := base.Scheme + "://" + base.Host
 	return mobilemoney.URLs{
 		Confirmation: root + confirmationPath + "/" + token.Reveal(),
 		Validation:   root + validationPath + "/" + token.Reveal(),
 	}, nil
+}
+
+// root is scheme and host of the addresses.
+func (a Addresses) root() (string, error) {
+	base, err := url.Parse(a.Prompt)
+	if err != nil || base.Host == "" {
+		return "", fmt.Errorf("callback address is not a URL")
+	}
+	return base.Scheme + "://" + base.Host, nil
 }
 
 // paybillOwner is the owner of the token in the addresses of a shortcode.

@@ -174,22 +174,35 @@ func (w *Workers) unverifiedConfirmation(ctx context.Context, t vault.TakenCallb
 // another organization's and contradicts it, the organization of the sighting also gets a receipt of its own, which
 // waits in suspense (docs/rules/money.md#contradictions).
 func (w *Workers) recordMoney(ctx context.Context, t vault.TakenCallback, c commands.RecordReceipt) error {
+	return w.recordBy(ctx, c, func(c commands.RecordReceipt, parts ...string) error {
+		return w.fromProvider(ctx, t, c, parts...)
+	})
+}
+
+// recordBy is recordMoney for any way in which commands are executed; the parts tell two commands of one sighting
+// apart.
+func (w *Workers) recordBy(
+	ctx context.Context, c commands.RecordReceipt, execute func(c commands.RecordReceipt, parts ...string) error,
+) error {
 	var err error
 	if c.ReceiptID, err = w.identify(ctx, c); err != nil {
 		return err
 	}
-	if err := w.fromProvider(ctx, t, c); err != nil {
+	if err := execute(c); err != nil {
 		return err
 	}
 	receipt, _, err := bus.LoadUnchecked[payments.Receipt](ctx, w.cfg.Bus, c.ReceiptID)
 	if err != nil || !receipt.Elsewhere(c) {
 		return err
 	}
-	w.cfg.Logger.ErrorContext(ctx, "receipt contradicts that of another organization", "callback_id", t.ID,
-		"receipt_id", c.ReceiptID, "org_id", c.OrgID)
+	w.cfg.Logger.ErrorContext(ctx, "receipt contradicts that of another organization", "receipt_id", c.ReceiptID,
+		"org_id", c.OrgID, "sighting", c.Sighting)
 	own := c
 	own.ReceiptID, own.Contradicts = commands.ContradictionID(c.ReceiptID, c.OrgID), c.ReceiptID
-	return w.fromProvider(ctx, t, own, "contradiction")
+	if receipt.OnlyStated() && c.Sighting != commands.SightingStatement {
+		own.Contradicts = id.Receipt{} // a statement proves nothing about the money of others
+	}
+	return execute(own, "contradiction")
 }
 
 // identify gives the id of the receipt with a number: the present one, or that under which it was recorded before ids

@@ -2,6 +2,7 @@ package paymentsjobs
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -267,6 +268,9 @@ func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (ending, erro
 		return w.readPaybill(ctx, t, mobilemoney.ParseC2B)
 	case CallbackBillManager:
 		return w.readPaybill(ctx, t, parseBillManager)
+	}
+	if came, _, _ := strings.Cut(t.Kind, " "); ofResult(came) {
+		return w.readResult(ctx, t)
 	}
 	return ending{}, nil // the inbox keeps the row
 }

@@ -164,8 +164,8 @@ func (k *Kept) admit(ctx context.Context, c keptCallback) (keptSource, error) {
 	}
 	tokens := k.tokens.Load()
 	if tokens != nil {
-		if org, ok := tokens.Known(tokenOf(c.Kind), secrets.Text(c.Token)); ok {
-			if org.IsZero() && tokenOf(c.Kind) == TokenPaybill {
+		if org, ok := known(tokens, c.Kind, secrets.Text(c.Token)); ok {
+			if org.IsZero() && (ofResult(c.Kind) || tokenOf(c.Kind) == TokenPaybill) {
 				org = id.Derive[id.Organization]("shortcode of the platform", c.Token)
 			}
 			return keptSource{known: true, org: org, money: true}, nil

@@ -59,6 +59,7 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, payments.Payments())
 	bus.Register(k.Bus, payments.Receipts())
 	bus.Register(k.Bus, payments.Gateways())
+	bus.Register(k.Bus, payments.Reconciliations())
 	bus.Register(k.Bus, billing.Accounts())
 	k.views = k.Show(t)
 	k.access = paymentsjobs.Access{
@@ -73,6 +74,7 @@ func newKit(t *testing.T) *kit {
 	}
 	k.workers = paymentsjobs.New(paymentsjobs.Config{
 		Bus: k.Bus, Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
+		Statements: k.Vault.Statements, Pulls: k.Vault.Pulls, NominatedNumber: "254700000000",
 		Addresses: paymentsjobs.Addresses{
 			Prompt: "http://127.0.0.1:9/webhooks/mobile-money/stk", Tokens: k.Vault.CallbackSecrets,
 		},

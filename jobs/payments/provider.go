@@ -25,12 +25,15 @@ type Provider interface {
 	RegisterURLs(ctx context.Context, creds mobilemoney.Credentials, urls mobilemoney.URLs) error
 	// Ready fails with failure.Unavailable while the breaker is open.
 	Ready() error
+	Operator
+	Lister
 }
 
 // Access holds what is needed to call the provider: with the platform's credentials or an organization's, in either
 // environment.
 type Access struct {
 	Platform    mobilemoney.Credentials // without a shortcode there is no shared paybill
+	Initiator   mobilemoney.Initiator   // of the platform's paybill; the zero value = none
 	Environment string                  // of the platform's credentials: PAYMENT_ENV
 	Providers   map[string]Provider     // by environment
 	Secrets     *vault.Secrets
@@ -45,17 +48,31 @@ func (a Access) Credentials(ctx context.Context, ref id.Secret, shortcode string
 		}
 		return a.Platform, nil
 	}
-	plain, err := a.Secrets.Get(ctx, ref)
+	c, err := a.own(ctx, ref)
 	if err != nil {
 		return mobilemoney.Credentials{}, err
-	}
-	var c commands.GatewayCredentials
-	if err := json.Unmarshal(plain, &c); err != nil {
-		return mobilemoney.Credentials{}, fmt.Errorf("read credentials %s: %w", ref, err)
 	}
 	return mobilemoney.Credentials{
 		ConsumerKey: c.ConsumerKey, ConsumerSecret: c.ConsumerSecret, ShortCode: shortcode, Passkey: c.Passkey,
 	}, nil
+}
+
+// own gives the set of an organization from the vault.
+func (a Access) own(ctx context.Context, ref id.Secret) (c commands.GatewayCredentials, err error) {
+	plain, err := a.Secrets.Get(ctx, ref)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return c, fmt.Errorf("read credentials %s: %w", ref, err)
+	}
+	return c, nil
+}
+
+// initiator gives the initiator of an organization's own set; the zero value when it has none.
+func (a Access) initiator(ctx context.Context, ref id.Secret) (mobilemoney.Initiator, error) {
+	c, err := a.own(ctx, ref)
+	return mobilemoney.Initiator{Name: c.Initiator, SecurityCredential: c.SecurityCredential}, err
 }
 
 // Provider gives the client of an environment. Fails: payment_gateway_missing.

@@ -137,8 +137,11 @@ func (r Receiver) receive(
 // store stores a callback of a known sender in the inbox.
 func (r Receiver) store(ctx context.Context, c keptCallback, s sender) error {
 	kind := c.Kind
-	if !json.Valid(c.Body) {
+	switch {
+	case !json.Valid(c.Body):
 		kind = CallbackMalformed
+	case ofResult(kind):
+		kind = resultKind(kind, s.owner.Kind)
 	}
 	return r.Workers.cfg.Inbox.StoreAs(ctx, c.ID, vault.Callback{
 		Kind: kind, Ref: s.owner.Ref, Shortcode: s.owner.Shortcode, Verified: s.verified, SourceIP: s.ip, Body: c.Body,
@@ -243,7 +246,7 @@ func (r Receiver) identify(ctx context.Context, c keptCallback) (sender, error) 
 		return s, nil
 	case err != nil:
 		return s, err
-	case owner.Kind == tokenOf(c.Kind):
+	case proves(c.Kind, owner.Kind):
 		s.owner, s.verified = owner, true
 	}
 	return s, nil

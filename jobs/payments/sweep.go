@@ -25,10 +25,11 @@ const SweepAfter = 15 * time.Minute
 
 // SweepMoney finds what was forgotten on its way: receipts whose payer nobody searches for, money that is not where its
 // receipt says, and prompts that should have ended. It sets each going again; the alarms count them until they
-// have moved (docs/rules/money.md#alarms). One that fails does not keep the others from being taken.
+// have moved (docs/rules/money.md#alarms). The provider is asked for the receipts of provisional money
+// (docs/rules/payments.md#questions-about-transactions). One that fails does not keep the others from being taken.
 func (w *Workers) SweepMoney(ctx context.Context, _ commands.SweepMoney, cause jobs.Cause) error {
 	before := w.cfg.Clock.Now().Add(-SweepAfter)
-	return errors.Join(w.sweepReceipts(ctx, before, cause), w.sweepPrompts(ctx, before, cause))
+	return errors.Join(w.sweepReceipts(ctx, before, cause), w.sweepPrompts(ctx, before, cause), w.sweepProvisional(ctx))
 }
 
 // sweepReceipts takes all receipts that are not in their place, page by page.

@@ -137,16 +137,22 @@ func (w *Workers) environmentOf(ctx context.Context, shortcode, unknown string) 
 // one. Only then may it be any organization's: whoever registers a shortcode of its own must not reach the customers of
 // others with money that it pays to itself, or with play money of the sandbox.
 func (w *Workers) shared(ctx context.Context, r paymentsviews.ReceiptRow) (bool, error) {
-	environment := cmp.Or(r.Environment, w.cfg.Access.Environment) // "" in receipts of old
-	if environment != w.cfg.Access.Environment || r.Shortcode == w.cfg.Access.Platform.ShortCode {
+	return w.Shared(ctx, r.Environment, r.Shortcode)
+}
+
+// Shared reports whether a shortcode is the platform's own paybill, its present one or a former one. The environment is
+// "" in receipts of old.
+func (w *Workers) Shared(ctx context.Context, environment, shortcode string) (bool, error) {
+	environment = cmp.Or(environment, w.cfg.Access.Environment)
+	if environment != w.cfg.Access.Environment || shortcode == w.cfg.Access.Platform.ShortCode {
 		return environment == w.cfg.Access.Environment, nil
 	}
-	owners, err := w.owners(ctx, environment, r.Shortcode)
+	owners, err := w.owners(ctx, environment, shortcode)
 	if err != nil || len(owners) > 0 {
 		return false, err
 	}
 	for _, ref := range []id.Shortcode{
-		shortcodeOf(id.Organization{}, environment, r.Shortcode), legacyShortcodeOf(id.Organization{}, r.Shortcode),
+		shortcodeOf(id.Organization{}, environment, shortcode), legacyShortcodeOf(id.Organization{}, shortcode),
 	} {
 		token, err := w.cfg.Addresses.Tokens.Owner(ctx, TokenPaybill, ref.UUID())
 		if err != nil || token != nil {

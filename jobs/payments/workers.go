@@ -19,17 +19,23 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is shared by the workers and the inbox; every field but Gate and Ask is required.
+// Config is shared by the workers and the inbox; every field but Gate, Pulls,
+// NominatedNumber and Ask is required.
 type Config struct {
-	Bus       *bus.Bus
-	Views     *runner.Views
-	Inbox     *vault.Inbox
-	Addresses Addresses
-	Access    Access
-	Clock     clock.Clock
+	Bus        *bus.Bus
+	Views      *runner.Views
+	Inbox      *vault.Inbox
+	Statements *vault.Statements
+	Addresses  Addresses
+	Access     Access
+	Clock      clock.Clock
 	// Gate keeps callbacks waiting while the clock is moved; nil is always open.
 	Gate   *clock.Gate
 	Logger *slog.Logger
+	// Pulls is where it is kept how far payments were asked for; nil = they are not asked for.
+	Pulls *vault.Pulls
+	// NominatedNumber is the phone of who answers for shortcodes towards the provider, when payments are asked for.
+	NominatedNumber string
 	// Ask does the work of AskToPay; nil = there is no payment page.
 	Ask Asker
 }
@@ -88,6 +94,9 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	})
 	jobrunner.Every(r, sweepInterval, commands.SweepMoney{})
 	w.queue = r
+	w.registerOperator(r)
+	w.registerReconciliation(r)
+	w.registerPull(r)
 	jobrunner.OnDiscarded(r, w.PromptLost)
 	jobrunner.OnDiscarded(r, w.PayerLost)
 	jobrunner.OnDiscarded(r, w.RegistrationLost)

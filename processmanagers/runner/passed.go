@@ -3,6 +3,7 @@ package processrunner
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // passedSQL compares the checkpoints of some processes with a position, and looks for commands up to a number that are
@@ -35,4 +36,17 @@ func (r *Runner) LastCommand(ctx context.Context) (int64, error) {
 		return 0, fmt.Errorf("look for commands of processes: %w", err)
 	}
 	return last, nil
+}
+
+// armedSQL looks for timers of a process. Those of an instance that has stopped do not count: only a person helps it.
+const armedSQL = `
+select exists (select from {schema}.timers t where t.process = $1 and t.due_at <= $2 and not exists (
+	select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> ''))`
+
+// Armed reports whether a timer of a process, whichever program drives it, comes due by an instant.
+func (r *Runner) Armed(ctx context.Context, name string, by time.Time) (armed bool, err error) {
+	if err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(armedSQL), name, by).Scan(&armed); err != nil {
+		return false, fmt.Errorf("look for timers of %s: %w", name, err)
+	}
+	return armed, nil
 }

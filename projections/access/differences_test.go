@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
@@ -86,9 +87,7 @@ func differences(t *testing.T, log *feedtest.Log) accessviews.DifferencesQuery {
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), accessviews.DifferencesName, head); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, r.Views(), head, accessviews.DifferencesName)
 	return accessviews.DifferencesQuery{Views: r.Views()}
 }
 

@@ -49,6 +49,7 @@ func (Dunning) Handles() []string {
 		events.DunningClockStarted{}.EventType(), events.DunningReviewAsked{}.EventType(),
 		events.DunningReviewed{}.EventType(), events.SubscriberForgotten{}.EventType(),
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionPlanChanged{}.EventType(),
 	}
 }
 
@@ -91,6 +92,7 @@ on conflict (subscription_id, cause, from_at) do update set until_at = excluded.
 delete from {schema}.owed where subscription_id = $1
 	and at < (select max(at) from {schema}.owed where subscription_id = $1 and at <= $2)`
 	shortSQL     = `insert into {schema}.short (subscription_id, org_id) values ($1, $2) on conflict do nothing`
+	notShortSQL  = `delete from {schema}.short where subscription_id = $1`
 	oldPausesSQL = `delete from {schema}.pauses where subscription_id = $1 and until_at < $2`
 	reviewedSQL  = `
 update {schema}.dunning set paid_until = $2, debts = $3, next_state = $4, next_at = $5 where subscription_id = $1`
@@ -104,6 +106,12 @@ func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionCreated:
 		if v.Terms.EndsWithPaidTime() {
 			w.Exec(shortSQL, v.SubscriptionID, v.OrgID)
+		}
+	case events.SubscriptionPlanChanged:
+		if v.Terms.EndsWithPaidTime() {
+			w.Exec(shortSQL, v.SubscriptionID, v.OrgID)
+		} else {
+			w.Exec(notShortSQL, v.SubscriptionID)
 		}
 	case events.SubscriptionEnded: // nothing can be on hold, moved or lifted there any more
 		w.Exec(holdSQL, v.SubscriptionID, nil, nil, "")

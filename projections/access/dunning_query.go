@@ -162,13 +162,16 @@ func (q DunningQuery) Owing(
 }
 
 // Counts counts the subscriptions of an organization by state. A state that none has, and the state none, have no
-// entry.
+// entry. Of those that are proposed to be written off only those count of which something is still asked for.
 func (q DunningQuery) Counts(ctx context.Context, org id.Organization) (map[events.DunningState]int, error) {
 	var out map[events.DunningState]int
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMap(r, &out, q.Views.SQL(DunningName, `
 			select state, count(*)::int as count from {schema}.dunning
-			where org_id = $1 and state <> 'none' group by state`), org)
+			where org_id = $1 and state <> 'none' and (state <> 'written_off' or exists (
+				select from jsonb_array_elements(debts) d where (d -> 'amount' ->> 'minor')::bigint
+					> coalesce((d -> 'givenUp' ->> 'minor')::bigint, 0)))
+			group by state`), org)
 	})
 	return out, err
 }

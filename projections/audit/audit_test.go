@@ -85,9 +85,7 @@ func (s *stage) append(stream string, expected eventstore.Expected, meta events.
 // of returns an organization's log, after the projection has shown all appended events.
 func (s *stage) of(org id.Organization, f auditviews.Filter, after auditviews.Key, limit int) []auditviews.Entry {
 	s.t.Helper()
-	if err := s.query.Views.WaitFor(s.t.Context(), auditviews.LogName, s.last); err != nil {
-		s.t.Fatalf("wait: %v", err)
-	}
+	coretest.WaitFor(s.t, s.query.Views, s.last, auditviews.LogName)
 	rows, err := s.query.OfOrganization(s.t.Context(), org, f, after, limit)
 	if err != nil {
 		s.t.Fatalf("read: %v", err)

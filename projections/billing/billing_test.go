@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -58,9 +59,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 			billingviews.InvoicesName, billingviews.StatementName, billingviews.CollectionsName,
 			billingviews.NumberingName,
 		} {
-			if err := k.runner.Views().WaitFor(t.Context(), name, position); err != nil {
-				t.Fatalf("%s after %s: %v", name, e.EventType(), err)
-			}
+			coretest.WaitFor(t, k.runner.Views(), position, name)
 		}
 	}
 }

@@ -32,7 +32,7 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 6 }
+func (Invoices) Version() int { return 7 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
@@ -51,8 +51,12 @@ func (Invoices) Handles() []string {
 		events.CreditNoteIssued{}.EventType(), events.CreditNoteVoided{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
+		events.BalanceCarriedOver{}.EventType(),
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
-		events.PeriodCancelled{}.EventType(), events.SubscriptionResumed{}.EventType(),
+		events.PeriodCancelled{}.EventType(),
+		events.PeriodReissued{}.EventType(), events.SubscriptionResumed{}.EventType(),
+		events.SubscriptionCompensated{}.EventType(),
+		events.CompensationTakenBack{}.EventType(),
 	}
 }
 
@@ -61,10 +65,19 @@ const (
 	draftSQL = `
 insert into {schema}.invoices
 	(invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor, due_on, period_from, period_to,
-	placed_later, ordered, lines, taxes, drafted_at)
+	placed_later, ordered, lines, taxes, replaces, drafted_at)
 values
 	(@invoice, @org, @subscriber, @subscription, 'draft', @currency, @total, @due_on::date, @period_from, @period_to,
-	@period_from::timestamptz is null and @subscription::uuid is not null, @ordered, @lines, @taxes, @drafted_at)
+	@period_from::timestamptz is null and @subscription::uuid is not null, @ordered, @lines, @taxes, @replaces,
+	@drafted_at)
+on conflict (invoice_id) do nothing`
+	// What was owed before is due here without a document of its own.
+	carriedSQL = `
+insert into {schema}.invoices
+	(invoice_id, org_id, subscriber_id, state, currency, total_minor, due_minor, due_on, lines, taxes, drafted_at,
+	issued_at)
+values
+	(@invoice, @org, @subscriber, 'issued', @currency, @total, @total, @due_on::date, '[]', '[]', @at, @at)
 on conflict (invoice_id) do nothing`
 	// A period that begins with its payment has a place once it is paid, and none while its payment is withdrawn.
 	placeSQL = `
@@ -143,6 +156,8 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		return draftInvoice(w, v)
 	case events.InvoiceIssued:
 		w.Exec(issueSQL, v.InvoiceID, v.Number, v.IssuedAt)
+	case events.BalanceCarriedOver:
+		carry(w, v)
 	case events.InvoiceVoided:
 		w.Exec(voidSQL, pgx.NamedArgs{
 			"invoice": v.InvoiceID, "org": e.Meta.OrgID, "subscriber": v.SubscriberID, "number": v.Number,
@@ -177,6 +192,17 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
+// carry queues the row of a debt that was carried over; credit has none.
+func carry(w *runner.Writes, e events.BalanceCarriedOver) {
+	if e.InvoiceID.IsZero() {
+		return
+	}
+	w.Exec(carriedSQL, pgx.NamedArgs{
+		"invoice": e.InvoiceID, "org": e.OrgID, "subscriber": e.SubscriberID, "currency": string(e.Amount.Currency),
+		"total": e.Amount.Minor, "due_on": e.DueOn.String(), "at": e.At,
+	})
+}
+
 // applyPlaces queues where periods lie since an event of their subscription. A withdrawn or cancelled period has no
 // place unless the event gives it one.
 func applyPlaces(w *runner.Writes, e events.Event) {
@@ -191,6 +217,12 @@ func applyPlaces(w *runner.Writes, e events.Event) {
 	case events.PeriodCancelled:
 		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID})
 		moved = append(moved, v.Moved...)
+	case events.PeriodReissued:
+		moved = []events.PeriodPlace{{InvoiceID: v.InvoiceID}, {InvoiceID: v.CorrectedID, From: v.From, To: v.To}}
+	case events.SubscriptionCompensated:
+		moved = v.Moved
+	case events.CompensationTakenBack:
+		moved = v.Moved
 	case events.SubscriptionResumed:
 		moved = v.Moved
 	}
@@ -245,6 +277,7 @@ type Line struct {
 	Net         money.Amount       `json:"net"` // without tax
 	Taxes       []events.TaxCharge `json:"taxes,omitempty"`
 	Gross       money.Amount       `json:"gross"` // with tax
+	Once        bool               `json:"once,omitempty"`
 }
 
 // linesOf are the lines of an event, with their descriptions revealed.
@@ -253,7 +286,7 @@ func linesOf(list []events.InvoiceLine) []Line {
 	for i, l := range list {
 		lines[i] = Line{
 			Description: l.Description.Reveal(), Quantity: l.Quantity, UnitPrice: l.UnitPrice, Net: l.Net,
-			Taxes: l.Taxes, Gross: l.Gross,
+			Taxes: l.Taxes, Gross: l.Gross, Once: l.Once,
 		}
 	}
 	return lines
@@ -275,7 +308,8 @@ func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
 		"invoice": v.InvoiceID, "org": v.OrgID, "subscriber": v.SubscriberID, "subscription": v.SubscriptionID,
 		"currency": string(v.Total.Currency), "total": v.Total.Minor, "due_on": v.DueOn.String(),
 		"period_from": null.Time(v.PeriodFrom), "period_to": null.Time(v.PeriodTo),
-		"ordered": v.Order, "lines": string(lines), "taxes": string(taxes), "drafted_at": v.DraftedAt,
+		"ordered": v.Order, "lines": string(lines), "taxes": string(taxes), "replaces": v.Replaces,
+		"drafted_at": v.DraftedAt,
 	})
 	return nil
 }

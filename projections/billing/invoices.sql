@@ -22,6 +22,7 @@ create table {schema}.invoices (
   period_from timestamptz,
   period_to timestamptz,
   placed_later boolean not null default false, -- the period begins with its payment
+  replaces uuid, -- the wrong invoice, in whose place this one is
   ordered boolean not null default false, -- nobody owes it, as long as it was not paid whole
   lines jsonb not null, -- the descriptions are personal
   taxes jsonb not null,
@@ -33,6 +34,7 @@ create table {schema}.invoices (
 create index invoices_newest on {schema}.invoices (org_id, drafted_at desc, invoice_id desc);
 create index invoices_subscriber on {schema}.invoices (org_id, subscriber_id, drafted_at desc, invoice_id desc);
 create index invoices_state on {schema}.invoices (org_id, state, drafted_at desc, invoice_id desc);
+create index invoices_replaces on {schema}.invoices (replaces) where replaces is not null;
 create index invoices_number on {schema}.invoices (org_id, number_key);
 create index invoices_digits on {schema}.invoices (org_id, number_digits, invoice_id) where number_digits <> '';
 create index invoices_due on {schema}.invoices (org_id, due_on) where due_minor > 0;

@@ -92,11 +92,19 @@ type CreditNoteRow struct {
 // Amount includes tax and is positive.
 func (r CreditNoteRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
+// InvoiceRef names an invoice.
+type InvoiceRef struct {
+	ID     id.Invoice `db:"invoice_id"`
+	Number string     `db:"number"` // "" before it is issued
+}
+
 // InvoiceDetail is an invoice with the money that paid it and the credit notes on it.
 type InvoiceDetail struct {
 	InvoiceRow
 	Allocations []AllocationRow // oldest first; they sum to Paid
 	CreditNotes []CreditNoteRow // oldest first
+	Replaces    *InvoiceRef     // the wrong one, in whose place it is; nil = none
+	ReplacedBy  *InvoiceRef     // the corrected one in its place; nil = none
 }
 
 // InvoiceKey is a row's place in the list, newest first. The zero value starts at the newest row.
@@ -143,14 +151,36 @@ func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.
 			invoice)
 		postgres.Collect(r, &d.CreditNotes, pgx.RowToStructByName[CreditNoteRow],
 			q.Views.SQL(InvoicesName,
-				`select credit_note_id, invoice_id, number, state, currency, amount_minor, reason, drafted_at, issued_at
+				`select `+creditNoteColumns+`
 				from {schema}.credit_notes where invoice_id = $1 order by drafted_at, credit_note_id`), invoice)
+		postgres.CollectMaybe(r, &d.Replaces, pgx.RowToStructByName[InvoiceRef], q.Views.SQL(InvoicesName, `
+			select w.invoice_id, w.number from {schema}.invoices c join {schema}.invoices w on w.invoice_id = c.replaces
+			where c.invoice_id = $1`), invoice)
+		postgres.CollectMaybe(r, &d.ReplacedBy, pgx.RowToStructByName[InvoiceRef], q.Views.SQL(InvoicesName, `
+			select invoice_id, number from {schema}.invoices where replaces = $1`), invoice)
 	})
 	if err != nil || row == nil {
 		return nil, err
 	}
 	d.InvoiceRow = *row
 	return &d, nil
+}
+
+// creditNoteColumns fit CreditNoteRow.
+const creditNoteColumns = `credit_note_id, invoice_id, number, state, currency, amount_minor, reason, drafted_at,
+	issued_at`
+
+// CreditNote returns one credit note of an organization; nil when the organization has none with this id. One whose
+// number was voided without a draft has no invoice.
+func (q InvoicesQuery) CreditNote(
+	ctx context.Context, org id.Organization, note id.Receipt,
+) (*CreditNoteRow, error) {
+	var row *CreditNoteRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[CreditNoteRow], q.Views.SQL(InvoicesName,
+			`select `+creditNoteColumns+` from {schema}.credit_notes where credit_note_id = $1`), note)
+	})
+	return row, err
 }
 
 // State returns the state of an invoice, "" when no row is there yet. WaitFinal uses it.

@@ -32,20 +32,25 @@ type WaitingDocument struct {
 // NumberingQuery reads over the series of all organizations.
 type NumberingQuery struct{ Views *runner.Views }
 
+// waits restricts to documents that wait for the batcher: no other one comes before them, and at now, the second
+// parameter, no billing run has them.
+const waits = `seq is null and after_id is null and (for_run is null or for_run <= $2)`
+
 // Series lists the series with waiting documents: first those with the fewest granted ones, then by the age of the
-// oldest waiting one, so that the burst of one organization does not hold up another's single invoice. The recursion
-// visits one row of each series, so that the list costs the same however many documents wait.
-func (q NumberingQuery) Series(ctx context.Context, since time.Time) ([]WaitingSeries, error) {
+// oldest waiting one, so that the burst of one organization does not hold up another's single invoice.
+// since is from when granted documents count. The recursion visits one row of each series, so that the list costs the
+// same however many documents wait.
+func (q NumberingQuery) Series(ctx context.Context, since, now time.Time) ([]WaitingSeries, error) {
 	var rows []WaitingSeries
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[WaitingSeries], q.Views.SQL(NumberingName, `
 			with recursive waiting as (
-				(select series_id, org_id, kind, prefix, position from {schema}.documents where seq is null
+				(select series_id, org_id, kind, prefix, position from {schema}.documents where `+waits+`
 				order by series_id, position limit 1)
 				union all
 				select d.series_id, d.org_id, d.kind, d.prefix, d.position from waiting w cross join lateral (
 					select series_id, org_id, kind, prefix, position from {schema}.documents
-					where seq is null and series_id > w.series_id order by series_id, position limit 1
+					where `+waits+` and series_id > w.series_id order by series_id, position limit 1
 				) d
 			)
 			select w.series_id, w.org_id, w.kind, w.prefix, coalesce(s.last, 0) as last, (
@@ -53,21 +58,23 @@ func (q NumberingQuery) Series(ctx context.Context, since time.Time) ([]WaitingS
 				where g.series_id = w.series_id and g.seq is not null and not g.final and g.granted_at > $1
 			) as granted
 			from waiting w left join {schema}.series s on s.series_id = w.series_id
-			order by granted, w.position`), since)
+			order by granted, w.position`), since, now)
 	})
 	return rows, err
 }
 
 // Documents lists up to max documents of a series that wait for their numbers, in the order of their drafts. The list
 // and the last number beside it are read by one statement, so they are as of the same event.
-func (q NumberingQuery) Documents(ctx context.Context, series id.Series, max int) ([]WaitingDocument, error) {
+func (q NumberingQuery) Documents(
+	ctx context.Context, series id.Series, now time.Time, max int,
+) ([]WaitingDocument, error) {
 	var rows []WaitingDocument
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[WaitingDocument], q.Views.SQL(NumberingName, `
 			select coalesce((select last from {schema}.series where series_id = $1), 0) as last, document_id,
 				subscriber_id
-			from {schema}.documents where series_id = $1 and seq is null order by position, document_id limit $2`),
-			series, max)
+			from {schema}.documents where series_id = $1 and `+waits+` order by position, document_id limit $3`),
+			series, now, max)
 	})
 	return rows, err
 }
@@ -75,4 +82,17 @@ func (q NumberingQuery) Documents(ctx context.Context, series id.Series, max int
 // Until calls cond at once and whenever the read model wrote rows, until cond returns true or 2 s have passed.
 func (q NumberingQuery) Until(ctx context.Context, cond func(ctx context.Context) (bool, error)) (bool, error) {
 	return q.Views.WaitUntil(ctx, NumberingName, cond)
+}
+
+// Waiting reports whether any document waits for its number or for its issue, as of a position of the log at least.
+func (q NumberingQuery) Waiting(ctx context.Context, position uint64) (waiting bool, err error) {
+	if err := q.Views.WaitFor(ctx, NumberingName, position); err != nil {
+		return false, err
+	}
+	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &waiting, pgx.RowTo[bool], q.Views.SQL(NumberingName, `
+			select exists (select from {schema}.documents where seq is null)
+				or exists (select from {schema}.documents where seq is not null and not final)`))
+	})
+	return waiting, err
 }

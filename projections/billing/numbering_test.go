@@ -1,6 +1,7 @@
 package billingviews_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -25,6 +27,12 @@ func numbered(n int, seq int64) events.NumberGranted {
 		SeriesID: acmeInvoices, OrgID: acme, Document: "invoice", DocumentID: id.As[id.Any](invoiceID(n)),
 		SubscriberID: amina, Seq: seq, At: at(int(seq)),
 	}
+}
+
+// byRun is an invoice that a billing run makes, and numbers by itself.
+func byRun(e events.InvoiceDrafted) events.InvoiceDrafted {
+	e.RunID = id.Derive[id.BillingRun]("test", "run")
+	return e
 }
 
 // numbers has invoices in every state of their way to a number, one that an older program granted two, and a credit
@@ -47,6 +55,7 @@ func numbers() []events.Event {
 			Prefix: "ACME-CN", DraftedAt: at(6),
 		},
 		drafted(1, amina, 100, 7, 10), // drafted again after its account had forgotten it
+		byRun(drafted(5, amina, 100, 8, 10)),
 	}
 }
 
@@ -74,12 +83,10 @@ func TestNumbering_ListsWhatWaitsBesideTheLastNumber(t *testing.T) {
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), billingviews.NumberingName, head); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, r.Views(), head, billingviews.NumberingName)
 	q := billingviews.NumberingQuery{Views: r.Views()}
 	for since, granted := range map[time.Time]int{began: 1, at(1): 1, at(2): 0} {
-		list, err := q.Series(t.Context(), since)
+		list, err := q.Series(t.Context(), since, at(9))
 		want := []billingviews.WaitingSeries{
 			{
 				SeriesID: id.Derive[id.Series]("series", acme.String(), "credit_note", "ACME-CN"), OrgID: acme,
@@ -94,9 +101,72 @@ func TestNumbering_ListsWhatWaitsBesideTheLastNumber(t *testing.T) {
 			t.Errorf("series since %s: %v (-want +got)\n%s", since, err, diff)
 		}
 	}
-	list, err := q.Documents(t.Context(), acmeInvoices, 10)
+	list, err := q.Documents(t.Context(), acmeInvoices, at(8).Add(29*time.Second), 10)
 	want := []billingviews.WaitingDocument{{Last: 4, DocumentID: id.As[id.Any](invoiceID(4)), SubscriberID: brian}}
 	if diff := cmp.Diff(want, list); err != nil || diff != "" {
 		t.Errorf("documents: %v (-want +got)\n%s", err, diff)
+	}
+	// What a run has left waits like any other document half a minute later.
+	if list, err = q.Documents(t.Context(), acmeInvoices, at(8).Add(30*time.Second), 10); err != nil || len(list) != 2 {
+		t.Errorf("half a minute after the draft %v wait: %v", list, err)
+	}
+}
+
+// The credit note over an invoice that is replaced has its number after the corrected one is issued, or voided. Until
+// all have ended, something waits.
+func TestNumbering_ANoteWaitsForTheInvoiceInThePlaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	note := id.Derive[id.Receipt]("test", "note")
+	drafts := []events.Event{
+		events.InvoiceDrafted{
+			SubscriberID: brian, OrgID: acme, InvoiceID: invoiceID(8), Replaces: invoiceID(7), Prefix: "ACME",
+			Total: kes(100), DraftedAt: began,
+		},
+		events.CreditNoteDrafted{
+			SubscriberID: brian, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(7), ReplacedBy: invoiceID(8),
+			Amount: kes(100), Prefix: "ACME-CN", DraftedAt: began,
+		},
+	}
+	for name, end := range map[string]events.Event{
+		"issued": events.InvoiceIssued{SubscriberID: brian, OrgID: acme, InvoiceID: invoiceID(8), Number: "ACME-0008"},
+		"voided": events.InvoiceVoided{SubscriberID: brian, InvoiceID: invoiceID(8), Total: kes(100)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := feedtest.New()
+			r := runner.New(runner.Config{
+				Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began),
+			})
+			r.Register(billingviews.Numbering{})
+			if err := r.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(r.Stop)
+			q := billingviews.NumberingQuery{Views: r.Views()}
+			waiting := func(list ...events.Event) (kinds []string) {
+				var last uint64
+				for _, e := range list {
+					last = log.Append(events.Metadata{OrgID: acme, At: began}, e)
+				}
+				coretest.WaitFor(t, r.Views(), last, billingviews.NumberingName)
+				series, err := q.Series(t.Context(), began, at(9))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range series {
+					kinds = append(kinds, s.Kind)
+				}
+				if busy, err := q.Waiting(t.Context(), last); !busy || err != nil {
+					t.Errorf("nothing waits: %v", err)
+				}
+				return kinds
+			}
+			if kinds := waiting(drafts...); !slices.Equal(kinds, []string{"invoice"}) {
+				t.Errorf("drafted: %v wait", kinds)
+			}
+			if kinds := waiting(end); !slices.Contains(kinds, "credit_note") {
+				t.Errorf("%s: %v wait", name, kinds)
+			}
+		})
 	}
 }

@@ -46,6 +46,7 @@ func (Statement) Handles() []string {
 		events.CreditSetAside{}.EventType(), events.SetAsideReturned{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
+		events.BalanceCarriedOver{}.EventType(),
 	}
 }
 
@@ -133,14 +134,23 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// applyLoss queues the lines of debts that were written off. Money that recovers one is a payment; beside it stands the
-// debt that it pays.
+// applyLoss queues the lines of debts that were written off, and of a balance that was carried over. Money that
+// recovers a debt is a payment; beside it stands the debt that it pays.
 func applyLoss(w *runner.Writes, e events.Envelope) {
 	switch v := e.Event.(type) {
 	case events.DebtWrittenOff:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off", remark: v.Reason,
 			debit: v.Amount.Neg(), causeType: "write_off", cause: id.As[id.Any](v.WriteOffID),
+		})
+	case events.BalanceCarriedOver:
+		cause := id.As[id.Any](v.InvoiceID)
+		if v.InvoiceID.IsZero() {
+			cause = id.As[id.Any](v.ReceiptID)
+		}
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "opening_balance", debit: v.Amount,
+			causeType: "opening_balance", cause: cause,
 		})
 	case events.WriteOffRecovered:
 		write(w, e, line{

@@ -29,6 +29,7 @@ var descriptions = map[string]string{
 	"refund":              "Refund of payment{number}",
 	"refund_failed":       "Refund of payment{number} failed",
 	"write_off":           "Written off",
+	"opening_balance":     "Opening balance",
 	"write_off_recovered": "Written-off invoice{number}{paid}",
 }
 
@@ -99,13 +100,64 @@ func (q StatementQuery) Lines(
 	var rows []StatementRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
-			select position, at, kind, number, invoice, channel, remark, currency, debit_minor, credit_minor,
-				balance_minor, cause_type, cause_id
+			select `+statementColumns+`
 			from {schema}.statement_lines where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
 			order by position desc limit $3`),
 			subscriber, after.Position, max)
 	})
 	return rows, err
+}
+
+// statementColumns fit StatementRow.
+const statementColumns = `position, at, kind, number, invoice, channel, remark, currency, debit_minor, credit_minor,
+	balance_minor, cause_type, cause_id`
+
+// StatementPart is the part of a statement that lies in a time.
+type StatementPart struct {
+	Before *StatementRow  // the line before the first one, whose balance is the opening balance; nil = none
+	Rows   []StatementRow // oldest first
+}
+
+// Part returns the lines of a subscriber from an instant to another one, exclusive, but no more than max; a zero
+// instant is no bound. The lines are without a gap, so the balance before the first one and their amounts sum to the
+// balance after the last one, also where the clocks of two machines differ.
+func (q StatementQuery) Part(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, from, to time.Time, max int,
+) (StatementPart, error) {
+	const first = `(select min(position) from {schema}.statement_lines
+		where subscriber_id = $1 and ($2::timestamptz is null or at >= $2))`
+	var part StatementPart
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &part.Before, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
+			select `+statementColumns+` from {schema}.statement_lines
+			where subscriber_id = $1 and position < coalesce(`+first+`, 9223372036854775807)
+			order by position desc limit 1`), subscriber, null.Time(from))
+		postgres.Collect(r, &part.Rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
+			select `+statementColumns+` from {schema}.statement_lines
+			where subscriber_id = $1 and position >= `+first+` and position <= (
+				select max(position) from {schema}.statement_lines
+				where subscriber_id = $1 and ($3::timestamptz is null or at < $3)
+			) order by position limit $4`), subscriber, null.Time(from), null.Time(to), max)
+	})
+	return part, err
+}
+
+// BalanceAfter gives the balance right after a payment was credited to a subscriber; nil when it was not.
+func (q StatementQuery) BalanceAfter(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, receipt id.Receipt,
+) (*money.Amount, error) {
+	var row *StatementRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
+			select `+statementColumns+` from {schema}.statement_lines
+			where subscriber_id = $1 and cause_id = $2 and kind = 'payment' order by position desc limit 1`),
+			subscriber, receipt)
+	})
+	if err != nil || row == nil {
+		return nil, err
+	}
+	balance := row.Balance()
+	return &balance, nil
 }
 
 // Since returns the position of the newest line that a cause made on a subscriber's statement after a position; 0 when

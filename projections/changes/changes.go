@@ -20,16 +20,22 @@ type Topic string
 // The topics. Reset is none of them: it asks the reader to read everything again.
 const (
 	AccessDifferences Topic = "access-differences"
+	Batches           Topic = "batches"
+	BillingRuns       Topic = "billing-runs"
 	Breakers          Topic = "breakers"
+	Compensations     Topic = "compensations"
 	Devices           Topic = "devices"
 	Dunning           Topic = "dunning"
 	Invoices          Topic = "invoices"
 	Messages          Topic = "messages"
 	Orgs              Topic = "orgs"
+	Outages           Topic = "outages"
 	PaymentGateway    Topic = "payment-gateway"
 	Payments          Topic = "payments"
 	Plans             Topic = "plans"
 	Receipts          Topic = "receipts"
+	Reconciliations   Topic = "reconciliations"
+	Refunds           Topic = "refunds"
 	Services          Topic = "services"
 	Sessions          Topic = "sessions"
 	Settings          Topic = "settings"
@@ -54,21 +60,29 @@ type topic struct {
 // topics has the facts of each topic. A test compares the roles with those of the routes.
 var topics = map[Topic]topic{
 	AccessDifferences: {path: "/access-differences", role: events.RoleSupport, org: true, ids: of[id.Difference]()},
+	Batches:           {path: "/batches", role: events.RoleSupport, org: true, ids: of[id.Batch]()},
+	BillingRuns:       {path: "/billing/runs", role: events.RoleSupport, org: true, ids: of[id.BillingRun]()},
 	Breakers:          {path: "/platform/breakers", role: events.RoleAdmin, org: true, root: true},
+	Compensations:     {path: "/compensations", role: events.RoleSupport, org: true, ids: of[id.Compensation]()},
 	Devices:           {path: "/nas/devices", role: events.RoleAdmin, org: true, ids: of[id.Device]()},
 	Dunning:           {path: "/dunning", role: events.RoleSupport, org: true, ids: of[id.Subscription]()},
 	Invoices:          {path: "/invoices", role: events.RoleSupport, org: true, ids: of[id.Invoice]()},
 	Messages:          {path: "/messages", role: events.RoleSupport, org: true, ids: of[id.Message]()},
 	Orgs:              {path: "/orgs", role: events.RoleSuperAdmin, root: true, ids: of[id.Organization]()},
+	Outages:           {path: "/outages", role: events.RoleSupport, org: true, ids: of[id.Outage]()},
 	PaymentGateway:    {path: "/paybill", role: events.RoleSupport, org: true},
 	Payments:          {path: "/payments", role: events.RoleSupport, org: true, ids: of[id.Payment]()},
 	Plans:             {path: "/plans", role: events.RoleSupport, org: true, ids: of[id.Plan]()},
 	Receipts:          {path: "/receipts", role: events.RoleSupport, org: true, root: true, ids: of[id.Receipt]()},
-	Services:          {path: "/nas/services/:id", role: events.RoleAdmin, org: true, ids: of[id.Service]()},
-	Sessions:          {path: "/sessions", role: events.RoleSupport, org: true},
-	Settings:          {path: "/settings/organization", role: events.RoleSupport, org: true},
-	Subscribers:       {path: "/subscribers", role: events.RoleSupport, org: true, ids: of[id.Subscriber]()},
-	Subscriptions:     {path: "/subscriptions", role: events.RoleSupport, org: true, ids: of[id.Subscription]()},
+	Reconciliations: {
+		path: "/reconciliations", role: events.RoleAdmin, org: true, root: true, ids: of[id.Reconciliation](),
+	},
+	Refunds:       {path: "/refunds", role: events.RoleSupport, org: true, ids: of[id.Refund]()},
+	Services:      {path: "/nas/services/:id", role: events.RoleAdmin, org: true, ids: of[id.Service]()},
+	Sessions:      {path: "/sessions", role: events.RoleSupport, org: true},
+	Settings:      {path: "/settings/organization", role: events.RoleSupport, org: true},
+	Subscribers:   {path: "/subscribers", role: events.RoleSupport, org: true, ids: of[id.Subscriber]()},
+	Subscriptions: {path: "/subscriptions", role: events.RoleSupport, org: true, ids: of[id.Subscription]()},
 	Timeline: {
 		path: "/subscribers/:id/timeline", role: events.RoleSupport, org: true, ids: of[id.Subscriber](),
 	},

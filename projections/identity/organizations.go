@@ -28,7 +28,7 @@ var organizationsDDL string
 func (Organizations) Name() string { return OrganizationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Organizations) Version() int { return 3 }
+func (Organizations) Version() int { return 4 }
 
 // DDL creates the tables of organizations.sql.
 func (Organizations) DDL() string { return organizationsDDL }
@@ -43,6 +43,7 @@ func (Organizations) Handles() []string {
 		events.BillingSettingsAdopted{}.EventType(), events.OrganizationSuspended{}.EventType(),
 		events.OrganizationResumed{}.EventType(), events.InvoicePrefixReleased{}.EventType(),
 		events.AdministratorSeated{}.EventType(), events.AdministratorReleased{}.EventType(),
+		events.OrganizationLogoChosen{}.EventType(), events.OrganizationLogoRemoved{}.EventType(),
 	}
 }
 
@@ -60,6 +61,9 @@ where org_id = $1`
 
 // revisedSQL is for events that change only the revision, which If-Match is compared with.
 const revisedSQL = `update {schema}.organizations set revision = $2 where org_id = $1`
+
+// logoSQL has the hash of the picture on the documents.
+const logoSQL = `update {schema}.organizations set logo = $2, revision = $3 where org_id = $1`
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
@@ -85,6 +89,10 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.InvoicePrefixReleased:
 		w.Exec(`update {schema}.organizations set prefixes = array_remove(prefixes, $2), revision = $3
 			where org_id = $1`, v.OrgID, v.Prefix, int64(e.Revision))
+	case events.OrganizationLogoChosen:
+		w.Exec(logoSQL, v.OrgID, v.Digest, int64(e.Revision))
+	case events.OrganizationLogoRemoved:
+		w.Exec(logoSQL, v.OrgID, "", int64(e.Revision))
 	case events.AdministratorSeated:
 		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
 	case events.AdministratorReleased:

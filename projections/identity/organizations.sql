@@ -4,6 +4,7 @@ create table {schema}.organizations (
   name text not null,
   billing jsonb not null,
   prefixes text[] not null, -- the invoice prefixes that it holds, the present one included
+  logo text not null default '', -- the hash of the picture on its documents; '' = none
   suspended boolean not null default false,
   created_at timestamptz not null,
   revision bigint not null

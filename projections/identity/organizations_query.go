@@ -19,6 +19,7 @@ type OrganizationRow struct {
 	Slug      string                 `db:"slug"`
 	Name      string                 `db:"name"`
 	Billing   events.BillingSettings `db:"billing"`
+	Logo      string                 `db:"logo"` // the hash of the picture on its documents; "" = none
 	Suspended bool                   `db:"suspended"`
 	CreatedAt time.Time              `db:"created_at"`
 	Revision  int64                  `db:"revision"` // of the organization's stream
@@ -39,7 +40,7 @@ func (r OrganizationRow) Key() OrganizationKey {
 }
 
 // organizationColumns fit OrganizationRow.
-const organizationColumns = `org_id, slug, name, billing, suspended, created_at, revision`
+const organizationColumns = `org_id, slug, name, billing, logo, suspended, created_at, revision`
 
 // Get returns one organization, nil when there is none. It reads as the platform, so the caller must have checked the
 // right to see it.

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -52,6 +53,8 @@ func organizations() []events.Event {
 		events.OrganizationSuspended{OrgID: other, Reason: "unpaid"},
 		events.AdministratorSeated{OrgID: acme, UserID: ada}, events.AdministratorReleased{OrgID: acme, UserID: ada},
 		events.InvoicePrefixReleased{OrgID: acme, Prefix: "ACME"},
+		events.OrganizationLogoChosen{OrgID: acme, Digest: "0a"}, events.OrganizationLogoRemoved{OrgID: acme},
+		events.OrganizationLogoChosen{OrgID: other, Digest: "0b"},
 	}
 }
 
@@ -136,7 +139,9 @@ func story() *projectiontest.Story {
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
-	for _, p := range []runner.Projection{identityviews.Organizations{}, identityviews.Users{}} {
+	for _, p := range []runner.Projection{
+		identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{},
+	} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			projectiontest.Check(t, p, story())
@@ -159,9 +164,7 @@ func started(t *testing.T, more ...events.Event) (identityviews.OrganizationsQue
 	}
 	head, _ := log.Head(t.Context())
 	for _, name := range []string{identityviews.OrganizationsName, identityviews.UsersName} {
-		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		coretest.WaitFor(t, r.Views(), head, name)
 	}
 	return identityviews.OrganizationsQuery{Views: r.Views()}, identityviews.UsersQuery{Views: r.Views()}
 }
@@ -316,9 +319,7 @@ func TestUsers_AnAddressAtAHostIsThatOfItsOrganization(t *testing.T) {
 		t.Helper()
 		log.Append(events.Metadata{OrgID: acme, At: began}, list...)
 		head, _ := log.Head(t.Context())
-		if err := r.Views().WaitFor(t.Context(), identityviews.UsersName, head); err != nil {
-			t.Fatal(err)
-		}
+		coretest.WaitFor(t, r.Views(), head, identityviews.UsersName)
 		for org, user := range want {
 			row, err := users.AtHost(t.Context(), org, "olga@other.test")
 			if err != nil || (row == nil) != user.IsZero() || row != nil && row.ID != user {

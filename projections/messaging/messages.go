@@ -25,7 +25,7 @@ var messagesDDL string
 func (Messages) Name() string { return MessagesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Messages) Version() int { return 2 }
+func (Messages) Version() int { return 3 }
 
 // DDL creates the tables of messages.sql.
 func (Messages) DDL() string { return messagesDDL }
@@ -46,8 +46,8 @@ func (Messages) Handles() []string {
 const (
 	queuedSQL = `
 insert into {schema}.messages
-	(message_id, org_id, subscriber_id, subscription_id, at, template, state, state_at)
-values (@message, @org, @subscriber, @subscription, @at, @template, 'queued', @at)
+	(message_id, org_id, subscriber_id, subscription_id, at, template, state, state_at, outage_id)
+values (@message, @org, @subscriber, @subscription, @at, @template, 'queued', @at, @outage)
 on conflict (message_id) do update set -- it was dropped
 	subscription_id = @subscription, template = @template, channel = null, address = null, state = 'queued', code = '',
 	state_at = @at`
@@ -64,7 +64,7 @@ func (Messages) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.MessageQueued:
 		w.Exec(queuedSQL, pgx.NamedArgs{
 			"message": v.MessageID, "org": v.OrgID, "subscriber": v.SubscriberID, "subscription": v.SubscriptionID,
-			"at": v.At, "template": string(v.Template),
+			"at": v.At, "template": string(v.Template), "outage": v.OutageID,
 		})
 	case events.MessageAddressed:
 		var to *string

@@ -10,8 +10,11 @@ create table {schema}.messages (
   address text, -- null = it has none yet, or the person was forgotten
   state text not null,
   code text not null default '', -- why it was not sent
-  state_at timestamptz not null
+  state_at timestamptz not null,
+  outage_id uuid -- that it tells of; null = none
 );
 create index messages_newest on {schema}.messages (org_id, at desc, message_id desc);
 create index messages_subscriber on {schema}.messages (org_id, subscriber_id, at desc, message_id desc);
+create index messages_outage on {schema}.messages (org_id, outage_id, at desc, message_id desc)
+  where outage_id is not null;
 create index messages_forget on {schema}.messages (subscriber_id);

@@ -41,6 +41,7 @@ type MessageFilter struct {
 	State      string
 	Template   string
 	Subscriber id.Subscriber
+	Outage     id.Outage // that they tell of
 	From, To   time.Time // asked for in this time; To is not in it
 }
 
@@ -59,12 +60,13 @@ func (q MessagesQuery) List(
 			where org_id = @org and (@channel = '' or channel = @channel) and (@state = '' or state = @state)
 				and (@template = '' or template = @template)
 				and (@subscriber::uuid is null or subscriber_id = @subscriber)
+				and (@outage::uuid is null or outage_id = @outage)
 				and (@from::timestamptz is null or at >= @from) and (@to::timestamptz is null or at < @to)
 				and (@at::timestamptz is null or (at, message_id) < (@at, @id))
 			order by at desc, message_id desc limit @max`), pgx.NamedArgs{
 			"org": org, "channel": f.Channel, "state": f.State, "subscriber": f.Subscriber,
-			"template": f.Template,
-			"from":     null.Time(f.From), "to": null.Time(f.To), "at": null.Time(after.At), "id": after.ID, "max": max,
+			"template": f.Template, "outage": f.Outage, "from": null.Time(f.From), "to": null.Time(f.To),
+			"at": null.Time(after.At), "id": after.ID, "max": max,
 		})
 	})
 	return rows, err
@@ -77,4 +79,21 @@ func (q MessagesQuery) FailedSince(ctx context.Context, org id.Organization, sin
 			from {schema}.messages where org_id = $1 and at >= $2 and state = 'failed'`), org, since)
 	})
 	return n, err
+}
+
+// ToldCount is a number of messages about an outage.
+type ToldCount struct {
+	Template string `db:"template"`
+	State    string `db:"state"`
+	Count    int    `db:"count"`
+}
+
+// Told counts the messages about an outage of the network, by what they say and what became of them.
+func (q MessagesQuery) Told(ctx context.Context, org id.Organization, outage id.Outage) (list []ToldCount, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowToStructByName[ToldCount], q.Views.SQL(MessagesName, `
+			select template, state, count(*)::int as count from {schema}.messages
+			where org_id = $1 and outage_id = $2 group by template, state order by template, state`), org, outage)
+	})
+	return list, err
 }

@@ -32,7 +32,9 @@ func TestMessages_Story(t *testing.T) {
 		}
 		switch name {
 		case "waiting":
-			list = list[:1]
+			of := list[0].(events.MessageQueued)
+			of.Template, of.OutageID = events.NoticeOutage, id.Derive[id.Outage]("test", "dark")
+			list = []events.Event{of}
 		case "failed":
 			list = append(list[:2], events.MessageFailed{MessageID: m, SubscriberID: who, Code: "gateway_failed"})
 		case "dropped":

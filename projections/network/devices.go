@@ -28,7 +28,7 @@ var devicesDDL string
 func (Devices) Name() string { return DevicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Devices) Version() int { return 5 }
+func (Devices) Version() int { return 6 }
 
 // DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }
@@ -49,7 +49,7 @@ func (Devices) Handles() []string {
 		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
 		events.DeviceSetupCleared{}.EventType(), events.DeviceDriftUnchecked{}.EventType(),
 		events.DeviceDriftChecked{}.EventType(), events.DeviceDecommissioned{}.EventType(),
-		events.DevicePeriodClosed{}.EventType(),
+		events.DevicePeriodClosed{}.EventType(), events.UpstreamChosen{}.EventType(),
 	}
 }
 
@@ -77,6 +77,10 @@ values
 	(@device, @org, @details, @tunnel_address, @tunnel_user, @api, @radius, @tunnel, @report, @at,
 	@revision, @position)
 on conflict (device_id) do nothing`
+
+// upstreamSQL is of another stream than the row, whose revision and position it leaves alone: the same event, applied
+// again, sets the same.
+const upstreamSQL = `update {schema}.devices set upstream_id = @upstream::uuid where device_id = @device`
 
 // Apply queues the statements for one event. A new address or port clears the learned transport.
 func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
@@ -117,6 +121,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
 	case events.DeviceBootstrapShown:
 		d.set(v.DeviceID, `details = details`, nil)
+	case events.UpstreamChosen:
+		w.Exec(upstreamSQL, pgx.NamedArgs{"device": v.DeviceID, "upstream": v.UpstreamID})
 	case events.DevicePeriodClosed:
 		d.set(v.DeviceID, `details = details`, nil)
 	default:

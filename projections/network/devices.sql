@@ -19,6 +19,7 @@ create table {schema}.devices (
   radius_given uuid, -- reference of the RADIUS secret that the router was given last; null = not known
   setup_drift jsonb, -- the present difference of the setup; null = none
   drift_unchecked jsonb, -- since when, and why, it could not be compared; null = compared, or never tried
+  upstream_id uuid, -- the router behind which it stands; null = none
   reboot jsonb,                   -- the newest one
   created_at timestamptz not null,
   removed_at timestamptz,

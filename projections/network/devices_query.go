@@ -50,6 +50,8 @@ type DeviceRow struct {
 	SetupDrift       *Drift                  `db:"setup_drift"`
 	DriftUnchecked   *Unchecked              `db:"drift_unchecked"`
 	Reboot           *Reboot                 `db:"reboot"`
+	UpstreamID       id.Device               `db:"upstream_id"` // zero = it stands behind none
+	UpstreamName     string                  `db:"upstream_name"`
 	CreatedAt        time.Time               `db:"created_at"`
 	Revision         int64                   `db:"revision"`
 }
@@ -69,7 +71,10 @@ type DevicesQuery struct{ Views *runner.Views }
 // deviceSelect fits DeviceRow and leaves decommissioned routers out; a condition follows.
 const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
 	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at,
-	rotated, radius_given, setup_drift, drift_unchecked, reboot, created_at, revision
+	rotated, radius_given, setup_drift, drift_unchecked, reboot, upstream_id,
+	coalesce((select u.details->>'name' from {schema}.devices u where u.device_id = devices.upstream_id), '')
+		as upstream_name, created_at,
+	revision
 	from {schema}.devices where removed_at is null and `
 
 // Get returns one router of an organization, nil when it has none with this id or the router is decommissioned.

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -39,9 +40,7 @@ func TestDevices_NamesAreOfTheOwnOrganizationAlsoOfDecommissionedRouters(t *test
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), networkviews.DevicesName, head); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, r.Views(), head, networkviews.DevicesName)
 	asked := []id.Device{tower, gone, theirs, id.New[id.Device](), {}}
 	got, err := networkviews.DevicesQuery{Views: r.Views()}.Names(t.Context(), acme, asked)
 	if err != nil {
@@ -81,9 +80,7 @@ func TestHistory_WhatCustomersFeelIsReadWithHowItStoodBefore(t *testing.T) {
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), networkviews.HistoryName, head); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, r.Views(), head, networkviews.HistoryName)
 	in := events.TimeSpan{From: noon, To: noon.Add(3 * time.Hour)}
 	rows, err := networkviews.HistoryQuery{Views: r.Views()}.Happened(t.Context(), acme, []id.Device{tower, theirs}, in)
 	if err != nil {

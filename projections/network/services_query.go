@@ -242,3 +242,29 @@ func (q ServicesQuery) Unwell(ctx context.Context, org id.Organization) ([]Unwel
 	})
 	return rows, err
 }
+
+// ServicePlace says where a service is.
+type ServicePlace struct {
+	ID       id.Service `db:"service_id"`
+	DeviceID id.Device  `db:"device_id"`
+	Type     string     `db:"type"`
+	Parent   string     `db:"parent"` // the interface that it is on
+}
+
+// Places says where some services of an organization are, or were. One that is not known there is left out.
+func (q ServicesQuery) Places(
+	ctx context.Context, org id.Organization, of []id.Service,
+) (map[id.Service]ServicePlace, error) {
+	var rows []ServicePlace
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ServicePlace], q.Views.SQL(ServicesName, `
+			select service_id, device_id, coalesce(binding->>'type', '') as type,
+				coalesce(binding->>'parentInterface', '') as parent
+			from {schema}.services where org_id = $1 and service_id = any($2)`), org, of)
+	})
+	out := make(map[id.Service]ServicePlace, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row
+	}
+	return out, err
+}

@@ -76,6 +76,11 @@ func addMoved(s *projectiontest.Story) {
 		left("10.51.0.0/24"), moved("10.53.0.0/24", 5))
 }
 
+// addUpstream puts the lodge behind the tower.
+func addUpstream(s *projectiontest.Story) {
+	s.Add("topology-acme", events.UpstreamChosen{OrgID: acme, DeviceID: lodge, UpstreamID: tower, At: began})
+}
+
 // left says that the service on the square leaves a subnet.
 func left(subnet string) events.ServiceSubnetLeft {
 	return events.ServiceSubnetLeft{ServiceID: square, DeviceID: tower, At: began, Former: events.FormerSubnet{
@@ -145,6 +150,7 @@ func addServices(s *projectiontest.Story) {
 			Outcome: events.ReconcileDone, At: began,
 		})
 	addMoved(s)
+	addUpstream(s)
 	s.Add("nasservice-guests", requested(guests, events.ServiceHotspot),
 		events.ServiceApplied{ServiceID: guests, DeviceID: tower, RunID: run, Generation: 1, At: began},
 		drifted(guests, "one"),

@@ -63,7 +63,7 @@ func TestUnplacedMoney_CountsWhatAnAccountShouldNotHaveAndNoPart(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept", "stuck"}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if count, err := q.Attention(t.Context(), began.Add(time.Second)); err != nil || count.Unplaced != 2 {
+	if count, err := q.Attention(t.Context(), began.Add(time.Second), began); err != nil || count.Unplaced != 2 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
 	first, err := q.Unplaced(t.Context(), began.Add(time.Second), id.Receipt{}, 1)
@@ -103,8 +103,8 @@ func TestContradiction_AboutMoneyThatHasLeftWaitsForNobody(t *testing.T) {
 			t.Errorf("%s does not tell the contradiction: %+v", name, last)
 		}
 	}
-	if count, err := q.Attention(t.Context(), began.Add(-time.Hour)); err != nil || count.Suspense != 1 ||
-		count.Disputed != 1 {
+	count, err := q.Attention(t.Context(), began.Add(-time.Hour), began.Add(time.Hour))
+	if err != nil || count.Suspense != 1 || count.SuspenseOld != 1 || count.Disputed != 1 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
 }

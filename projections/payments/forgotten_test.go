@@ -76,3 +76,60 @@ func TestForgottenSubscriber_TheReasonOfAReversedPaybillReceiptGoes(t *testing.T
 		})
 	}
 }
+
+func TestProof_ForgettingErasesMessagesAndReasons(t *testing.T) {
+	t.Parallel()
+	const message = "0195a000-0000-7000-8000-0000000000aa"
+	story := projectiontest.NewStory(acme, began).
+		With(func(m *events.Metadata) { m.CorrelationID = message }).
+		Add("receipt-X", recorded("X"), events.ReceiptHeld{ReceiptID: receipt("X"), Reason: "no_match", At: began},
+			matched("X", "operator", "c2b"),
+			events.ReceiptReversed{
+				ReceiptID: receipt("X"), OrgID: acme, SubscriberID: amina, Amount: kes(1500),
+				Reason: personal.Of("her husband"), At: began,
+			})
+	steps := func(s *projectiontest.Story) []paymentsviews.ProofStep {
+		list, err := paymentsviews.ProofQuery{Views: told(t, s)}.Steps(t.Context(), acme, receipt("X"), 10)
+		if err != nil || len(list) != 4 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		return list
+	}
+	before := steps(story)
+	if !before[0].MessageID.Valid || before[3].Reason == nil || before[0].Erased {
+		t.Errorf("before: %+v", before)
+	}
+	after := steps(story.Add("subscriber-gone", events.SubscriberForgotten{SubscriberID: amina, Reason: "asked"}))
+	if after[0].MessageID.Valid || !after[0].Erased || after[3].Reason != nil || after[1].Reason == nil {
+		t.Errorf("after: %+v", after)
+	}
+}
+
+// What another organization was told of the same receipt number is its own to see.
+func TestProof_HidesWhatAnotherOrganizationWasTold(t *testing.T) {
+	t.Parallel()
+	mine := recorded("C")
+	mine.OrgID, mine.Shortcode = acme, "600777"
+	theirs := events.ReceiptDisputed{
+		ReceiptID: receipt("C"), OrgID: other, Sighting: "c2b_confirmation", Amount: kes(9), Shortcode: "600888",
+		At: began,
+	}
+	own := theirs
+	own.OrgID, own.Shortcode = acme, "600777"
+	q := paymentsviews.ProofQuery{Views: told(t, projectiontest.NewStory(acme, began).
+		With(func(m *events.Metadata) { m.CorrelationID = "0195a000-0000-7000-8000-0000000000aa" }).
+		Add("receipt-C", mine, theirs, own))}
+	list, err := q.Steps(t.Context(), acme, receipt("C"), 10)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if s := list[1]; s.AmountMinor != nil || s.Shortcode != "" || s.MessageID.Valid {
+		t.Errorf("another organization's report is shown: %+v", s)
+	}
+	if s := list[2]; s.AmountMinor == nil || *s.AmountMinor != 900 || s.Shortcode != "600777" || !s.MessageID.Valid {
+		t.Errorf("the own report is hidden: %+v", s)
+	}
+	if hidden, err := q.Steps(t.Context(), other, receipt("C"), 10); err != nil || len(hidden) != 0 {
+		t.Errorf("another organization sees %+v, %v", hidden, err)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -22,7 +24,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 5 }
+func (Matching) Version() int { return 6 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
@@ -58,10 +60,13 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,
 			v.AccountNumber, v.Currency,
 			phoneKey(v.Details.Phone.Reveal()))
+		aliases(w, v.SubscriberID, v.Details)
 	case events.SubscriberDetailsCorrected:
 		w.Exec(`update {schema}.payers set phone = nullif($2, '') where subscriber_id = $1`, v.SubscriberID,
 			phoneKey(v.Details.Phone.Reveal()))
+		aliases(w, v.SubscriberID, v.Details)
 	case events.SubscriberForgotten:
+		w.Exec(`delete from {schema}.aliases where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(`update {schema}.payers set phone = null where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(`update {schema}.usernames set username = null where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriptionCreated:
@@ -81,6 +86,18 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`delete from {schema}.invoices where invoice_id = $1`, v.InvoiceID)
 	}
 	return nil
+}
+
+// aliases queues the old account numbers of a customer, in place of those of before.
+func aliases(w *runner.Writes, of id.Subscriber, d events.SubscriberDetails) {
+	list := append([]string{}, personal.RevealAll(d.AccountAliases)...)
+	w.Exec(`delete from {schema}.aliases where subscriber_id = $1`, of)
+	if len(list) == 0 {
+		return
+	}
+	w.Exec(`insert into {schema}.aliases (subscriber_id, org_id, alias)
+		select p.subscriber_id, p.org_id, a.alias from {schema}.payers p, unnest($2::text[]) as a (alias)
+		where p.subscriber_id = $1 and a.alias <> '' on conflict do nothing`, of, list)
 }
 
 // prefix queues the present invoice prefix of an organization. The ones before are kept for ever: payments still name

@@ -29,6 +29,15 @@ create table {schema}.invoices (
 create index invoices_key on {schema}.invoices (number_key text_pattern_ops);
 create index invoices_subscriber on {schema}.invoices (subscriber_id);
 
+-- Account numbers that customers had in other systems.
+create table {schema}.aliases (
+  subscriber_id uuid not null,
+  org_id uuid not null,
+  alias text not null, -- personal
+  primary key (subscriber_id, alias)
+);
+create index aliases_alias on {schema}.aliases (alias);
+
 create table {schema}.usernames (
   subscription_id uuid primary key,
   org_id uuid not null,

@@ -19,25 +19,28 @@ named as (
   select 2, 'account_number', m.org_id, m.subscriber_id, null, false
   from mine m where m.account_number = @account::text
   union all
-  select 3, 'prefixed_account', m.org_id, m.subscriber_id, null, false
+  select 3, 'account_alias', a.org_id, a.subscriber_id, null, false
+  from {schema}.aliases a join mine m on m.subscriber_id = a.subscriber_id where a.alias = nullif(@alias::text, '')
+  union all
+  select 4, 'prefixed_account', m.org_id, m.subscriber_id, null, false
   from unnest(@prefixes::text[], @accounts::text[]) u (prefix, account)
   join {schema}.prefixes p on p.prefix = u.prefix and p.present
   join mine m on m.org_id = p.org_id and m.account_number = u.account
   union all
-  select 4, 'phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@phone::text, '')
+  select 5, 'phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@phone::text, '')
   union all
   -- On the shared paybill every organization chooses usernames for itself. One of the account number is ours.
-  select case when @org::uuid is not null then 5
+  select case when @org::uuid is not null then 6
       when starts_with(u.username, m.account_number || '-') then 2
-      when @numeric::boolean then 8
-      when @separated::boolean and exists (select from {schema}.prefixes p where p.prefix = any(@prefixes::text[])) then 8
-      else 5 end, 'username', u.org_id, u.subscriber_id, null, false
+      when @numeric::boolean then 9
+      when @separated::boolean and exists (select from {schema}.prefixes p where p.prefix = any(@prefixes::text[])) then 9
+      else 6 end, 'username', u.org_id, u.subscriber_id, null, false
   from {schema}.usernames u join mine m on m.subscriber_id = u.subscriber_id
   where u.username = nullif(@username::text, '')
   union all
   select case when @misspelt::boolean or exists (select from {schema}.prefixes p
-      where p.prefix = any(@naming::text[]) and (@org::uuid is null or p.org_id = @org::uuid)) then 7
-      else 6 end, 'payer_phone', m.org_id, m.subscriber_id, null, false
+      where p.prefix = any(@naming::text[]) and (@org::uuid is null or p.org_id = @org::uuid)) then 8
+      else 7 end, 'payer_phone', m.org_id, m.subscriber_id, null, false
   from mine m where m.phone = nullif(@payer::text, '')
 ),
 -- Two of each rule and organization show that it is not the only one: no organization crowds another one's out.

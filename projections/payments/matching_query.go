@@ -32,7 +32,8 @@ type Payer struct {
 	SubscriberID  id.Subscriber   `db:"subscriber_id"`
 	InvoiceID     id.Invoice      `db:"invoice_id"` // zero unless an invoice was named
 	AccountNumber string          `db:"account_number"`
-	// By is "invoice_number", "account_number", "prefixed_account", "phone", "username" or "payer_phone".
+	// By is "invoice_number", "account_number", "account_alias", "prefixed_account", "phone", "username" or
+	// "payer_phone".
 	By string `db:"by"`
 }
 
@@ -75,8 +76,9 @@ type candidate struct {
 // Ranks of matching_find.sql that decide knows by name.
 const (
 	rankTypedInvoice = 1
-	rankUsername     = 5
-	rankPayerPhone   = 6 // the last rule: candidates of higher ranks only speak against another organization's
+	rankAlias        = 3
+	rankUsername     = 6
+	rankPayerPhone   = 7 // the last rule: candidates of higher ranks only speak against another organization's
 )
 
 // Find applies the rules in order. The first rule with a result decides, and the result must be a single payer. The
@@ -98,6 +100,7 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 			"org": ref.OrgID, "currency": ref.Currency, "account": typed.account, "numbers": typed.numbers(),
 			"given": given.numbers(), "prefixes": prefixes, "accounts": accounts, "naming": append(naming, prefixes...),
 			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone),
+			"alias":   aliasKey(ref.BillRef),
 			"numeric": typed.numeric(), "misspelt": typed.misspelt(ref.BillRef), "separated": typed.separated,
 		})
 	})
@@ -144,10 +147,11 @@ func decide(all []candidate, shared, exact bool) Found {
 }
 
 // doubtful reports whether another organization's candidate speaks against the best one. Every organization chooses its
-// invoice prefix and its usernames, so it could choose what its neighbours' customers type: a username, and an invoice
-// number that was not typed as it is printed, must be nobody else's reference, and the payer's phone nobody else's
-// customer's. Against an exact invoice number speaks only a username of the same text at the organization whose
-// customer pays: without the phone, usernames could be chosen to hold up the neighbours' money.
+// invoice prefix, its usernames and its customers' old account numbers, so it could choose what its neighbours'
+// customers type: a username, an old account number, and an invoice number that was not typed as it is printed, must
+// be nobody else's reference, and the payer's phone nobody else's customer's. Against an exact invoice number speaks
+// only a username of the same text at the organization whose customer pays: without the phone, usernames could be
+// chosen to hold up the neighbours' money.
 func doubtful(best candidate, exact bool, all []candidate) bool {
 	var against, names []candidate
 	for _, c := range all {
@@ -159,7 +163,7 @@ func doubtful(best candidate, exact bool, all []candidate) bool {
 		}
 	}
 	switch {
-	case best.Rank == rankUsername, best.Rank == rankTypedInvoice && !exact:
+	case best.Rank == rankUsername, best.Rank == rankAlias, best.Rank == rankTypedInvoice && !exact:
 		return len(against) > 0
 	case best.Rank == rankTypedInvoice:
 		return slices.ContainsFunc(names, func(name candidate) bool {
@@ -171,28 +175,49 @@ func doubtful(best candidate, exact bool, all []candidate) bool {
 	return false
 }
 
-// maxSuggestions is the largest number of candidates offered to a person for one receipt.
-const maxSuggestions = 5
+// maxSuggestions is the largest number of candidates offered to a person for one receipt, and mostOfRule bounds what
+// one rule finds.
+const (
+	maxSuggestions = 5
+	mostOfRule     = 10
+)
 
-// Suggest lists, for each reference, the subscribers of its organization that it may mean, the likeliest first, for a
-// person to choose from. All references cost one round trip.
-func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Payer, error) {
-	lists := make([][]Payer, len(refs))
+// Suggested is a subscriber whom a reference may mean. Reasons are the rules that found it, the likeliest first: those
+// of Payer.By, and "near_alias" for an old account number that is one slip away.
+type Suggested struct {
+	Payer
+	Reasons []string `db:"reasons"`
+}
+
+// Suggest lists, for each reference, the subscribers that it may mean, the likeliest first, for a person to choose
+// from: those of its organization, or of all organizations for a reference without one. All references cost one round
+// trip.
+func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Suggested, error) {
+	lists := make([][]Suggested, len(refs))
 	if len(refs) == 0 {
 		return lists, nil
 	}
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		for i, ref := range refs {
-			typed := readReference(ref.BillRef)
+			typed, alias := readReference(ref.BillRef), aliasKey(ref.BillRef)
+			if len(ref.BillRef) > maxReference {
+				typed, alias = named{}, ""
+			}
 			numbers := append(typed.numbers(), readReference(ref.InvoiceNumber).numbers()...)
-			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, suggestSQL),
+			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Suggested], q.Views.SQL(MatchingName, suggestSQL),
 				pgx.NamedArgs{
 					"org": ref.OrgID, "key": referenceKey(ref.BillRef), "phone": phoneKey(ref.BillRef),
 					"payer": phoneKey(ref.Phone), "username": usernameKey(ref.BillRef), "max": maxSuggestions,
 					"numbers": numbers, "account": typed.account, "near": nearAccounts(typed.account),
+					"alias": alias, "near_aliases": nearAliases(alias), "each": mostOfRule,
 				})
 		}
 	})
+	for _, list := range lists {
+		for i := range list {
+			list[i].Reasons = slices.Compact(list[i].Reasons)
+		}
+	}
 	return lists, err
 }
 

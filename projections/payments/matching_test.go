@@ -91,6 +91,21 @@ func numbered() *projectiontest.Story {
 		Add("account-chege", issued("one", chege, other, "ACME1-0007"))
 }
 
+func TestMatching_AnOldAccountNumberComesRightAfterTheAccountNumber(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
+	shared := id.Organization{}
+	checkMatches(t, q, map[string]match{
+		"on the own paybill":             {acme, "abc 77", "", dora, "account_alias", false},
+		"on another's own paybill":       {other, "abc 77", "", id.Subscriber{}, "", false},
+		"of one organization, shared":    {shared, "ABC-77", "", dora, "account_alias", false},
+		"of two organizations":           {shared, "20011", "", id.Subscriber{}, "", true},
+		"of two, on an own paybill":      {other, "20011", "", farah, "account_alias", false},
+		"digits alone":                   {acme, "7001", "", esther, "account_alias", false},
+		"a neighbour's customer pays it": {shared, "ABC77", "254733333333", id.Subscriber{}, "", true},
+	})
+}
+
 func TestMatching_PrefixesThatContinueEachOtherWithDigitsStayApart(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.MatchingQuery{Views: told(t, numbered())}
@@ -218,6 +233,21 @@ func TestSuggestions_OfAWrongCheckDigit(t *testing.T) {
 		if err != nil || len(list[0]) == 0 || list[0][0].SubscriberID != brian || list[0][0].By != "account_number" {
 			t.Errorf("%s: %v, %v", typed, list, err)
 		}
+	}
+}
+
+func TestSuggestions_OfOldAccountNumbersAndOfAllOrganizations(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
+	for typed, by := range map[string]string{"7001": "account_alias", "7010": "near_alias", "7301": "near_alias"} {
+		list, err := q.Suggest(t.Context(), paymentsviews.Reference{OrgID: acme, BillRef: typed, Currency: money.KES})
+		if err != nil || len(list[0]) != 1 || list[0][0].SubscriberID != esther || list[0][0].By != by {
+			t.Errorf("%s: %v, %v", typed, list, err)
+		}
+	}
+	list, err := q.Suggest(t.Context(), paymentsviews.Reference{BillRef: "20011", Currency: money.KES})
+	if err != nil || len(list[0]) != 2 || list[0][0].OrgID == list[0][1].OrgID {
+		t.Errorf("at the platform: %v, %v", list, err)
 	}
 }
 

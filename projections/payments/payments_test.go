@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -28,7 +29,8 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 	t.Helper()
 	log := feedtest.New()
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
-	r.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{})
+	r.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
+		paymentsviews.Proof{}, paymentsviews.Refunds{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -43,10 +45,9 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 	}
 	for _, name := range []string{
 		paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName, paymentsviews.MatchingName,
+		paymentsviews.ProofName, paymentsviews.RefundsName,
 	} {
-		if err := r.Views().WaitFor(t.Context(), name, last); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		coretest.WaitFor(t, r.Views(), last, name)
 	}
 	return r.Views()
 }

@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 10 }
+func (Receipts) Version() int { return 13 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -45,7 +45,9 @@ func (Receipts) Handles() []string {
 		events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
 		events.ReceiptStalled{}.EventType(),
 		events.ReceiptAssigned{}.EventType(), events.ReceiptReversed{}.EventType(),
-		events.ReceiptReattributed{}.EventType(), events.ReceiptCredited{}.EventType(),
+		events.ReceiptReattributed{}.EventType(), events.ReceiptSetAside{}.EventType(),
+		events.ReceiptReturned{}.EventType(), events.ReceiptRefunded{}.EventType(),
+		events.ReceiptCredited{}.EventType(),
 		events.ReceiptWithdrawn{}.EventType(), events.InvoiceAllocated{}.EventType(),
 		events.AllocationWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
@@ -128,9 +130,27 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptReattributed:
 		return applyMove(change, v, staffOf(e.Meta.Actor))
 	default:
+		applyRefund(change, e.Event)
 		applyAllocation(w, e)
 	}
 	return nil
+}
+
+// applyRefund queues that money went back to the payer. Once all of it has, the receipt is refunded, unless it had left
+// otherwise before. A refund that is under way has its own row.
+func applyRefund(change func(id.Receipt, string, pgx.NamedArgs), e events.Event) {
+	const stays = `case when @left > 0 or state in ('reversed', 'absorbed') then `
+	switch v := e.(type) {
+	case events.ReceiptSetAside:
+		change(v.ReceiptID, `moved_at = moved_at`, nil) // only the revision is new
+	case events.ReceiptReturned:
+		change(v.ReceiptID, `moved_at = moved_at`, nil)
+	case events.ReceiptRefunded:
+		change(v.ReceiptID, `refunded_minor = amount_minor - @left, disputed = disputed and @left > 0,
+			moved_at = `+stays+`moved_at else @at end, reason = `+stays+`reason else '' end,
+			subscriber_id = `+stays+`subscriber_id else @subscriber end, state = `+stays+`state else 'refunded' end`,
+			pgx.NamedArgs{"left": v.Left.Minor, "at": v.At, "subscriber": v.SubscriberID})
+	}
 }
 
 // applyMove queues a move to another account by a person, who may be the first to say which attempt's money it is.
@@ -159,9 +179,10 @@ func applyDispute(change func(id.Receipt, string, pgx.NamedArgs), v events.Recei
 	told.AmountMinor, told.Shortcode = &v.Amount.Minor, v.Shortcode
 	seen, err := written(told)
 	change(v.ReceiptID, `payment_id = case when org_id = @org then coalesce(payment_id, @payment) else payment_id end,
-		disputed = state not in ('reversed', 'absorbed'),
-		state = case when state in ('reversed', 'absorbed') then state else 'suspense' end,
-		reason = case when state in ('reversed', 'absorbed') then reason else 'disputed' end, sightings = sightings ||
+		disputed = state not in ('reversed', 'absorbed', 'refunded'),
+		state = case when state in ('reversed', 'absorbed', 'refunded') then state else 'suspense' end,
+		reason = case when state in ('reversed', 'absorbed', 'refunded') then reason else 'disputed' end,
+		sightings = sightings ||
 		case when org_id = @org or @org::uuid is null and shortcode = @shortcode
 			then @seen::jsonb else @hidden::jsonb end`,
 		pgx.NamedArgs{

@@ -31,6 +31,7 @@ create table {schema}.receipts (
   subscriber_id uuid,
   matched_by text not null default '',
   related_receipt_id uuid,
+  refunded_minor bigint not null default 0, -- what went back to the payer
   moved_at timestamptz, -- when it came to where it is: to an account, into suspense, or away
   credited_to uuid, -- the subscriber whose account has it
   taken_by uuid, -- of cash: the member of staff who took it
@@ -39,6 +40,8 @@ create table {schema}.receipts (
   recorded_at timestamptz not null,
   revision bigint not null
 );
+create index receipts_payer on {schema}.receipts (payer_phone, org_id, paid_at desc)
+  where payer_phone is not null and subscriber_id is not null;
 create index receipts_newest on {schema}.receipts (org_id, recorded_at desc, receipt_id desc);
 create index receipts_state on {schema}.receipts (org_id, state, recorded_at desc, receipt_id desc);
 create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, recorded_at desc, receipt_id desc);
@@ -49,6 +52,9 @@ create index receipts_number on {schema}.receipts (org_id, number_key);
 create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
 create index receipts_unclaimed on {schema}.receipts (org_id, recorded_at desc, receipt_id desc) where unclaimed;
+create index receipts_provisional on {schema}.receipts (receipt_id) where provisional and related_receipt_id is null;
+create index receipts_till on {schema}.receipts (shortcode, paid_at, receipt_id)
+  where provider = 'mobile_money' and receipt_number <> '';
 create index receipts_related on {schema}.receipts (related_receipt_id) where related_receipt_id is not null;
 create index receipts_unplaced on {schema}.receipts (receipt_id)
   where state = 'recorded' or credited_to is distinct from

@@ -89,7 +89,7 @@ func TestReceipts_AnyListReadsOnlyItsPageOf100000(t *testing.T) {
 	if err != nil || wasteful.MatchString(shown) || !strings.Contains(shown, "receipts_state") {
 		t.Errorf("what waits by day (%v):\n%s", err, shown)
 	}
-	list, err := (paymentsviews.ReceiptsQuery{Views: r.Views()}).SuspenseByCurrency(t.Context(), org)
+	list, err := (paymentsviews.ReceiptsQuery{Views: r.Views()}).SuspenseByCurrency(t.Context(), org, day)
 	if err != nil || len(list) != 1 || list[0].Count != 10_000 || list[0].AmountMinor != 1_000_000 {
 		t.Errorf("suspense %+v, %v", list, err)
 	}

@@ -43,18 +43,20 @@ type ReceiptRow struct {
 	SubscriberID      id.Subscriber `db:"subscriber_id"`
 	MatchedBy         string        `db:"matched_by"`
 	// links a provisional receipt and its real one, both ways
-	RelatedID  id.Receipt    `db:"related_receipt_id"`
-	Sightings  []Sighting    `db:"sightings"`
-	Moves      []Move        `db:"moves"` // the oldest first
-	RecordedAt time.Time     `db:"recorded_at"`
-	CreditedTo id.Subscriber `db:"credited_to"` // whose account has the money; zero = none
-	TakenBy    id.User       `db:"taken_by"`    // of cash: the member of staff who took it; zero = not known
-	Revision   int64         `db:"revision"`
+	RelatedID     id.Receipt    `db:"related_receipt_id"`
+	Sightings     []Sighting    `db:"sightings"`
+	Moves         []Move        `db:"moves"` // the oldest first
+	RecordedAt    time.Time     `db:"recorded_at"`
+	CreditedTo    id.Subscriber `db:"credited_to"`    // whose account has the money; zero = none
+	RefundedMinor int64         `db:"refunded_minor"` // what went back to the payer, in minor units
+	TakenBy       id.User       `db:"taken_by"`       // of cash: the member of staff who took it; zero = not known
+	Revision      int64         `db:"revision"`
 }
 
 // ReceiptStates are the values of State. "suspense" waits for a person; it also covers credited money that another
 // message contradicts. "absorbed" means that the provisional receipt of the same payment carries the credit.
-var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "attributed", "absorbed", "reversed"}
+var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "attributed", "absorbed", "reversed",
+	"refunded"}
 
 // Amount is the whole amount received, also after parts of it were allocated.
 func (r ReceiptRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
@@ -123,7 +125,7 @@ const receiptColumns = `receipt_id, org_id, provider, environment, receipt_numbe
 		from {schema}.receipts other, jsonb_array_elements(other.sightings) with ordinality s (seen, at)
 		where other.related_receipt_id = receipts.receipt_id and other.state = 'absorbed'
 			and receipts.state <> 'absorbed'), '[]') as sightings,
-	moves, recorded_at, credited_to, taken_by, revision`
+	moves, recorded_at, credited_to, taken_by, refunded_minor, revision`
 
 // SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.
 const (
@@ -264,7 +266,12 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 
 // Attention counts the receipts of the whole platform that wait for a person. One receipt can count in several fields.
 type Attention struct {
-	Suspense  int64 `db:"suspense"`  // money without a known payer, or disputed
+	Suspense int64 `db:"suspense"` // money without a known payer, or disputed
+	// SuspenseOld is the part of Suspense that was recorded before the time given for it.
+	SuspenseOld int64 `db:"suspense_old"`
+	// SuspenseOldest is when the oldest of Suspense was recorded; nil = none waits.
+	SuspenseOldest *time.Time `db:"suspense_oldest"`
+
 	Disputed  int64 `db:"disputed"`  // two messages contradict each other
 	Unclaimed int64 `db:"unclaimed"` // provisional for more than 48 hours, and no person has confirmed it
 	Unplaced  int64 `db:"unplaced"`  // for some time not searched to the end, or not where the receipt says
@@ -280,6 +287,8 @@ const unplaced = `(state = 'recorded' and recorded_at < $1 or credited_to is dis
 const (
 	attentionSQL = `
 select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
+	count(*) filter (where state = 'suspense' and recorded_at < $2) as suspense_old,
+	min(recorded_at) filter (where state = 'suspense') as suspense_oldest,
 	count(*) filter (where unclaimed) as unclaimed,
 	(select count(*) from {schema}.receipts where ` + unplaced + `) as unplaced
 from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
@@ -289,11 +298,12 @@ order by receipt_id limit $3`
 )
 
 // Attention counts over all organizations, for metrics and alarms. Money without a place counts once it is older than
-// the given time.
-func (q ReceiptsQuery) Attention(ctx context.Context, before time.Time) (Attention, error) {
+// the given time, and old is the time before which money in suspense counts as old.
+func (q ReceiptsQuery) Attention(ctx context.Context, before, old time.Time) (Attention, error) {
 	var a Attention
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectOne(r, &a, pgx.RowToStructByName[Attention], q.Views.SQL(ReceiptsName, attentionSQL), before)
+		postgres.CollectOne(r, &a, pgx.RowToStructByName[Attention], q.Views.SQL(ReceiptsName, attentionSQL), before,
+			old)
 	})
 	return a, err
 }
@@ -311,11 +321,30 @@ func (q ReceiptsQuery) Unplaced(
 	return rows, err
 }
 
+// provisionalSQL reads the partial index of receipts that wait for their real one.
+const provisionalSQL = `
+select ` + receiptColumns + ` from {schema}.receipts where provisional and related_receipt_id is null
+	and state <> 'reversed' and payment_id is not null and recorded_at > $1 and ($2::uuid is null or receipt_id > $2)
+order by receipt_id limit $3`
+
+// Provisional lists up to max receipts of all organizations that only a status query has told of and that were recorded
+// after an instant, by id from the one after a given one: for the sweep.
+func (q ReceiptsQuery) Provisional(
+	ctx context.Context, since time.Time, after id.Receipt, max int,
+) (rows []ReceiptRow, err error) {
+	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, provisionalSQL), since,
+			after, max)
+	})
+	return rows, err
+}
+
 // Suspense is the money of an organization that waits for a person.
 type Suspense struct {
 	AmountMinor int64      `db:"amount_minor"`
 	Count       int        `db:"count"`
 	OldestAt    *time.Time `db:"oldest_at"` // nil = none waits
+	Late        int        `db:"late"`      // of Count: recorded before the time that was given for it
 }
 
 // CurrencySuspense is the money in one currency that waits for a person.
@@ -327,26 +356,27 @@ type CurrencySuspense struct {
 // currencySuspenseSQL sums up what waits by currency; it has the condition on the owner.
 func currencySuspenseSQL(owner string) string {
 	return `select currency, coalesce(sum(amount_minor), 0)::bigint as amount_minor, count(*)::int as count,
-			min(recorded_at) as oldest_at from {schema}.receipts where state = 'suspense' and ` + owner + `
+			min(recorded_at) as oldest_at, (count(*) filter (where recorded_at < @late))::int as late
+		from {schema}.receipts where state = 'suspense' and ` + owner + `
 		group by currency order by currency`
 }
 
-// SuspenseByCurrency sums up the receipts of an organization in suspense.
+// SuspenseByCurrency sums up the receipts of an organization in suspense; those recorded before an instant are late.
 func (q ReceiptsQuery) SuspenseByCurrency(
-	ctx context.Context, org id.Organization,
+	ctx context.Context, org id.Organization, late time.Time,
 ) (list []CurrencySuspense, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &list, pgx.RowToStructByName[CurrencySuspense],
-			q.Views.SQL(ReceiptsName, currencySuspenseSQL(`org_id = $1`)), org)
+			q.Views.SQL(ReceiptsName, currencySuspenseSQL(`org_id = @org`)), pgx.NamedArgs{"org": org, "late": late})
 	})
 	return list, err
 }
 
-// UnownedSuspense sums up the receipts in suspense that belong to no organization, by currency: for the root host.
-func (q ReceiptsQuery) UnownedSuspense(ctx context.Context) (list []CurrencySuspense, err error) {
+// UnownedSuspense is SuspenseByCurrency for receipts that belong to no organization: for the root host.
+func (q ReceiptsQuery) UnownedSuspense(ctx context.Context, late time.Time) (list []CurrencySuspense, err error) {
 	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &list, pgx.RowToStructByName[CurrencySuspense],
-			q.Views.SQL(ReceiptsName, currencySuspenseSQL(`org_id is null`)))
+			q.Views.SQL(ReceiptsName, currencySuspenseSQL(`org_id is null`)), pgx.NamedArgs{"late": late})
 	})
 	return list, err
 }

@@ -52,7 +52,7 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	if hidden, err := q.Numbers(t.Context(), other, []id.Receipt{receipt("M")}); err != nil || len(hidden) != 0 {
 		t.Errorf("another organization sees %v, %v", hidden, err)
 	}
-	if count, err := q.Attention(t.Context(), began); err != nil || count.Suspense < 2 || count.Disputed < 1 {
+	if count, err := q.Attention(t.Context(), began, began); err != nil || count.Suspense < 2 || count.Disputed < 1 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
 	suspense, err := q.List(t.Context(), acme, paymentsviews.ReceiptFilter{State: "suspense"},
@@ -150,10 +150,10 @@ func TestUnplacedMoney_IsWhatNoAccountNorPersonHas(t *testing.T) {
 	if diff := cmp.Diff([]string{"lost", "matched"}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if count, err := q.Attention(t.Context(), began.Add(time.Second)); err != nil || count.Unplaced != 2 {
+	if count, err := q.Attention(t.Context(), began.Add(time.Second), began); err != nil || count.Unplaced != 2 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
-	if count, err := q.Attention(t.Context(), began); err != nil || count.Unplaced != 0 {
+	if count, err := q.Attention(t.Context(), began, began); err != nil || count.Unplaced != 0 {
 		t.Errorf("what is on its way counts: %+v, %v", count, err)
 	}
 }
@@ -204,7 +204,7 @@ func TestUnclaimed_TheAlarmEndsByItsCure(t *testing.T) {
 		ClaimedBy: receipt("real"), ReceiptNumber: "REAL", At: began,
 	})
 	q, yes, no := paymentsviews.ReceiptsQuery{Views: told(t, story)}, true, false
-	if count, err := q.Attention(t.Context(), began); err != nil || count.Unclaimed != 1 {
+	if count, err := q.Attention(t.Context(), began, began); err != nil || count.Unclaimed != 1 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
 	for unclaimed, want := range map[*bool]int{&yes: 1, &no: 3, nil: 4} { // the absorbed one is not listed

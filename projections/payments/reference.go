@@ -155,6 +155,29 @@ func nearAccounts(typed string) []string {
 	return list
 }
 
+// nearAliases lists the old account numbers of digits that one slip away from the typed ones: a wrong digit, or two
+// neighbours exchanged. Never nil.
+func nearAliases(typed string) []string {
+	list := []string{}
+	if !digits.MatchString(typed) || len(typed) < 4 || len(typed) > 12 {
+		return list
+	}
+	for i := range typed {
+		for _, d := range "0123456789" {
+			if near := typed[:i] + string(d) + typed[i+1:]; near != typed {
+				list = append(list, near)
+			}
+		}
+		if i > 0 && typed[i] != typed[i-1] {
+			list = append(list, typed[:i-1]+typed[i:i+1]+typed[i-1:i]+typed[i+1:])
+		}
+	}
+	return list
+}
+
+// aliasKey reduces a typed text to capitals and digits, the form in which old account numbers are stored.
+func aliasKey(text string) string { return strings.ReplaceAll(referenceKey(text), "-", "") }
+
 // usernameKey reduces a network login to lower case without outer spaces, for comparing.
 func usernameKey(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 

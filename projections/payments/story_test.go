@@ -156,6 +156,64 @@ func addMoney(s *projectiontest.Story) {
 	s.Add("account-amina", events.AllocationWithdrawn{
 		SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began,
 	})
+	addRefunds(s)
+}
+
+// refund returns the id of a refund by its name in the story.
+func refund(name string) id.Refund { return id.Derive[id.Refund]("test", name) }
+
+// addRefunds adds a refund of credit that was paid, one that was cancelled, one that waits, and one out of suspense.
+func addRefunds(s *projectiontest.Story) {
+	asked := func(name, of string, whose id.Subscriber, units int64) events.RefundRequested {
+		return events.RefundRequested{
+			RefundID: refund(name), OrgID: acme, ReceiptID: receipt(of), ReceiptNumber: of, SubscriberID: whose,
+			Amount: kes(units), By: "manual", Reason: personal.Of("paid twice"), At: began,
+		}
+	}
+	completed := func(name, of string, whose id.Subscriber, units int64) events.RefundCompleted {
+		return events.RefundCompleted{
+			RefundID: refund(name), OrgID: acme, ReceiptID: receipt(of), SubscriberID: whose, Amount: kes(units),
+			Reference: "CHQ 12", SaidBy: "operator", At: began,
+		}
+	}
+	secured := func(name string) events.RefundSecured {
+		return events.RefundSecured{RefundID: refund(name), At: began}
+	}
+	approved := func(name, of string) events.RefundApproved {
+		return events.RefundApproved{
+			RefundID: refund(name), OrgID: acme, ReceiptID: receipt(of), By: "manual", At: began,
+		}
+	}
+	s.Add("refund-part", asked("part", "M", amina, 500), secured("part"), approved("part", "M"),
+		completed("part", "M", amina, 500))
+	s.Add("receipt-M", events.ReceiptRefunded{
+		ReceiptID: receipt("M"), OrgID: acme, SubscriberID: amina, RefundID: refund("part"), Amount: kes(500),
+		Left: kes(1000), At: began,
+	})
+	s.Add("refund-none", asked("none", "M", amina, 100), events.RefundFailed{
+		RefundID: refund("none"), OrgID: acme, ReceiptID: receipt("M"), SubscriberID: amina, Amount: kes(100),
+		Code: "cancelled", Reason: personal.Of("changed her mind"), SaidBy: "operator", At: began,
+	})
+	back := asked("back", "M", amina, 50)
+	back.By = "reversal"
+	s.Add("refund-back", back, secured("back"), approved("back", "M"),
+		events.RefundSubmitted{RefundID: refund("back"), ReceiptID: receipt("M"), Amount: kes(50), At: began},
+		events.RefundAcknowledged{RefundID: refund("back"), OriginatorConversationID: "oc-1", At: began},
+		events.RefundDoubted{
+			RefundID: refund("back"), ReceiptID: receipt("M"), Amount: kes(50), Cause: "no_result", At: began,
+		})
+	s.Add("refund-waits", asked("waits", "H", amina, 1500), secured("waits"))
+	held := recorded("S")
+	held.OrgID, held.Shortcode = acme, "600777"
+	s.Add("receipt-S", held, events.ReceiptHeld{ReceiptID: receipt("S"), Reason: "no_match", At: began},
+		events.ReceiptSetAside{
+			ReceiptID: receipt("S"), OrgID: acme, RefundID: refund("whole"), Amount: kes(1500), At: began,
+		})
+	s.Add("refund-whole", asked("whole", "S", id.Subscriber{}, 1500), secured("whole"), approved("whole", "S"),
+		completed("whole", "S", id.Subscriber{}, 1500))
+	s.Add("receipt-S", events.ReceiptRefunded{
+		ReceiptID: receipt("S"), OrgID: acme, RefundID: refund("whole"), Amount: kes(1500), Left: kes(0), At: began,
+	})
 }
 
 // gatewayStory has a registration, a failed one, one that is tried again, and a shortcode that passes to another
@@ -180,6 +238,19 @@ func gatewayStory() *projectiontest.Story {
 				Error: "Gone", Code: "provider_unavailable", At: began}, third).
 		Add("gateway-other", taken,
 			events.GatewayRegistered{OrgID: other, Shortcode: "600777", CredentialsRef: keys, At: began})
+}
+
+// Customers who came with old account numbers.
+var (
+	dora   = id.Derive[id.Subscriber]("test", "dora")
+	esther = id.Derive[id.Subscriber]("test", "esther")
+	farah  = id.Derive[id.Subscriber]("test", "farah")
+)
+
+// withAlias adds old account numbers to a customer.
+func withAlias(e events.SubscriberRegistered, aliases ...string) events.SubscriberRegistered {
+	e.Details.AccountAliases = personal.OfAll(aliases)
+	return e
 }
 
 // payersStory has subscribers of two organizations with the same phone and the same username.
@@ -212,6 +283,9 @@ func payersStory() *projectiontest.Story {
 		Add("subscriber-chege", subscriber(chege, other, "10000024", "+254733333333", money.KES)).
 		Add("subscriber-dollars", subscriber(id.Derive[id.Subscriber]("test", "dollars"), acme, "10000032",
 			"+254744444444", "USD")).
+		Add("subscriber-dora", withAlias(subscriber(dora, acme, "10000040", "", money.KES), "ABC77")).
+		Add("subscriber-esther", withAlias(subscriber(esther, acme, "10000057", "", money.KES), "20011", "7001")).
+		Add("subscriber-farah", withAlias(subscriber(farah, other, "10000065", "", money.KES), "20011")).
 		Add("subscription-1", plan("1", amina, acme, "Amina.Home")).
 		Add("subscription-2", plan("2", brian, acme, "shop")).
 		Add("subscription-3", plan("3", chege, other, "shop")).
@@ -231,7 +305,8 @@ func TestReadModels_StoriesEndInTheseRows(t *testing.T) {
 		story *projectiontest.Story
 	}{
 		{paymentsviews.Payments{}, paymentsStory()}, {paymentsviews.Receipts{}, paymentsStory()},
-		{paymentsviews.Gateways{}, gatewayStory()},
+		{paymentsviews.Gateways{}, gatewayStory()}, {paymentsviews.Proof{}, paymentsStory()},
+		{paymentsviews.Refunds{}, paymentsStory()},
 		{paymentsviews.Matching{}, payersStory()},
 	} {
 		t.Run(c.p.Name(), func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -139,4 +141,10 @@ func (v *Views) hurry() func() {
 	v.r.waiting.Add(1)
 	loop.Wake(v.r.hurry)
 	return func() { v.r.waiting.Add(-1) }
+}
+
+// Snapshot runs fn in one transaction that only reads, with the rights of one organization, and sees every read model
+// as it was when it began. Its statements have the names of tables from SQL.
+func (v *Views) Snapshot(ctx context.Context, org id.Organization, fn func(tx pgx.Tx) error) error {
+	return read(v.r.cfg.DB.TenantSnapshot(ctx, org.UUID(), fn))
 }

@@ -30,3 +30,6 @@ func CausesOf() map[string]bool {
 	}
 	return types
 }
+
+// PayerFindSQL is the statement of LikePayer.
+var PayerFindSQL = &payerFindSQL

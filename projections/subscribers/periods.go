@@ -48,6 +48,11 @@ on conflict (subscription_id, invoice_id) do update set
 	paid_at = coalesce(excluded.paid_at, subscription_periods.paid_at),
 	from_at = coalesce(excluded.from_at, subscription_periods.from_at),
 	to_at = coalesce(excluded.to_at, subscription_periods.to_at)`
+	reissuedSQL = `
+update {schema}.subscriptions set open_invoices = array_replace(open_invoices, $2::uuid, $3::uuid), revision = $4
+where subscription_id = $1`
+	reissuedPeriodSQL = `
+update {schema}.subscription_periods set invoice_id = $3 where subscription_id = $1 and invoice_id = $2`
 	placeSQL = `
 update {schema}.subscription_periods set from_at = $3, to_at = $4 where subscription_id = $1 and invoice_id = $2`
 )
@@ -71,10 +76,16 @@ func tellPaid(w *runner.Writes, e events.Envelope) {
 	switch v := e.Event.(type) {
 	case events.SubscriptionExtended:
 		of = v.SubscriptionID
+	case events.PaidTimeCarriedOver:
+		of = v.SubscriptionID
 	case events.PeriodWithdrawn:
 		of, back = v.SubscriptionID, true
 	case events.SubscriptionResumed:
 		of = v.SubscriptionID
+	case events.SubscriptionCompensated:
+		of = v.SubscriptionID
+	case events.CompensationTakenBack:
+		of, back = v.SubscriptionID, v.Days > 0
 	case events.PeriodCancelled:
 		if v.Ordinal > 0 {
 			of, back = v.SubscriptionID, true
@@ -93,10 +104,16 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 	switch v := e.(type) {
 	case events.PeriodDue:
 		w.Exec(dueSQL, v.SubscriptionID, v.InvoiceID, revision)
-		became(w, period{
+		due := period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "due", due: v.DueAt,
-			from: v.From, to: v.To,
-		})
+		}
+		if v.Terms.Mode == events.Postpaid { // a prepaid one takes no time before it is paid
+			due.from, due.to = v.From, v.To
+		}
+		became(w, due)
+	case events.PaidTimeCarriedOver:
+		w.Exec(`update {schema}.subscriptions set paid_until = $2, revision = $3 where subscription_id = $1`,
+			v.SubscriptionID, v.PaidUntil, revision)
 	case events.SubscriptionExtended:
 		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
 		became(w, period{
@@ -115,6 +132,9 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "cancelled",
 			elsewhere: v.Moved,
 		})
+	case events.PeriodReissued:
+		w.Exec(reissuedSQL, v.SubscriptionID, v.InvoiceID, v.CorrectedID, revision)
+		w.Exec(reissuedPeriodSQL, v.SubscriptionID, v.InvoiceID, v.CorrectedID)
 	}
 }
 

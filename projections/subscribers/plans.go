@@ -131,6 +131,29 @@ func (q PlansQuery) List(
 	return rows, err
 }
 
+// All returns the plans of an organization, without archived ones, at most mostPlans.
+func (q PlansQuery) All(ctx context.Context, org id.Organization) ([]PlanRow, error) {
+	return q.List(ctx, org, new(bool), PlanKey{}, mostPlans)
+}
+
+// mostPlans bounds the plans that are read at once.
+const mostPlans = 10_000
+
+// Names gives the names of some plans of an organization with one statement, archived ones too. One that is not known
+// there is left out.
+func (q PlansQuery) Names(ctx context.Context, org id.Organization, plans []id.Plan) (map[id.Plan]string, error) {
+	if len(plans) == 0 {
+		return nil, nil
+	}
+	var names map[id.Plan]string
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMap(r, &names, q.Views.SQL(PlansName, `
+			select plan_id, terms->>'name' as name from {schema}.plans where org_id = $1 and plan_id = any($2)`),
+			org, plans)
+	})
+	return names, err
+}
+
 // NamedPolicies lists which of some dunning policies the plans of an organization name that are not archived.
 func (q PlansQuery) NamedPolicies(ctx context.Context, org id.Organization, names []string) ([]string, error) {
 	var named []string

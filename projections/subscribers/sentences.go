@@ -24,7 +24,8 @@ type Sentence struct {
 // Facts make a sentence exact: how much, which, when. A zero field is not in the sentence.
 type Facts struct {
 	Amount     json.Number    `json:"amount,omitempty"` // major units
-	Due        json.Number    `json:"due,omitempty"`    // what is left to pay afterwards, major units
+	Percent    json.Number    `json:"percent,omitempty"`
+	Due        json.Number    `json:"due,omitempty"` // what is left to pay afterwards, major units
 	Currency   money.Currency `json:"currency,omitempty"`
 	Invoice    string         `json:"invoice,omitempty"`  // number of the invoice that it is about
 	Invoices   int            `json:"invoices,omitempty"` // how many are owed; Invoice is the first of them
@@ -35,6 +36,7 @@ type Facts struct {
 	Used       int64          `json:"used,omitempty"`   // bytes
 	Allowed    int64          `json:"allowed,omitempty"`
 	Bytes      int64          `json:"bytes,omitempty"`
+	Days       int            `json:"days,omitempty"` // that were given
 	From       time.Time      `json:"from,omitzero"`
 	Until      time.Time      `json:"until,omitzero"`
 	Cause      string         `json:"cause,omitempty"` // why the clock of dunning stands still
@@ -132,15 +134,23 @@ func (s Sentence) In(zone *time.Location) string {
 		note = "Credit note " + s.Number
 	}
 	return strings.NewReplacer(
-		"{amount}", amount(s.Amount), "{due}", amount(s.Due), "{invoice}", invoice,
+		"{amount}", amount(s.Amount), "{off}", s.off(amount), "{due}", amount(s.Due), "{invoice}", invoice,
 		"{Invoice}", strings.ToUpper(invoice[:1])+invoice[1:], "{owed}", s.owed(amount), "{note}", note,
 		"{by}", channels[s.Channel], "{plan}", s.Plan, "{period}", s.Period, "{used}", events.Volume(s.Used),
 		"{allowed}", events.Volume(s.Allowed), "{bytes}", events.Volume(s.Bytes), "{from}", at(s.From),
-		"{until}", at(s.Until), "{cause}", spoken(s.Cause),
+		"{until}", at(s.Until), "{cause}", spoken(s.Cause), "{days}", counted(s.Days, "day"),
 		"{difference}", cmp.Or(seenAs[events.AccessDifferenceKind(s.Difference)], spoken(string(s.Difference))),
 		"{reason}", s.Reason.Words(), "{fault}", spoken(s.Fault),
 		"{message}", cmp.Or(saying[events.MessageTemplate(s.Message)], spoken(string(s.Message))),
 	).Replace(sentences[s.Code])
+}
+
+// off tells how much a discount takes off: a share or an amount.
+func (s Sentence) off(amount func(json.Number) string) string {
+	if s.Percent != "" {
+		return s.Percent.String() + " %"
+	}
+	return amount(s.Amount)
 }
 
 // owed words the debt at a step of dunning: "KES 1500.00 of invoice ACME-0001 and 1 other".
@@ -162,6 +172,14 @@ func (s Sentence) owed(amount func(json.Number) string) string {
 		what = amount(s.Amount) + " of " + what
 	}
 	return what
+}
+
+// counted is a number of things: "1 day", "3 days".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
 }
 
 // named is a document with its number, or any of its kind when it has none.
@@ -203,4 +221,6 @@ var saying = map[events.MessageTemplate]string{
 	events.NoticeCapWarned:    "four fifths of the traffic are used",
 	events.NoticeCapThrottled: "the traffic is used up, access is slow",
 	events.NoticeCapStopped:   "the traffic is used up, there is no access",
+	events.NoticeOutage:       "there is an outage where the customer is",
+	events.NoticeOutageOver:   "the outage is over",
 }

@@ -15,9 +15,12 @@ import (
 func serviceEvents() []string {
 	return []string{
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionActivated{}.EventType(),
+		events.PaidTimeCarriedOver{}.EventType(),
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
 		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
+		events.CompensationTakenBack{}.EventType(),
 		events.SubscriptionCredentialsSet{}.EventType(),
 		events.DunningBegan{}.EventType(), events.WalledGardenEntered{}.EventType(),
 		events.ServiceSuspended{}.EventType(), events.WriteOffProposed{}.EventType(),
@@ -112,6 +115,10 @@ func lives(w *runner.Writes, e events.SubscriptionEvent) id.Subscriber {
 		})
 		w.Exec(shownSQL, v.SubscriberID)
 		return v.SubscriberID
+	case events.SubscriptionPlanChanged:
+		w.Exec(`update {schema}.services set plan_id = $2, plan_name = $3, cap_then = $4 where subscription_id = $1`,
+			v.SubscriptionID, v.PlanID, v.Terms.Name, string(v.Terms.Access.Cap.Then))
+		return v.SubscriberID
 	case events.SubscriptionCredentialsSet:
 		w.Exec(`update {schema}.services set username = $2 where subscription_id = $1`, v.SubscriptionID,
 			v.Username.Reveal())
@@ -125,6 +132,15 @@ func lives(w *runner.Writes, e events.SubscriptionEvent) id.Subscriber {
 	case events.SubscriptionResumed:
 		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
 		return stands(w, v.SubscriberID, v.SubscriptionID, "active", v.At)
+	case events.PaidTimeCarriedOver:
+		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
+		return v.SubscriberID
+	case events.SubscriptionCompensated:
+		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
+		return v.SubscriberID
+	case events.CompensationTakenBack:
+		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
+		return v.SubscriberID
 	case events.SubscriptionExtended:
 		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
 		return v.SubscriberID

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -107,6 +108,14 @@ func omars() []events.Event {
 		events.SubscriptionCredentialsSet{
 			SubscriptionID: line2, SubscriberID: omar, Username: text("omar-ali"), PasswordRef: key2, At: began,
 		},
+		events.ExtraAdded{
+			SubscriptionID: line2, OrgID: acme, SubscriberID: omar, Extra: address,
+			Description: personal.Of("for Omar"), At: began,
+		},
+		events.ChargesDue{
+			SubscriptionID: line2, OrgID: acme, SubscriberID: omar, InvoiceID: inv2, At: began,
+			Charges: []events.PeriodExtra{{ID: address.ID, Kind: events.ChargeExtra, Amount: kes(300)}},
+		},
 		events.SubscriberForgotten{SubscriberID: omar},
 	}
 }
@@ -119,6 +128,11 @@ func account() []events.Event {
 		events.ReceiptWithdrawn{SubscriberID: amina, OrgID: acme, Amount: kes(2000)},
 		events.InvoiceVoided{SubscriberID: amina, InvoiceID: inv2, Total: kes(100)}, // a draft: never owed
 		events.CreditNoteIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Amount: kes(400)},
+		events.CreditSetAside{SubscriberID: amina, OrgID: acme, Amount: kes(70)},
+		events.SetAsideReturned{SubscriberID: amina, OrgID: acme, Amount: kes(20)},
+		events.DebtWrittenOff{SubscriberID: amina, OrgID: acme, Amount: kes(600)},
+		events.WriteOffRecovered{SubscriberID: amina, OrgID: acme, Amount: kes(9)},
+		events.RecoveryWithdrawn{SubscriberID: amina, OrgID: acme, Amount: kes(4)},
 	}
 }
 
@@ -147,7 +161,14 @@ func lines() []events.Event {
 			PaidUntil: began.AddDate(0, 1, 1), At: began.Add(25 * time.Hour),
 			Moved: moved(1, inv1, began, began.AddDate(0, 1, 1)),
 		},
-		dueAgain(2, inv2),
+		beside(address), beside(cable), beside(welcome),
+		dueAgain(2, inv2, address, cable, welcome),
+		events.PeriodCancelled{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv2, Ordinal: 2, NeverBegan: true,
+			DropsCharges: true, PaidUntil: began.AddDate(0, 1, 1), At: began,
+		},
+		events.ExtraRemoved{SubscriptionID: line, SubscriberID: amina, Extra: address, At: began.Add(time.Hour)},
+		dueAgain(3, inv2),
 		events.PeriodWithdrawn{
 			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, Ordinal: 1, PaidUntil: began,
 			Reason: personal.Of("reversed"), Moved: moved(1, inv1, time.Time{}, time.Time{}),
@@ -164,11 +185,15 @@ func lines() []events.Event {
 }
 
 // dueAgain is a period of Amina's subscription.
-func dueAgain(ordinal int, invoice id.Invoice) events.Event {
-	return events.PeriodDue{
+func dueAgain(ordinal int, invoice id.Invoice, extras ...events.Extra) events.Event {
+	due := events.PeriodDue{
 		SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: invoice, Ordinal: ordinal,
 		DueAt: began.AddDate(0, 1, 1), At: began.AddDate(0, 1, 0),
 	}
+	for _, x := range extras {
+		due.Extras = append(due.Extras, events.PeriodExtra{ID: x.ID, Kind: x.Kind, Amount: x.Amount})
+	}
+	return due
 }
 
 // moved tells that a period lies elsewhere now; zero instants mean nowhere.
@@ -184,6 +209,25 @@ func story() *projectiontest.Story {
 		With(func(m *events.Metadata) { m.OrgID = other }).
 		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")),
 			events.SubscriberBlocked{SubscriberID: brian, Reason: personal.Of("x")})
+}
+
+// imported is an import of two parts at Acme and one without a row at Other.
+func imported() *projectiontest.Story {
+	one, two := id.Derive[id.Import]("test", "one"), id.Derive[id.Import]("test", "two")
+	fault := []events.ImportFault{{Row: 3, Field: "phone", Message: "is wrong"}}
+	return projectiontest.NewStory(acme, began).Add("import-1",
+		events.ImportAsked{ImportID: one, OrgID: acme, Source: "daloradius", Rows: 5, Parts: 2, Failed: 1,
+			Faults: fault, At: began},
+		events.ImportPartDone{ImportID: one, OrgID: acme, Part: 0, Created: 2, Skipped: 1, At: began},
+		events.ImportPartDone{ImportID: one, OrgID: acme, Part: 1, Failed: 1, Faults: fault, At: began},
+		events.ImportFinished{ImportID: one, OrgID: acme, At: began}).
+		With(func(m *events.Metadata) { m.OrgID = other }).
+		Add("import-2", events.ImportAsked{ImportID: two, OrgID: other, Rows: 7, Parts: 1, At: began})
+}
+
+func TestImports_StoryEndsInTheseRows(t *testing.T) {
+	t.Parallel()
+	projectiontest.Check(t, subscribersviews.Imports{}, imported())
 }
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
@@ -235,13 +279,11 @@ func show(ctx context.Context, db *postgres.DB, log *feedtest.Log, f *feed.Feed)
 		return nil, err
 	}
 	head, _ := log.Head(ctx)
-	for _, name := range []string{
-		subscribersviews.PlansName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName,
-	} {
-		if err := r.Views().WaitFor(ctx, name, head); err != nil {
-			r.Stop()
-			return nil, err
-		}
+	err := coretest.Shows(ctx, r.Views(), head, subscribersviews.PlansName, subscribersviews.SubscribersName,
+		subscribersviews.SubscriptionsName)
+	if err != nil {
+		r.Stop()
+		return nil, err
 	}
 	return r, nil
 }

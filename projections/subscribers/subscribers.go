@@ -32,7 +32,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 5 }
+func (Subscribers) Version() int { return 8 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
@@ -44,13 +44,15 @@ func (Subscribers) TenantTables() []string {
 
 // Handles lists the events that change the tables.
 func (Subscribers) Handles() []string {
-	return append(serviceEvents(),
+	types := append(serviceEvents(),
 		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(),
 		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
-		events.SubscriberForgotten{}.EventType(), events.InvoiceIssued{}.EventType(),
-		events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(), events.ReceiptWithdrawn{}.EventType(),
-		events.CreditNoteIssued{}.EventType(),
+		events.SubscriberForgotten{}.EventType(),
 	)
+	for _, e := range events.BalanceChanges() {
+		types = append(types, e.EventType())
+	}
+	return types
 }
 
 // registerSQL inserts a row without personal columns; writeDetails fills them.
@@ -84,20 +86,12 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(sumSQL, v.SubscriberID)
 	case events.SubscriberForgotten:
 		forget(w, v.SubscriberID, int64(e.Revision))
-	case events.InvoiceIssued:
-		owe(w, v.SubscriberID, v.Total, e.Position)
-	case events.InvoiceVoided:
-		if v.WasIssued {
-			owe(w, v.SubscriberID, v.Total.Neg(), e.Position)
-		}
-	case events.ReceiptCredited:
-		owe(w, v.SubscriberID, v.Amount.Neg(), e.Position)
-	case events.ReceiptWithdrawn:
-		owe(w, v.SubscriberID, v.Amount, e.Position)
-	case events.CreditNoteIssued:
-		owe(w, v.SubscriberID, v.Amount.Neg(), e.Position)
 	case events.SubscriptionEvent, events.DunningEvent, events.UsageEvent:
 		serve(w, v)
+	default:
+		if subscriber, amount := events.BalanceChange(v); !subscriber.IsZero() {
+			owe(w, subscriber, amount, e.Position)
+		}
 	}
 	return nil
 }
@@ -107,7 +101,7 @@ const detailsSQL = `
 update {schema}.subscribers set
 	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address,
 	notes = @notes, latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref,
-	revision = @revision, name_key = @name_key
+	tax_pin = @tax_pin, account_aliases = @aliases, revision = @revision, name_key = @name_key
 where subscriber_id = @subscriber`
 
 // writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
@@ -120,7 +114,8 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 		"subscriber": subscriber, "first_name": d.FirstName.Reveal(), "last_name": d.LastName.Reveal(),
 		"phone": d.Phone.Reveal(), "email": d.Email.Reveal(), "address": d.Address.Reveal(), "notes": d.Notes.Reveal(),
 		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef.Reveal(),
-		"revision": revision, "name_key": nameKey(d),
+		"tax_pin": d.TaxPIN.Reveal(), "revision": revision, "name_key": nameKey(d),
+		"aliases": append([]string{}, personal.RevealAll(d.AccountAliases)...),
 	})
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
@@ -138,8 +133,8 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
-			latitude = null, longitude = null, tags = '{}', external_ref = '', status = 'forgotten', revision = $2,
-			name_key = $3
+			latitude = null, longitude = null, tags = '{}', external_ref = '', tax_pin = '', account_aliases = '{}',
+			status = 'forgotten', revision = $2, name_key = $3
 		where subscriber_id = $1`, subscriber, revision, afterNames)
 	w.Exec(`update {schema}.services set username = null where subscriber_id = $1`, subscriber)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s

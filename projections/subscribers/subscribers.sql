@@ -14,6 +14,8 @@ create table {schema}.subscribers (
   longitude double precision,
   tags text[] not null default '{}',
   external_ref text not null default '',
+  tax_pin text not null default '', -- personal
+  account_aliases text[] not null default '{}', -- personal
   status text not null,
   blocked boolean not null default false, -- also of a forgotten person, whose status does not tell it
   name_key text collate "C" not null,     -- the name in small letters; what comes after all names when forgotten

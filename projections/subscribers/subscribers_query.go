@@ -32,6 +32,8 @@ type SubscriberRow struct {
 	Longitude     *float64        `db:"longitude"`
 	Tags          []string        `db:"tags"`
 	ExternalRef   string          `db:"external_ref"`
+	TaxPIN        string          `db:"tax_pin"` // "" also of a forgotten person
+	Aliases       []string        `db:"account_aliases"`
 	Status        string          `db:"status"` // "active", "blocked", "forgotten"
 	Currency      money.Currency  `db:"currency"`
 	// minor units owed after credit; negative when money lies on the account
@@ -134,8 +136,8 @@ var levelSQL = strings.ReplaceAll(levelAt, "i.at", "@now")
 
 // subscriberColumns fit SubscriberRow, with servicesSQL; the table subscribers has the alias s.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
-	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor,
-	s.created_at, s.revision, s.paid_until, s.name_key`
+	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.tax_pin, s.account_aliases, s.status,
+	s.currency, s.balance_minor, s.created_at, s.revision, s.paid_until, s.name_key`
 
 // withoutServices takes the place of servicesSQL where nobody asks for them.
 const withoutServices = `false as online, '[]'::jsonb as services`

@@ -30,14 +30,14 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 11 }
+func (Subscriptions) Version() int { return 14 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
 
 // TenantTables are under row-level security.
 func (Subscriptions) TenantTables() []string {
-	return []string{"subscriptions", "terms", "subscription_periods", "blocks"}
+	return []string{"subscriptions", "terms", "subscription_periods", "extras", "blocks"}
 }
 
 // Handles lists the events that change the tables.
@@ -47,8 +47,13 @@ func (Subscriptions) Handles() []string {
 		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
 		events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
+		events.PlanChangePlanned{}.EventType(), events.PlanChangeMoved{}.EventType(),
+		events.PlanChangeDropped{}.EventType(), events.ExtraAdded{}.EventType(), events.ExtraRemoved{}.EventType(),
+		events.ChargesDue{}.EventType(), events.PeriodReissued{}.EventType(),
+		events.CompensationTakenBack{}.EventType(),
 		events.SubscriptionAddressesAssigned{}.EventType(), events.SubscriptionCredentialsSet{}.EventType(),
-		events.SubscriptionCredentialsShown{}.EventType(),
+		events.SubscriptionCredentialsShown{}.EventType(), events.PaidTimeCarriedOver{}.EventType(),
 		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
 		events.SubscriberForgotten{}.EventType(),
 	}
@@ -75,6 +80,8 @@ where subscription_id = $1`
 update {schema}.subscriptions
 set state = 'active', reason = $2, state_since = $3, paid_until = $4, revision = $5, state_event = null
 where subscription_id = $1`
+	compensatedSQL = `
+update {schema}.subscriptions set paid_until = $2, revision = $3 where subscription_id = $1`
 	endedSQL = `
 update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4, state_event = $5
 where subscription_id = $1`
@@ -110,17 +117,29 @@ func writeTerms(w *runner.Writes, subscription id.Subscription) {
 func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision)
 	tellPaid(w, e)
+	if err := applyExtras(w, e.Event, revision); err != nil {
+		return err
+	}
 	switch v := e.Event.(type) {
 	case events.SubscriptionCreated:
 		return applyCreated(w, v, revision)
-	case events.PeriodDue, events.PeriodCancelled, events.SubscriptionExtended, events.PeriodWithdrawn:
+	case events.PeriodDue, events.PeriodCancelled, events.PeriodReissued, events.SubscriptionExtended,
+		events.PeriodWithdrawn, events.PaidTimeCarriedOver:
 		applyPeriod(w, v, revision)
+	case events.SubscriptionPlanChanged, events.PlanChangePlanned, events.PlanChangeMoved, events.PlanChangeDropped:
+		return applyPlan(w, v, revision)
 	case events.SubscriptionActivated:
 		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision)
 	case events.SubscriptionPaused:
 		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionResumed:
 		w.Exec(resumedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, null.Time(v.PaidUntil), revision)
+		place(w, v.SubscriptionID, v.Moved)
+	case events.SubscriptionCompensated:
+		w.Exec(compensatedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)
+		place(w, v.SubscriptionID, v.Moved)
+	case events.CompensationTakenBack:
+		w.Exec(compensatedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)
 		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionEnded:
 		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
@@ -141,6 +160,7 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriberForgotten:
 		w.Exec(forgetSubscriptionsSQL, v.SubscriberID)
 		w.Exec(forgetTermsSQL, v.SubscriberID)
+		w.Exec(forgetExtrasSQL, v.SubscriberID)
 		w.Exec(`update {schema}.blocks set reason = '' where subscriber_id = $1`, v.SubscriberID)
 	}
 	return nil

@@ -5,6 +5,7 @@ create table {schema}.subscriptions (
   plan_id uuid not null,
   plan_version integer not null,
   terms jsonb not null,
+  planned jsonb, -- the change to another plan that comes with a later period, as PlannedPlan; null = none
   state text not null,
   reason text not null default '',
   starts_at timestamptz not null,
@@ -53,6 +54,22 @@ create table {schema}.subscription_periods (
   primary key (subscription_id, invoice_id)
 );
 create index subscription_periods_newest on {schema}.subscription_periods (org_id, subscription_id, ordinal desc);
+
+-- What invoices have beside the price of the plan: charges, add-ons and discounts.
+create table {schema}.extras (
+  subscription_id uuid not null,
+  extra_id uuid not null,
+  org_id uuid not null,
+  extra jsonb not null, -- events.Extra
+  description text not null,
+  ordinals integer[] not null default '{}', -- of the newest periods that have it
+  before integer not null default 0, -- how many older ones have it
+  final boolean not null default false, -- it is on the invoice of the subscription's end
+  added_at timestamptz not null,
+  removed_at timestamptz, -- null: later periods may have it
+  primary key (subscription_id, extra_id)
+);
+create index extras_added on {schema}.extras (org_id, subscription_id, added_at, extra_id);
 
 -- Administrative blocks. A blocked subscriber has no access, even when everything is paid.
 create table {schema}.blocks (

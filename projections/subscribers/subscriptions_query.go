@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
@@ -22,7 +23,8 @@ type SubscriptionRow struct {
 	PlanID       id.Plan          `db:"plan_id"`
 	PlanVersion  int              `db:"plan_version"`
 	Terms        events.PlanTerms `db:"terms"`
-	State        string           `db:"state"` // "pending", "active", "paused", "ended"
+	Planned      *PlannedPlan     `db:"planned"` // nil = no change is planned
+	State        string           `db:"state"`   // "pending", "active", "paused", "ended"
 	Reason       string           `db:"reason"`
 	StartsAt     time.Time        `db:"starts_at"`
 	ActivatedAt  *time.Time       `db:"activated_at"`
@@ -43,11 +45,35 @@ type SubscriptionRow struct {
 	Revision     int64       `db:"revision"`    // of the subscription's stream
 	Blocked      bool        `db:"blocked"`     // the subscriber is blocked by hand
 	Periods      []PeriodRow `db:"-"`           // the newest periods, newest first; only Get fills it
+	Extras       []ExtraRow  `db:"-"`           // in the order in which they were added; only Get fills it
 	// Dunning is the step of dunning, nil = none. Another read model has it: who reads the row fills it in, because
 	// access depends on it.
 	Dunning *entitlement.Dunning `db:"-"`
 	// Used is the cap that acts, nil = none. Who shows it fills it in, as Dunning.
 	Used *entitlement.CapUse `db:"-"`
+}
+
+// NextLines are the amounts of the next whole period and its extras, without taxes on top, when nothing is paid before
+// an instant, in a zone. The first one is that of the plan.
+func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.Amount {
+	terms, begins := r.Terms, now
+	if r.Planned != nil {
+		terms = r.Planned.Terms
+	}
+	for _, known := range []*time.Time{r.PaidUntil, &r.StartsAt} {
+		if known != nil && known.After(begins) {
+			begins = *known
+		}
+	}
+	var held events.Extras
+	for _, x := range r.Extras {
+		held = append(held, x.Held())
+	}
+	lines := []money.Amount{terms.Price}
+	for _, x := range held.Next(terms.Price, events.PartPeriod{}, begins, zone) {
+		lines = append(lines, x.Amount)
+	}
+	return lines
 }
 
 // PeriodRow is one period of a subscription.
@@ -87,8 +113,8 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
-	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event, s.paid_lost_at,
-	s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
+	s.planned, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event,
+	s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
 	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
@@ -100,17 +126,22 @@ func (q SubscriptionsQuery) Get(
 ) (*SubscriptionRow, error) {
 	var row *SubscriptionRow
 	var periods []PeriodRow
+	var extras []ExtraRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriptionRow],
 			q.Views.SQL(SubscriptionsName, subscriptionSelect+`where s.subscription_id = $1`), subscription)
 		postgres.Collect(r, &periods, pgx.RowToStructByName[PeriodRow], q.Views.SQL(SubscriptionsName, `
 			select ordinal, invoice_id, state, due_at, paid_at, from_at, to_at from {schema}.subscription_periods
 			where org_id = $1 and subscription_id = $2 order by ordinal desc limit $3`), org, subscription, maxPeriods)
+		postgres.Collect(r, &extras, pgx.RowToStructByName[ExtraRow], q.Views.SQL(SubscriptionsName, `
+			select subscription_id, extra, description, ordinals, before, final, added_at, removed_at
+			from {schema}.extras
+			where org_id = $1 and subscription_id = $2 order by added_at, extra_id`), org, subscription)
 	})
 	if err != nil || row == nil {
 		return nil, err
 	}
-	row.Periods = periods
+	row.Periods, row.Extras = periods, extras
 	return row, nil
 }
 

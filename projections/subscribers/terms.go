@@ -29,6 +29,9 @@ func termsOf(d events.SubscriberDetails) []string {
 		add(phone)
 	}
 	add(strings.ToLower(d.Email.Reveal()))
+	for _, alias := range d.AccountAliases {
+		add(strings.ToLower(alias.Reveal()))
+	}
 	return terms
 }
 

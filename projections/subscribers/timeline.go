@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 17 }
+func (Timeline) Version() int { return 21 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -43,6 +43,9 @@ var timelineEvents = []events.Event{
 	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.SubscriptionCreated{}, events.PeriodDue{},
 	events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{}, events.PeriodCancelled{},
 	events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{},
+	events.SubscriptionCompensated{}, events.SubscriptionPlanChanged{}, events.PlanChangePlanned{},
+	events.PlanChangeDropped{}, events.CompensationTakenBack{}, events.ExtraAdded{}, events.ExtraRemoved{},
+	events.ChargesDue{}, events.PeriodReissued{},
 	events.SubscriptionAddressesAssigned{}, events.SubscriptionCredentialsSet{},
 	events.SubscriptionCredentialsShown{}, events.AccountOpened{},
 	events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{}, events.ReceiptCredited{},
@@ -56,6 +59,8 @@ var timelineEvents = []events.Event{
 	events.PaymentPaidElsewhere{}, events.PaymentCancelled{},
 	events.PaymentFailed{}, events.PaymentExpired{}, events.ReceiptMatched{}, events.ReceiptClaimed{},
 	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+	events.RefundRequested{}, events.RefundApproved{}, events.RefundCompleted{}, events.RefundFailed{},
+	events.RefundSubmitted{}, events.RefundDoubted{},
 	events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{}, events.ServiceSuspended{},
 	events.AddressLookedUp{},
 	events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{}, events.HoldLifted{},
@@ -65,6 +70,7 @@ var timelineEvents = []events.Event{
 	events.SessionChanged{}, events.SessionChangeRefused{},
 	events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 	events.MessageSent{}, events.MessageFailed{}, events.MessageDropped{},
+	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
 }
 
 // Handles lists the events that change the tables.
@@ -171,6 +177,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofPayment(v)}
 	case events.ReceiptEvent:
 		return ofReceipt(v)
+	case events.RefundEvent:
+		return []happening{ofRefund(v)}
 	case events.DunningEvent:
 		return []happening{ofDunning(v)}
 	case events.UsageEvent:
@@ -227,19 +235,35 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 		return about(v.SubscriberID, v.SubscriptionID, "", says("period_due", Facts{}))
 	case events.SubscriptionActivated:
 		return about(v.SubscriberID, v.SubscriptionID, "", says("subscription_started", Facts{}))
+	case events.PaidTimeCarriedOver:
+		return about(v.SubscriberID, v.SubscriptionID, "", says("paid_time_carried_over", Facts{Until: v.PaidUntil}))
 	case events.SubscriptionExtended:
 		return paid(v.SubscriberID, v.InvoiceID, "", says("subscription_extended", Facts{}))
 	case events.PeriodWithdrawn:
 		return paid(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(), says("period_withdrawn", Facts{}))
 	case events.PeriodCancelled:
+		if !v.UndoneRun.IsZero() {
+			return paid(v.SubscriberID, v.InvoiceID, "", says("period_undone", Facts{}))
+		}
 		if v.NeverBegan {
 			return paid(v.SubscriberID, v.InvoiceID, "", says("period_never_began", Facts{}))
 		}
 		return paid(v.SubscriberID, v.InvoiceID, "", says("period_cancelled", Facts{}))
+	case events.PeriodReissued:
+		return paid(v.SubscriberID, v.CorrectedID, "", says("period_reissued", Facts{}))
 	case events.SubscriptionPaused:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_paused", Facts{}))
 	case events.SubscriptionResumed:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_resumed", Facts{}))
+	case events.SubscriptionCompensated:
+		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
+		if v.Days > 0 {
+			return about(v.SubscriberID, v.SubscriptionID, "", says("compensated_days", facts))
+		}
+		return about(v.SubscriberID, v.SubscriptionID, "", says("compensated_money", facts))
+	case events.CompensationTakenBack:
+		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
+		return about(v.SubscriberID, v.SubscriptionID, "", says("compensation_taken_back", facts))
 	case events.SubscriptionEnded:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_ended", Facts{}))
 	case events.SubscriptionAddressesAssigned:
@@ -248,7 +272,33 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 		return about(v.SubscriberID, v.SubscriptionID, "", says("credentials_set", Facts{}))
 	case events.SubscriptionCredentialsShown:
 		return about(v.SubscriberID, v.SubscriptionID, "", says("credentials_shown", Facts{}))
-	case events.SubscriptionPeriodClosed: // bookkeeping, no row
+	case events.SubscriptionPlanChanged, events.PlanChangePlanned, events.PlanChangeDropped, events.ExtraAdded,
+		events.ExtraRemoved, events.ChargesDue:
+		return ofPrice(v)
+	case events.PlanChangeMoved, events.SubscriptionPeriodClosed: // bookkeeping, no row
+	}
+	return happening{}
+}
+
+// ofPrice tells what changes the price of the next invoices.
+func ofPrice(e events.SubscriptionEvent) happening {
+	about := func(s id.Subscriber, of id.Subscription, reason string, told Sentence) happening {
+		return happening{subscriber: s, says: told, reason: reason, causeType: "subscription", cause: id.Any(of)}
+	}
+	switch v := e.(type) {
+	case events.SubscriptionPlanChanged:
+		return about(v.SubscriberID, v.SubscriptionID, "", says("plan_changed", Facts{Plan: v.Terms.Name}))
+	case events.PlanChangePlanned:
+		return about(v.SubscriberID, v.SubscriptionID, "", says("plan_change_planned", Facts{Plan: v.Terms.Name}))
+	case events.PlanChangeDropped:
+		return about(v.SubscriberID, v.SubscriptionID, "", says("plan_change_dropped", Facts{Plan: v.Terms.Name}))
+	case events.ExtraAdded:
+		return about(v.SubscriberID, v.SubscriptionID, v.Description.Reveal(), extraAdded(v.Extra))
+	case events.ExtraRemoved:
+		return about(v.SubscriberID, v.SubscriptionID, "", extraRemoved(v.Extra))
+	case events.ChargesDue:
+		return about(v.SubscriberID, v.SubscriptionID, "", says("charges_due", Facts{}))
+	default: // the other events change no price
 	}
 	return happening{}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -49,9 +50,7 @@ func TestTimeline_TellsInstantsInTheZoneOfTheOrganization(t *testing.T) {
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), subscribersviews.TimelineName, head); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, r.Views(), head, subscribersviews.TimelineName)
 	rows, err := subscribersviews.TimelineQuery{Views: r.Views()}.List(t.Context(), acme, amina,
 		subscribersviews.TimelineFilter{}, subscribersviews.TimelineKey{}, 100)
 	if err != nil {

@@ -75,6 +75,14 @@ func ofCredit(e events.AccountEvent) happening {
 			subscriber: v.SubscriberID, says: says("credit_left", sum(v.Credit)), causeType: "subscriber",
 			cause: id.Any(v.SubscriberID),
 		}
+	case events.BalanceCarriedOver:
+		if v.Amount.Positive() {
+			return ofInvoice(v.SubscriberID, v.InvoiceID, "", says("debt_carried_over", sum(v.Amount)))
+		}
+		return happening{
+			subscriber: v.SubscriberID, says: says("credit_carried_over", sum(v.Amount.Neg())), causeType: "subscriber",
+			cause: id.Any(v.SubscriberID),
+		}
 	case events.CreditNoteDrafted:
 		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
 			says("credit_note_drafted", sum(v.Amount))).about(v.InvoiceID)
@@ -128,8 +136,8 @@ func ofLoss(e events.AccountEvent) happening {
 		events.InvoiceAllocated, events.InvoicePaid, events.InvoiceCancelled, events.AllocationWithdrawn,
 		events.InvoiceReopened, events.ReceiptCredited, events.ReceiptWithdrawn:
 		// The events of ofAccount.
-	case events.CreditLeft, events.CreditNoteDrafted, events.CreditNoteIssued, events.CreditNoteVoided,
-		events.PromptReserved, events.PromptReleased:
+	case events.CreditLeft, events.BalanceCarriedOver, events.CreditNoteDrafted, events.CreditNoteIssued,
+		events.CreditNoteVoided, events.PromptReserved, events.PromptReleased:
 		// The events of ofCredit.
 	}
 	return happening{}
@@ -209,7 +217,29 @@ func ofReceipt(e events.ReceiptEvent) []happening {
 				says("payment_moved_here", sum(v.Amount))),
 		}
 	case events.ReceiptRecorded, events.ReceiptSighted, events.ReceiptDisputed, events.ReceiptHeld,
-		events.ReceiptUnclaimed, events.ReceiptStalled, events.ReceiptAssigned:
+		events.ReceiptUnclaimed, events.ReceiptStalled, events.ReceiptAssigned, events.ReceiptSetAside,
+		events.ReceiptReturned, events.ReceiptRefunded:
 	}
 	return nil
+}
+
+// ofRefund describes what people decide about a refund of the subscriber's money. What the account does with the money
+// has rows of its own.
+func ofRefund(e events.RefundEvent) happening {
+	switch v := e.(type) {
+	case events.RefundRequested:
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), says("refund_requested", sum(v.Amount)))
+	case events.RefundApproved:
+		return ofMoney(v.SubscriberID, v.ReceiptID, "", says("refund_approved", sum(v.Amount)))
+	case events.RefundFailed:
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), says("refund_not_paid", sum(v.Amount)))
+	case events.RefundCompleted:
+		return ofMoney(v.SubscriberID, v.ReceiptID, "", says("refund_completed", sum(v.Amount)))
+	case events.RefundSubmitted:
+		return ofMoney(v.SubscriberID, v.ReceiptID, "", says("refund_submitted", sum(v.Amount)))
+	case events.RefundDoubted:
+		return ofMoney(v.SubscriberID, v.ReceiptID, "", says("refund_in_doubt", sum(v.Amount)))
+	case events.RefundSecured, events.RefundAcknowledged:
+	}
+	return happening{}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
@@ -190,6 +191,8 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.NumberGranted{}.EventType():          true, // the document that gets the number has a row
 		events.SessionChangeAnnounced{}.EventType(): true, // its outcome has a row
 		events.AccessRepairWritten{}.EventType():    true, // the wish for it has a row
+		events.ReceiptRefunded{}.EventType():        true, // the refund has rows
+		events.PlanChangeMoved{}.EventType():        true, // the plan of it has a row
 		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")
@@ -238,13 +241,11 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), subscribersviews.TimelineName, head); err != nil {
-		t.Fatal(err)
-	}
+	coretest.WaitFor(t, r.Views(), head, subscribersviews.TimelineName)
 	q := subscribersviews.TimelineQuery{Views: r.Views()}
 	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineFilter{},
 		subscribersviews.TimelineKey{}, 100)
-	if err != nil || len(all) != 26 {
+	if err != nil || len(all) != 32 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
 	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" ||

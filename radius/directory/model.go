@@ -26,9 +26,12 @@ func (d *Directory) Handles() []string {
 	return append(usageEvents(),
 		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionActivated{}.EventType(),
+		events.PaidTimeCarriedOver{}.EventType(),
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
 		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
+		events.CompensationTakenBack{}.EventType(),
 		events.SubscriptionAddressesAssigned{}.EventType(), events.SubscriptionCredentialsSet{}.EventType(),
 		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
 		events.SubscriberForgotten{}.EventType(), events.DunningBegan{}.EventType(),
@@ -89,6 +92,8 @@ func (d *Directory) applyService(e events.Event) bool {
 		d.change(v.SubscriptionID, func(s *service) { s.standing, s.since = entitlement.Active, v.At })
 	case events.SubscriptionExtended:
 		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
+	case events.PaidTimeCarriedOver:
+		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
 	case events.PeriodWithdrawn:
 		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
 	case events.PeriodCancelled:
@@ -101,6 +106,12 @@ func (d *Directory) applyService(e events.Event) bool {
 		d.change(v.SubscriptionID, func(s *service) {
 			s.standing, s.since, s.paidUntil = entitlement.Active, v.At, v.PaidUntil
 		})
+	case events.SubscriptionCompensated:
+		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
+	case events.SubscriptionPlanChanged:
+		d.change(v.SubscriptionID, func(s *service) { s.terms = d.shared(v.PlanID, v.PlanVersion, v.Terms) })
+	case events.CompensationTakenBack:
+		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
 	case events.SubscriptionEnded:
 		if s := d.services[v.SubscriptionID]; s != nil {
 			d.remove(s)
@@ -149,7 +160,8 @@ func (d *Directory) create(v events.SubscriptionCreated) {
 	}
 	customer := d.customer(v.SubscriberID)
 	s := &service{
-		id: v.SubscriptionID, org: v.OrgID, owner: v.SubscriberID, subscriber: customer, terms: d.shared(v),
+		id: v.SubscriptionID, org: v.OrgID, owner: v.SubscriberID, subscriber: customer,
+		terms:    d.shared(v.PlanID, v.PlanVersion, v.Terms),
 		standing: entitlement.Pending, createdAt: v.CreatedAt, since: v.CreatedAt, startsAt: v.StartsAt,
 		touched: d.mark(),
 	}
@@ -159,12 +171,11 @@ func (d *Directory) create(v events.SubscriptionCreated) {
 }
 
 // shared is one copy of the terms for all subscriptions of a version of a plan.
-func (d *Directory) shared(v events.SubscriptionCreated) *events.PlanTerms {
-	key := version{v.PlanID, v.PlanVersion}
-	if known := d.terms[key]; known != nil && known.Equal(v.Terms) {
+func (d *Directory) shared(plan id.Plan, number int, terms events.PlanTerms) *events.PlanTerms {
+	key := version{plan, number}
+	if known := d.terms[key]; known != nil && known.Equal(terms) {
 		return known
 	}
-	terms := v.Terms
 	d.terms[key] = &terms
 	return &terms
 }

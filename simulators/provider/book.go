@@ -20,12 +20,14 @@ type book struct {
 	phones      map[string]Phone
 	urls        map[string]registration // C2B addresses by shortcode
 	balances    map[string]money.Amount // by shortcode
+	pulls       map[string]bool         // shortcodes whose payments may be pulled
 
 	prompts      map[string]*prompt // by CheckoutRequestID
 	promptOrder  []*prompt          // oldest first
 	transactions []Transaction      // money that moved, oldest first
 	c2bSent      map[string]callback
-	held         []callback // under reorderCallbacks
+	reversals    map[string]*reversal // by OriginatorConversationID
+	held         []callback           // under reorderCallbacks
 	sent         []Delivery
 }
 
@@ -77,7 +79,9 @@ type Transaction struct {
 	InvoiceNumber     string    `json:"invoiceNumber,omitempty"`
 	CheckoutRequestID string    `json:"checkoutRequestId,omitempty"`
 	At                time.Time `json:"at"`
-	State             string    `json:"state"` // always "completed": a failure moves no money
+	// State is "completed", or "reversed" once the money went back to the payer: a failure moves no money.
+	State          string `json:"state"`
+	ReversalNumber string `json:"reversalNumber,omitempty"` // of the payment back
 }
 
 // Amount is shown as a JSON number in major units.
@@ -103,7 +107,9 @@ func newBook(seed uint64, start time.Time) book {
 		seed: seed, start: start, faults: defaultFaults(),
 		credentials: map[string]credentials{}, tokens: map[string]token{}, phones: map[string]Phone{},
 		urls: map[string]registration{}, balances: map[string]money.Amount{},
+		pulls:   map[string]bool{},
 		prompts: map[string]*prompt{}, c2bSent: map[string]callback{},
+		reversals: map[string]*reversal{},
 	}
 }
 

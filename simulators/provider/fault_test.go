@@ -299,6 +299,7 @@ func TestTransactionStatus_ResultIsPosted(t *testing.T) {
 	k.messages("/stk")
 	answer := k.must(http.StatusOK, http.MethodPost, "/mpesa/transactionstatus/v1/query", map[string]any{
 		"TransactionID": k.Transactions()[0].ReceiptNumber, "PartyA": shortCode, "ResultURL": k.hook.URL + "/result",
+		"Initiator": "operator", "SecurityCredential": "sealed",
 	})
 	posted := k.messages("/result")
 	if len(posted) != 1 {

@@ -38,6 +38,12 @@ type Faults struct {
 	LoseRegistration float64 `json:"loseRegistration"`
 	// PlainRegistered answers a second registration in the older form: 200 with a description and no code.
 	PlainRegistered bool `json:"plainRegistered"`
+	// LoseReversal is the probability that the connection drops after a reversal was taken, before the answer.
+	LoseReversal float64 `json:"loseReversal"`
+	// TimeOutReversals posts to the address of time-outs that a reversal was not come to in time; its result follows.
+	TimeOutReversals bool `json:"timeOutReversals"`
+	// RefuseReversals makes each reversal fail with its result.
+	RefuseReversals bool `json:"refuseReversals"`
 	// Down drops every connection without an answer; requests are not executed.
 	Down bool `json:"down"`
 	// C2BAlso sends a C2B confirmation for a paid prompt too, where addresses are registered. On by default.
@@ -53,7 +59,7 @@ func defaultFaults() Faults { return Faults{C2BAlso: true} }
 func (s *Simulator) SetFaults(f Faults) error {
 	for name, p := range map[string]float64{
 		"dropCallbacks": f.DropCallbacks, "errorRate": f.ErrorRate, "loseResponse": f.LoseResponse,
-		"loseRegistration": f.LoseRegistration,
+		"loseRegistration": f.LoseRegistration, "loseReversal": f.LoseReversal,
 	} {
 		if p < 0 || p > 1 {
 			return fmt.Errorf("%s must be from 0 to 1", name)

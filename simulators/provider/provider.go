@@ -178,11 +178,14 @@ func (s *Simulator) handler() http.Handler {
 		"/stkpushquery/v1/query":      s.queryPrompt,
 		"/c2b/v2/registerurl":         s.registerURLs,
 		"/transactionstatus/v1/query": s.queryTransaction,
+		"/reversal/v1/request":        s.reverse,
 	} {
 		guarded := s.faulty(s.authorised(handle))
 		mux.HandleFunc("POST "+path, guarded)
 		mux.HandleFunc("POST /mpesa"+path, guarded)
 	}
+	mux.HandleFunc("POST /pulltransactions/v1/register", s.faulty(s.authorised(s.registerPull)))
+	mux.HandleFunc("POST /pulltransactions/v1/query", s.faulty(s.authorised(s.pull)))
 	s.routeControl(mux)
 	return mux
 }

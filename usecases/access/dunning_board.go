@@ -62,6 +62,15 @@ func (p Present) Overdue(r accessviews.DunningRow) (money.Amount, int) {
 	return due, int(today.Start(time.UTC).Sub(since.Start(time.UTC)) / (24 * time.Hour))
 }
 
+// WrittenOff is the part of the overdue amount that was given up: it counts for access, and nobody asks for it.
+func (p Present) WrittenOff(r accessviews.DunningRow) money.Amount {
+	lost := money.Of(0, p.Currency)
+	for _, d := range r.Owed().Overdue(p.Now, p.Zone) {
+		lost = lost.Add(d.GivenUp)
+	}
+	return lost
+}
+
 // Hold is a time in which the clock of dunning stands still, because a person said so.
 type Hold struct {
 	From, Until time.Time

@@ -6,8 +6,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // WaitingCuts is a bus for processes on which no ReviewDunning cuts anybody while MayCut says no: the review is refused
@@ -15,6 +17,8 @@ import (
 type WaitingCuts struct {
 	ProcessBus
 	MayCut func() bool
+	// Fuse holds the cuts of an organization that cuts far more customers than usual; nil = none is held.
+	Fuse *usecases.Fuse
 	// Lost is told that a review took longer than a yes of MayCut holds. It returns at once.
 	Lost  func()
 	Clock clock.Clock // of the bus
@@ -33,11 +37,29 @@ func (u WaitingCuts) Execute(ctx context.Context, cmd commands.Command, meta com
 	steady := clock.Steady(u.Clock)
 	began := steady.Now()
 	c.CutsBy = u.Clock.Now().Add(cutsHold) // before the question
-	c.CutsWait = !u.MayCut()
+	c.CutsWait = !u.MayCut() || u.held(ctx, c)
 	result, err := u.ProcessBus.Execute(ctx, c, meta)
 	slow := steady.Now().Sub(began) >= cutsHold || failure.CodeOf(err) == commands.CodeCutsWait
 	if slow && !c.CutsWait {
 		u.Lost()
 	}
+	for _, e := range result.Events {
+		switch e.(type) {
+		case events.WalledGardenEntered, events.ServiceSuspended:
+			if u.Fuse != nil {
+				u.Fuse.Happened(c.Subject.OrgID, 1)
+			}
+		}
+	}
 	return result, err
+}
+
+// held reports whether the cuts of an organization wait for a person. While nobody can tell, they wait as well; what
+// gives access back does not.
+func (u WaitingCuts) held(ctx context.Context, c commands.ReviewDunning) bool {
+	if u.Fuse == nil {
+		return false
+	}
+	held, err := u.Fuse.Holds(ctx, c.Subject.OrgID)
+	return held || err != nil
 }

@@ -284,6 +284,8 @@ func (k recorded) tell(e events.Event) {
 	switch v := e.(type) {
 	case events.SubscriptionCreated:
 		k.sold[v.SubscriptionID] = Sold{Username: v.Username.Reveal(), PlanName: v.Terms.Name}
+	case events.SubscriptionPlanChanged:
+		k.sold[v.SubscriptionID] = Sold{Username: k.sold[v.SubscriptionID].Username, PlanName: v.Terms.Name}
 	case events.SubscriptionCredentialsSet:
 		k.sold[v.SubscriptionID] = Sold{Username: v.Username.Reveal(), PlanName: k.sold[v.SubscriptionID].PlanName}
 	case events.DunningReviewed:

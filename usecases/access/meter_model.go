@@ -21,6 +21,7 @@ func (m *Meter) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionPlanChanged{}.EventType(),
 		events.FirstSessionBegan{}.EventType(), events.CapWarned{}.EventType(), events.CapReached{}.EventType(),
 		events.CapReset{}.EventType(), events.CapPeriodMoved{}.EventType(), events.TopUpAdded{}.EventType(),
 		events.UsagePeriodClosed{}.EventType(), events.VoucherBatchMade{}.EventType(),
@@ -42,6 +43,12 @@ func (m *Meter) Apply(e events.Envelope) {
 			m.lines[v.SubscriptionID] = &meterLine{cap: v.Terms.Access.Cap, subject: events.UsageSubject{
 				SubscriptionID: v.SubscriptionID, OrgID: v.OrgID, SubscriberID: v.SubscriberID,
 			}}
+		}
+	case events.SubscriptionPlanChanged:
+		if line := m.lines[v.SubscriptionID]; line != nil {
+			line.cap = v.Terms.Access.Cap
+			m.want(line)
+			loop.Wake(m.wake)
 		}
 	case events.SubscriptionEnded:
 		delete(m.lines, v.SubscriptionID)

@@ -39,14 +39,9 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 	if err != nil {
 		return id.Receipt{}, err
 	}
-	amount := money.Of(0, account.Currency)
-	if in.Amount != nil {
-		var faults failure.Faults
-		amount = in.Amount.In(account.Currency, "amount", &faults)
-		faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
-		if err := faults.Err(); err != nil {
-			return id.Receipt{}, err
-		}
+	amount, err := partOf(account, in.Amount)
+	if err != nil {
+		return id.Receipt{}, err
 	}
 	prefix, err := usecases.NotePrefix(ctx, u.Bus, asked.Org())
 	if err != nil {
@@ -65,4 +60,16 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 		Prefix: prefix,
 	}, meta)
 	return note, err
+}
+
+// partOf reads an amount that was asked for in the currency of an account. Without one it is zero, which stands for
+// all that there is. Fails: invalid_input.
+func partOf(account billing.Account, asked *usecases.Figure) (money.Amount, error) {
+	if asked == nil {
+		return money.Of(0, account.Currency), nil
+	}
+	var faults failure.Faults
+	amount := asked.In(account.Currency, "amount", &faults)
+	faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
+	return amount, faults.Err()
 }

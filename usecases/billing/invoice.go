@@ -4,9 +4,11 @@ package billingcases
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -38,6 +40,7 @@ type LineInput struct {
 	Description string
 	Quantity    string          // decimal number above zero, exact
 	UnitPrice   usecases.Figure // in the organization's currency
+	Once        bool            // no day of the invoice's period has a share of it
 }
 
 // Draft makes an invoice for a subscriber by hand, under the organization's present tax rule and prefix. It is one
@@ -48,13 +51,71 @@ func (u Invoices) Draft(ctx context.Context, asked usecases.Asked, in DraftInvoi
 	if _, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, u.Bus, asked.Org(), in.SubscriberID); err != nil {
 		return id.Invoice{}, err
 	}
-	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
+	command, err := u.draft(ctx, asked, in, calendar.Date{})
 	if err != nil {
 		return id.Invoice{}, err
 	}
+	_, err = u.Bus.Execute(ctx, command, asked.Meta)
+	return command.InvoiceID, err
+}
+
+// ReissueInput says which invoice is wrong, and how it should be. The corrected one is due when the wrong one is, or in
+// a week when that day is over, unless a date is given.
+type ReissueInput struct {
+	DraftInvoiceInput
+	InvoiceID id.Invoice // on the subscriber's account
+	Reason    string     // kept with the credit note, and in the audit log
+}
+
+// Reissue puts a corrected invoice in the place of an issued one, and a credit note over all of that: money on it moves
+// to the corrected one, and so does its period. It is one command; processes number both documents, the invoice first.
+// Under the same key a repeat gets those of the first try. Fails: invoice_not_found, organization_not_found,
+// invalid_input, period_archived, and as commands.ReissueInvoice does.
+func (u Invoices) Reissue(
+	ctx context.Context, asked usecases.Asked, in ReissueInput,
+) (corrected id.Invoice, note id.Receipt, err error) {
+	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, asked.Org(), in.SubscriberID)
+	if errors.Is(err, commands.ErrNoAccount()) {
+		return corrected, note, commands.ErrNoInvoice()
+	}
+	if err != nil {
+		return corrected, note, err
+	}
+	of, dueOn := account.Invoiced(in.InvoiceID)
+	if !of.IsZero() {
+		err := usecases.PeriodsMayChange(ctx, u.Bus, asked.Org(), map[id.Invoice]id.Subscription{in.InvoiceID: of})
+		if err != nil {
+			return corrected, note, err
+		}
+	}
+	draft, err := u.draft(ctx, asked, in.DraftInvoiceInput, dueOn)
+	if err != nil {
+		return corrected, note, err
+	}
+	prefix, err := usecases.NotePrefix(ctx, u.Bus, asked.Org())
+	if err != nil {
+		return corrected, note, err
+	}
+	note, meta := usecases.NewID[id.Receipt](asked, "credit_note"), asked.Meta
+	meta.Reason = in.Reason
+	_, err = u.Bus.Execute(ctx, commands.ReissueInvoice{
+		InvoiceID: in.InvoiceID, Corrected: draft, CreditNoteID: note, NotePrefix: prefix, Reason: in.Reason,
+	}, meta)
+	return draft.InvoiceID, note, err
+}
+
+// draft makes the command of an invoice under the organization's present settings. usual is the day on which it is due
+// when no date is given; one that is over counts as none. Fails: organization_not_found, invalid_input.
+func (u Invoices) draft(
+	ctx context.Context, asked usecases.Asked, in DraftInvoiceInput, usual calendar.Date,
+) (commands.DraftInvoice, error) {
+	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
+	if err != nil {
+		return commands.DraftInvoice{}, err
+	}
 	zone, err := usecases.Zone(settings)
 	if err != nil {
-		return id.Invoice{}, err
+		return commands.DraftInvoice{}, err
 	}
 	command := commands.DraftInvoice{
 		SubscriberID: in.SubscriberID, OrgID: asked.Org(), InvoiceID: usecases.NewID[id.Invoice](asked, "invoice"),
@@ -62,8 +123,12 @@ func (u Invoices) Draft(ctx context.Context, asked usecases.Asked, in DraftInvoi
 		Prefix: settings.InvoicePrefix, DueOn: in.DueOn,
 	}
 	today := calendar.On(u.Clock.Now(), zone)
-	if command.DueOn.IsZero() {
+	switch {
+	case !command.DueOn.IsZero():
+	case usual.Before(today):
 		command.DueOn = today.AddDays(daysToPay)
+	default:
+		command.DueOn = usual
 	}
 	var faults failure.Faults
 	faults.Check(!command.DueOn.Before(today), "dueDate", "must not be in the past")
@@ -71,13 +136,9 @@ func (u Invoices) Draft(ctx context.Context, asked usecases.Asked, in DraftInvoi
 		"must be in the next five years")
 	for i, l := range in.Lines {
 		command.Lines[i] = commands.LineInput{
-			Description: strings.TrimSpace(l.Description), Quantity: l.Quantity,
+			Description: strings.TrimSpace(l.Description), Quantity: l.Quantity, Once: l.Once,
 			UnitPrice: l.UnitPrice.In(settings.Currency, fmt.Sprintf("lines[%d].unitPrice", i), &faults),
 		}
 	}
-	if err := faults.Err(); err != nil {
-		return id.Invoice{}, err
-	}
-	_, err = u.Bus.Execute(ctx, command, asked.Meta)
-	return command.InvoiceID, err
+	return command, faults.Err()
 }

@@ -36,6 +36,7 @@ type invoice struct {
 	voided       bool
 	paid         bool
 	cancelled    bool
+	replaced     bool // another one is in its place
 	wroteOff     bool
 	mistold      string    // the first event that told another amount due; "" = none
 	since        time.Time // of the latest event about it
@@ -47,7 +48,7 @@ func (i *invoice) settled() bool { return i.paid || i.voided || i.cancelled || i
 // owed reports whether the invoice counts for the balance.
 func (i *invoice) owed() bool { return i.issued && !i.voided }
 
-// lot is money of one receipt, credit note or write-off.
+// lot is money of one receipt, credit note or write-off, or from before.
 type lot struct {
 	kind   lotKind
 	amount int64
@@ -64,6 +65,7 @@ const (
 	ofReceipt lotKind = iota
 	ofNote
 	ofWriteOff
+	ofCarried // paid ahead before the customer came
 )
 
 // unused is the part of the lot that is credit.
@@ -178,7 +180,8 @@ func (a *account) takeInvoice(at time.Time, e events.AccountEvent) {
 		inv.paid = false
 		inv.compare(e.Due.Minor)
 	case events.InvoiceCancelled:
-		a.invoice(e.InvoiceID, at).cancelled = true
+		inv := a.invoice(e.InvoiceID, at)
+		inv.cancelled, inv.replaced = true, !e.ReplacedBy.IsZero()
 	case events.InvoiceWrittenOff:
 		a.invoice(e.InvoiceID, at).wroteOff = true
 	default: // the other events say nothing about this
@@ -190,6 +193,8 @@ func (a *account) takeMoney(at time.Time, e events.AccountEvent) {
 	switch e := e.(type) {
 	case events.ReceiptCredited:
 		a.book(e.ReceiptID, lot{amount: e.Amount.Minor})
+	case events.BalanceCarriedOver:
+		a.takeCarried(at, e)
 	case events.CreditNoteIssued:
 		a.book(e.CreditNoteID, lot{kind: ofNote, amount: e.Amount.Minor})
 		a.invoice(e.InvoiceID, at).noted += e.Amount.Minor
@@ -214,6 +219,18 @@ func (a *account) takeMoney(at time.Time, e events.AccountEvent) {
 	default:
 		a.takeRefund(e)
 	}
+}
+
+// takeCarried enters what the customer owed before, which is due without a document, or had paid ahead.
+func (a *account) takeCarried(at time.Time, e events.BalanceCarriedOver) {
+	if !e.Amount.Positive() {
+		a.book(e.ReceiptID, lot{kind: ofCarried, amount: -e.Amount.Minor})
+		return
+	}
+	inv := a.invoice(e.InvoiceID, at)
+	inv.issued, inv.total = true, e.Amount.Minor
+	a.due += inv.total
+	a.lines += inv.total
 }
 
 // takeRefund enters money that was set aside, returned or paid out. Paying it out changes nothing: it was set aside.

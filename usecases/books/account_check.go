@@ -45,6 +45,8 @@ func booksOf(e events.AccountEvent) events.Books {
 		return e.After
 	case events.RecoveryWithdrawn:
 		return e.After
+	case events.BalanceCarriedOver:
+		return e.After
 	default: // the other events say nothing about this
 	}
 	return events.Books{}

@@ -205,6 +205,8 @@ func brokenReceipts() []broken {
 			}},
 		{"an account that gave a receipt back", bookscases.ReceiptLost,
 			func(w *world) []events.Envelope { return dropped(w, all[events.ReceiptReversed]) }},
+		{"a refund that the receipt was not told of", bookscases.RefundDiffers,
+			func(w *world) []events.Envelope { return dropped(w, all[events.ReceiptRefunded]) }},
 		{"money without a receipt", bookscases.ReceiptUnknown,
 			func(w *world) []events.Envelope { return streamDropped(w, all[events.ReceiptMatched]) }},
 		{"money of a receipt of another organization", bookscases.ReceiptUnknown,

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -107,6 +108,7 @@ func categories() map[string]owners {
 		subscribers.Plans().Category:         kindOf(subscribers.Plans(), nil),
 		subscribers.Subscriptions().Category: subscriptions,
 		payments.Gateways().Category:         kindOf(payments.Gateways(), nil),
+		outages.Outages().Category:           kindOf(outages.Outages(), nil),
 	}
 }
 

@@ -33,6 +33,7 @@ const (
 	ReceiptAmountDiffers   Code = "receipt_amount_differs"
 	ReceiptLost            Code = "receipt_lost"
 	ReceiptUnknown         Code = "receipt_unknown"
+	RefundDiffers          Code = "refund_differs"
 	CarrierMissing         Code = "receipt_carrier_missing"
 	ReceiptWaitsForPayer   Code = "receipt_waits_for_payer"
 	ReceiptWaitsForCredit  Code = "receipt_waits_for_credit"
@@ -88,6 +89,7 @@ func meanings() []meaning {
 		{ReceiptAmountDiffers, "An account credited another amount than the receipt has."},
 		{ReceiptLost, "The account gave a receipt back, but the receipt is still the account's."},
 		{ReceiptUnknown, "An account has money of a receipt that the organization does not have."},
+		{RefundDiffers, "Accounts paid more or less of a receipt out for refunds than the receipt says."},
 		{CarrierMissing, "A receipt was absorbed by one that does not carry its money."},
 		{ReceiptWaitsForPayer, "Nobody has found out whose money a receipt is, and it is not in suspense."},
 		{ReceiptWaitsForCredit, "A receipt has a payer whose account has not credited it."},

@@ -44,6 +44,7 @@ type world struct {
 	series   *rules[billing.Numbering, commands.NumberingCommand, events.NumberingEvent]
 	receipts *rules[payments.Receipt, commands.ReceiptCommand, events.ReceiptEvent]
 	prompts  *rules[payments.Payment, commands.PaymentCommand, events.PaymentEvent]
+	payouts  *rules[payments.Refund, commands.RefundCommand, events.RefundEvent]
 }
 
 // rules are the states of one kind of aggregate in a world.
@@ -67,7 +68,7 @@ func emptyWorld(t rapid.TB) *world {
 	w.orgs, w.people = under(w, identity.Organizations()), under(w, subscribers.Subscribers())
 	w.subs, w.accounts = under(w, subscribers.Subscriptions()), under(w, billing.Accounts())
 	w.series, w.receipts = under(w, billing.NumberSeries()), under(w, payments.Receipts())
-	w.prompts = under(w, payments.Payments())
+	w.prompts, w.payouts = under(w, payments.Payments()), under(w, payments.Refunds())
 	return w
 }
 
@@ -289,6 +290,10 @@ func (w *world) followMoney(e events.Event) {
 		w.receipts.do(commands.AbsorbReceipt{
 			ReceiptID: e.ReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID,
 			CarriedBy: e.ProvisionalReceiptID,
+		})
+	case events.SetAsidePaidOut:
+		w.receipts.do(commands.RefundReceipt{
+			ReceiptID: e.ReceiptID, RefundID: e.RefundID, SubscriberID: e.SubscriberID, Amount: e.Amount,
 		})
 	case events.PaymentExpired:
 		w.accounts.do(commands.ReleasePrompt{SubscriberID: e.SubscriberID, PaymentID: e.PaymentID})

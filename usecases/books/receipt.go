@@ -22,11 +22,12 @@ const (
 	matched
 	absorbed // another receipt carries the money
 	reversed
+	refunded // back to the payer
 )
 
 // String names a standing for a fault.
 func (s standing) String() string {
-	return [...]string{"recorded", "in suspense", "matched", "absorbed", "reversed"}[s]
+	return [...]string{"recorded", "in suspense", "matched", "absorbed", "reversed", "refunded"}[s]
 }
 
 // receipt keeps what happened to one receipt.
@@ -42,6 +43,9 @@ type receipt struct {
 	payment    id.Payment      // by which it was matched or absorbed; zero = none
 	unasked    bool            // it came to an account otherwise than as the amount that its prompt asked for
 	since      time.Time       // when it came to where it is
+	paidBack   int64           // what refunds took of it that was on accounts, in minor units
+	sentBack   int64           // what a refund took of it out of suspense
+	paidAt     time.Time       // when the last of these was noted
 }
 
 // newReceipt makes a receipt from its first event.
@@ -97,6 +101,18 @@ func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
 		r.payment = e.PaymentID
 	case events.ReceiptReversed:
 		r.standing, r.subscriber, r.since = reversed, id.Subscriber{}, at
+	case events.ReceiptRefunded:
+		r.paidAt = at
+		if !e.SubscriberID.IsZero() {
+			r.paidBack += e.Amount.Minor
+			if !e.Left.Positive() && r.standing == matched {
+				r.standing, r.subscriber, r.since = refunded, e.SubscriberID, at
+			}
+			break
+		}
+		if r.sentBack += e.Amount.Minor; r.standing == held {
+			r.standing, r.since = refunded, at
+		}
 	default: // the other events say nothing about this
 	}
 }
@@ -126,6 +142,7 @@ type holding struct {
 	twice      bool  // credited again while the account still had the money
 	move       int
 	since      time.Time
+	paidBack   int64 // what refunds took of it
 }
 
 // takeHolding enters what an account of the organization has of a receipt of the part.
@@ -136,7 +153,7 @@ func (b *Books) takeHolding(at time.Time, subscriber id.Subscriber, e events.Acc
 		again := !h.since.IsZero() && (h.left > 0 || e.Move <= h.move)
 		*h = holding{
 			subscriber: subscriber, amount: e.Amount.Minor, left: e.Amount.Minor, move: e.Move, since: at,
-			twice: h.twice || again, gone: h.gone,
+			twice: h.twice || again, gone: h.gone, paidBack: h.paidBack,
 		}
 	case events.ReceiptWithdrawn:
 		h := b.holding(e.ReceiptID, subscriber)
@@ -150,6 +167,9 @@ func (b *Books) takeHolding(at time.Time, subscriber id.Subscriber, e events.Acc
 	case events.SetAsideReturned:
 		h := b.holding(e.ReceiptID, subscriber)
 		h.left, h.gone, h.since = h.left+e.Amount.Minor, h.gone-e.Amount.Minor, at
+	case events.SetAsidePaidOut:
+		h := b.holding(e.ReceiptID, subscriber)
+		h.paidBack, h.since = h.paidBack+e.Amount.Minor, at
 	default: // the other events say nothing about this
 	}
 }
@@ -191,7 +211,11 @@ func (b *Books) checkSum(f *findings, of id.Receipt, list []*holding) {
 		have, gone = have+max(h.left, 0), gone+h.gone
 		on = append(on, about("account", h.subscriber))
 	}
-	if r := b.receipt(of); r != nil && have+gone > r.amount.Minor {
+	r := b.receipt(of)
+	if r == nil {
+		return
+	}
+	if gone += r.sentBack; have+gone > r.amount.Minor {
 		f.add(ReceiptExceeded, fmt.Sprintf("accounts have %d, refunds and withdrawn parts are %d, the receipt has %d",
 			have, gone, r.amount.Minor), on...)
 	}
@@ -244,6 +268,7 @@ func (r *receipt) where() string {
 // checkPlace looks whether the money of a receipt is where the receipt says.
 func (b *Books) checkPlace(f *findings, of id.Receipt, list []*holding) {
 	r, on := b.receipts[of], about("receipt", of)
+	r.checkRefunds(f, list, on)
 	switch r.standing {
 	case recorded:
 		if f.old(r.since) {
@@ -260,7 +285,21 @@ func (b *Books) checkPlace(f *findings, of id.Receipt, list []*holding) {
 			f.add(ReceiptLost, "its money was taken back", on,
 				about("account", r.subscriber))
 		}
-	case held, absorbed, reversed: // money that is on an account nevertheless is found by checkHoldings
+	case held, absorbed, reversed, refunded: // money that is on an account nevertheless is found by checkHoldings
+	}
+}
+
+// checkRefunds compares what the receipt says was refunded with what accounts paid out of it.
+func (r *receipt) checkRefunds(f *findings, list []*holding, on About) {
+	var paid int64
+	latest := r.paidAt
+	for _, h := range list {
+		if paid += h.paidBack; h.paidBack > 0 && h.since.After(latest) {
+			latest = h.since
+		}
+	}
+	if paid != r.paidBack && f.old(latest) {
+		f.add(RefundDiffers, fmt.Sprintf("accounts paid %d out, by the receipt it is %d", paid, r.paidBack), on)
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/access/topups"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/refunds"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/planchange"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
@@ -38,6 +40,7 @@ type simulation struct {
 	served        map[id.Subscription]time.Duration     // how long there was paid service
 	whole         map[id.Subscription][]events.TimeSpan // when there was service, paid or in the grace, as it was then
 	given         map[id.Subscription]bool              // a served period was cancelled: its time was a gift
+	billingDays   bool                                  // months of some subscriptions end on a fixed day
 	made          int                                   // number of ids made so far
 	trace         []entry                               // what happened, for the person who looks at a failure
 }
@@ -59,7 +62,8 @@ func newSimulation(t *rapid.T) *simulation {
 	s.moving = newInstances(s, receipts.Process())
 	s.workers = []worker{
 		newInstances(s, renewal.Process()), newInstances(s, invoicing.Process()),
-		newInstances(s, invoicing.DocumentProcess()), newInstances(s, topups.Process()), s.moving, &numberer{s: s},
+		newInstances(s, invoicing.DocumentProcess()), newInstances(s, topups.Process()), s.moving,
+		newInstances(s, refunds.Process()), newInstances(s, planchange.Process()), &numberer{s: s}, &runs{s: s},
 	}
 	s.heard = s.hear
 	return s
@@ -120,9 +124,16 @@ func (s *simulation) execute(c commands.Command) error {
 	}
 	switch c := c.(type) {
 	case commands.DraftPeriodInvoice:
+		if len(c.Change) > 0 {
+			_, err = s.accounts.try(s.draftChange(c))
+			break
+		}
 		draft := s.draft(c.InvoiceID, c.SubscriberID, c.Price, c.DueAt)
 		draft.SubscriptionID, draft.PeriodFrom, draft.PeriodTo = c.SubscriptionID, c.PeriodFrom, c.PeriodTo
 		_, err = s.accounts.try(draft)
+	case commands.CreditDays:
+		c.Prefix = "ACME-CN"
+		_, err = s.accounts.try(c)
 	case commands.VoidOrders:
 		c.NotePrefix = "ACME-CN"
 		_, err = s.accounts.try(c)
@@ -140,6 +151,8 @@ func (s *simulation) execute(c commands.Command) error {
 		_, err = s.subs.try(c)
 	case commands.SubscriptionCommand:
 		_, err = s.subs.try(c)
+	case commands.RefundCommand:
+		_, err = s.payouts.try(c)
 	case commands.ReceiptCommand:
 		_, err = s.receipts.try(c)
 	case commands.DunningCommand:
@@ -174,6 +187,9 @@ func (s *simulation) subscribe(who id.Subscriber, mode events.BillingMode, unit 
 	c := s.subscription(made[id.Subscription](s), who, mode, unit)
 	if mode == events.Prepaid {
 		c.Terms.LateRenewal = rapid.SampledFrom([]events.LateRenewal{"", events.FromExpiry}).Draw(s.draw, "renews late")
+	}
+	if unit == calendar.Month && s.billingDays {
+		c.Terms.AnchorDay = rapid.SampledFrom([]int{0, 0, 1, 15, 28}).Draw(s.draw, "billing day")
 	}
 	s.must(c)
 }

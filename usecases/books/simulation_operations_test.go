@@ -5,8 +5,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // operation is something that a customer or a clerk does.
@@ -34,6 +36,8 @@ func operations() []operation {
 		{"write off a debt", 1, writeOff},
 		{"pause", 1, pause},
 		{"resume", 2, resume},
+		{"change a plan", 2, changePlan},
+		{"move to a version of a plan", 1, movePlan},
 		{"end a subscription", 1, end},
 		{"close a stream", 2, closeStream},
 	}
@@ -203,6 +207,41 @@ func pause(s *simulation, _ id.Subscriber, _ int64) commands.Command {
 func resume(s *simulation, _ id.Subscriber, _ int64) commands.Command {
 	of, _ := pick(s, s.subscriptions, "subscription")
 	return commands.ResumeSubscription{SubscriptionID: of, Reason: "back"}
+}
+
+// newPlan is a plan of some price, under which all else is as it is.
+func newPlan(line subscribers.Subscription, units int64) commands.NewPlan {
+	to := commands.NewPlan{PlanID: line.PlanID, Version: int(units), Terms: line.Terms}
+	to.Terms.Price = kes(units)
+	return to
+}
+
+// changePlan changes to a plan that costs more or less, as its preview tells.
+func changePlan(s *simulation, _ id.Subscriber, units int64) commands.Command {
+	of, _ := pick(s, s.subscriptions, "subscription")
+	to := newPlan(s.line(of), units)
+	preview, err := s.line(of).PlanChange(to, s.now)
+	if err != nil {
+		return nil
+	}
+	return commands.ChangePlan{SubscriptionID: of, NewPlan: to, Preview: preview.Preview}
+}
+
+// movePlan gives the next periods to another version of the plan.
+func movePlan(s *simulation, _ id.Subscriber, units int64) commands.Command {
+	of, _ := pick(s, s.subscriptions, "subscription")
+	return commands.MovePlan{SubscriptionID: of, NewPlan: newPlan(s.line(of), units)}
+}
+
+// draftChange is the invoice over a change of plan.
+func (s *simulation) draftChange(c commands.DraftPeriodInvoice) commands.DraftInvoice {
+	var minor int64
+	for _, l := range c.Change {
+		minor += l.Amount.Minor
+	}
+	draft := s.draft(c.InvoiceID, c.SubscriberID, money.Of(minor, money.KES), c.DueAt)
+	draft.SoldTo = c.SubscriptionID
+	return draft
 }
 
 // end ends a subscription. That is rare, since little happens afterwards.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -186,3 +187,34 @@ func (n *numberer) lanes() []lane {
 
 // first has no timer.
 func (*numberer) first() (alarm, bool) { return alarm{}, false }
+
+// runs asks every subscription for its period at the beginning of each day, as billing runs do.
+type runs struct {
+	s    *simulation
+	last calendar.Date
+}
+
+// hear remembers nothing: each subscription decides for itself.
+func (*runs) hear(events.Envelope) {}
+
+// lanes has no work but that of the days.
+func (*runs) lanes() []lane { return nil }
+
+// nairobi is the zone of the organization, whose days begin there.
+var nairobi = time.FixedZone("EAT", 3*60*60)
+
+// first is the beginning of the next day.
+func (r *runs) first() (alarm, bool) {
+	if r.last.IsZero() {
+		r.last = calendar.On(r.s.now, nairobi)
+	}
+	next := r.last.AddDays(1)
+	return alarm{"run", next.Start(nairobi), func() {
+		r.last = next
+		for _, of := range r.s.subscriptions {
+			if err := r.s.execute(commands.MakePeriodDue{SubscriptionID: of, On: next}); err != nil {
+				r.s.fail("no period: %v", err)
+			}
+		}
+	}}, true
+}

@@ -27,6 +27,7 @@ func TestSimulation_PostpaidBooksAreWithoutFault(t *testing.T) {
 // simulate runs one course of operations and jumps of time, and examines the books at its end.
 func simulate(t *rapid.T, mode events.BillingMode) {
 	s := newSimulation(t)
+	s.billingDays = true
 	unit := rapid.SampledFrom([]calendar.Period{calendar.Month, calendar.Month, calendar.Day}).Draw(t, "unit")
 	s.subscribe(s.amina, mode, unit)
 	s.subscribe(s.brian, mode, calendar.Month)
@@ -105,6 +106,9 @@ func (s *simulation) owesWhatWasServed(of id.Subscription) {
 	shortest, longest := days(28), days(31)
 	if line.Terms.Period == calendar.Day {
 		shortest, longest = days(1), days(1)
+	}
+	if line.Terms.AnchorDay > 0 { // the first one is a part of a month
+		shortest = 0
 	}
 	charged := s.served[of]
 	if line.Terms.LateRenewal == events.FromExpiry { // a late payment pays for the grace, too

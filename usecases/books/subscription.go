@@ -16,10 +16,12 @@ type subscription struct {
 	subscriber id.Subscriber
 	periods    map[id.Invoice]*period
 	paidUntil  time.Time // as the latest event told it
+	carried    time.Time // up to when the customer had paid elsewhere; zero = nothing
 	paused     time.Time // start of the present pause; zero = none
 	ended      time.Time // zero = not ended
 	since      time.Time // of the latest event
 	gaps       []span    // pauses, and time that was not served for want of a payment
+	grants     []subscribers.Grant
 	// old is set by an event that was recorded before events told the place of every period. What it told cannot be
 	// compared.
 	old bool
@@ -32,6 +34,9 @@ type span struct{ from, to time.Time }
 type period struct {
 	state subscribers.PeriodState
 	unit  calendar.Period
+	byDay bool      // it ends on a fixed billing day, and gaps do not make it longer
+	days  int       // of a part of a month; 0 = whole
+	net   int64     // sum of its invoice's lines, without taxes on top
 	place span      // as told; zero when it takes no time
 	given span      // the latest place that is not zero: the time that it gave until its payment was taken back
 	since time.Time // of the latest event about it
@@ -54,7 +59,8 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	s.since = e.Meta.At
 	switch v := v.(type) {
 	case events.PeriodDue:
-		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At).unit = v.Terms.Period
+		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At)
+		p.unit, p.byDay, p.days, p.net = v.Terms.Period, v.Terms.AnchorDay > 0, v.Part.Days, v.Net().Minor
 	case events.SubscriptionExtended:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At).move(span{v.From, v.To})
 		s.gaps = append(s.gaps, span{v.UnservedFrom, v.UnservedTo})
@@ -62,12 +68,19 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 			s.gaps = append(s.gaps, span{off.From, off.To})
 		}
 		s.tell(v.PaidUntil, v.Moved)
+	case events.PaidTimeCarriedOver:
+		s.carried, s.paidUntil = v.PaidUntil, v.PaidUntil
 	case events.PeriodWithdrawn:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodWithdrawn, e.Meta.At)
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodCancelled:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodCancelled, e.Meta.At)
 		s.tell(v.PaidUntil, v.Moved)
+	case events.PeriodReissued:
+		if p := s.periods[v.InvoiceID]; p != nil {
+			delete(s.periods, v.InvoiceID)
+			p.since, s.periods[v.CorrectedID] = e.Meta.At, p
+		}
 	case events.SubscriptionEnded:
 		s.ended = v.At
 	case events.SubscriptionPaused:
@@ -76,8 +89,38 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		s.gaps = append(s.gaps, span{s.paused, v.At})
 		s.paused = time.Time{}
 		s.tell(v.PaidUntil, v.Moved)
+	case events.CompensationTakenBack:
+		if at := slices.Index(s.grants, subscribers.Grant{At: v.GivenAt, Days: v.Days}); at >= 0 {
+			s.grants = slices.Delete(s.grants, at, at+1)
+		}
+		s.tell(v.PaidUntil, v.Moved)
+	case events.SubscriptionCompensated:
+		s.grant(v)
+		s.tell(v.PaidUntil, v.Moved)
 	default: // the other events say nothing about this
 	}
+}
+
+// grant notes days that were given: the period in which they lie is longer by them.
+func (s *subscription) grant(e events.SubscriptionCompensated) {
+	if e.Days > 0 {
+		s.grants = append(s.grants, subscribers.Grant{At: e.GivenAt, Days: e.Days})
+	}
+}
+
+// granted is the length of the days that were given in a period.
+func (s *subscription) granted(in span) (sum time.Duration) {
+	zone, err := time.LoadLocation(s.state.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	for _, g := range s.grants {
+		if !g.At.Before(in.from) && g.At.Before(in.to) {
+			end := in.to.Add(-sum)
+			sum += end.Sub(end.In(zone).AddDate(0, 0, -g.Days))
+		}
+	}
+	return sum
 }
 
 // became notes the new state of a period.
@@ -141,11 +184,19 @@ func (s *subscription) unpaid(in span) time.Duration {
 	return sum
 }
 
-// lengths are the shortest and the longest time that a period of a unit can have by the calendar: a day may have a
-// change of the clock in it, and months differ. An unknown unit counts as a month.
-func lengths(unit calendar.Period) (shortest, longest time.Duration) {
+// lengths are the shortest and the longest time that a period can have by the calendar: a day may have a change of the
+// clock in it, months differ, and with a billing day the first day need not be whole. An unknown unit counts as a
+// month.
+func (p *period) lengths() (shortest, longest time.Duration) {
 	const day, change = 24 * time.Hour, 2 * time.Hour
-	switch unit {
+	switch {
+	case p.days > 0:
+		whole := time.Duration(p.days) * day
+		return whole - day - change, whole + change
+	case p.byDay:
+		return 27*day - change, 31*day + change
+	}
+	switch p.unit {
 	case calendar.Hour:
 		return time.Hour, time.Hour
 	case calendar.Day:

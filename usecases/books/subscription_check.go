@@ -22,7 +22,7 @@ func (b *Books) checkSubscriptions(f *findings) {
 	}
 	for subscriber, a := range b.accounts {
 		for of, inv := range a.invoices {
-			if inv.subscription.IsZero() {
+			if inv.subscription.IsZero() || inv.replaced {
 				continue
 			}
 			on := []About{about("invoice", of), about("subscription", inv.subscription), about("account", subscriber)}
@@ -42,14 +42,18 @@ func (s *subscription) checkTime(f *findings, on About) {
 	if s.old {
 		return
 	}
-	var end time.Time
+	end := s.carried
 	var last span
 	for _, p := range s.paid() {
 		if p.place.from.Before(last.to) {
 			f.add(PeriodsOverlap, fmt.Sprintf("%s and %s", last, p.place), on)
 		}
-		shortest, longest := lengths(p.unit)
-		if length := p.place.to.Sub(p.place.from) - s.unpaid(p.place); length < shortest || length > longest {
+		shortest, longest := p.lengths()
+		length := p.place.to.Sub(p.place.from)
+		if !p.byDay {
+			length -= s.unpaid(p.place) + s.granted(p.place)
+		}
+		if length < shortest || length > longest {
 			f.add(PeriodLengthDiffers, fmt.Sprintf("%s is %s long for one %s", p.place, length, p.unit), on)
 		}
 		if last = p.place; p.place.to.After(end) {
@@ -100,13 +104,16 @@ func (b *Books) checkService(f *findings, s *subscription, on About) {
 	if a == nil || s.state.Terms.Mode != events.Prepaid || s.old {
 		return
 	}
-	price, open := s.state.Terms.Price.Minor, 0
+	next := s.state.NextPrice(f.before)
+	price, open := max(s.state.Terms.Price.Minor, next.Minor), 0
 	for of, p := range s.periods {
 		inv := a.invoices[of]
 		if inv == nil {
 			continue
 		}
-		price = max(price, inv.total) // the price without tax is smaller
+		if price = max(price, inv.total); p.net > 0 { // the price without tax is smaller
+			price = max(price, next.MulDivRounded(inv.total, p.net).Minor+1)
+		}
 		if p.state != subscribers.PeriodDue && p.state != subscribers.PeriodWithdrawn {
 			continue
 		}
@@ -117,7 +124,8 @@ func (b *Books) checkService(f *findings, s *subscription, on About) {
 				instant(s.ended)), on, about("invoice", of))
 		}
 	}
-	idle := s.ended.IsZero() && s.paused.IsZero() && open == 0 && f.old(s.since) && f.old(s.paidUntil)
+	idle := s.state.Undone.IsZero() &&
+		s.ended.IsZero() && s.paused.IsZero() && open == 0 && f.old(s.since) && f.old(s.paidUntil)
 	if idle && price > 0 && a.credit >= price && f.old(a.since) && a.state.Currency == s.state.Terms.Price.Currency {
 		f.add(CreditWithoutService, fmt.Sprintf("paid until %s, the credit is %d and a period %d",
 			instant(s.paidUntil), a.credit, price), on, about("account", s.subscriber))
@@ -130,7 +138,8 @@ func (s *subscription) checkNext(f *findings, on About) {
 	if end.IsZero() {
 		end = s.state.StartsAt
 	}
-	running := s.state.Terms.Mode == events.Postpaid && s.ended.IsZero() && s.paused.IsZero()
+	running := s.state.Terms.Mode == events.Postpaid && s.state.Undone.IsZero() &&
+		s.ended.IsZero() && s.paused.IsZero()
 	if running && f.old(end) && f.old(s.since) {
 		f.add(PeriodMissing, "no period is due from "+instant(end)+" on", on)
 	}

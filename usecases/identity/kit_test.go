@@ -119,7 +119,7 @@ func (k *kit) known(email string, done bus.Result) id.User {
 // shown waits until the read model of users shows a write.
 func (k *kit) shown(done bus.Result) {
 	k.t.Helper()
-	k.must(k.users.Views.WaitFor(k.t.Context(), identityviews.UsersName, done.Position))
+	coretest.WaitFor(k.t, k.users.Views, done.Position, identityviews.UsersName)
 }
 
 // member is a user's membership as the log has it. Users belong to no organization, so the load is unchecked.

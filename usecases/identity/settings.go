@@ -38,6 +38,7 @@ type SettingsChange struct {
 	TaxPIN        *string
 	Tax           *Tax
 	Holidays      *[]calendar.Date
+	SuspenseDays  *int
 }
 
 // Tax is a tax rule as a person types it. It replaces the present one as a whole.
@@ -147,10 +148,6 @@ func (s Settings) releaseSettled(ctx context.Context, asked usecases.Asked, want
 	return nil
 }
 
-// percentUnit makes money.Parse read a percentage: a currency with two decimals, whose minor units are then basis
-// points.
-const percentUnit = money.KES
-
 // onto applies the change to the present settings.
 func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings, error) {
 	set := func(to *string, from *string) {
@@ -168,16 +165,21 @@ func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings,
 	if in.Holidays != nil {
 		b.Holidays = *in.Holidays
 	}
+	if in.SuspenseDays != nil {
+		if *in.SuspenseDays < 1 {
+			return b, failure.NewInvalid("invalid_input", "suspenseDays must be 1 to 90 days")
+		}
+		b.SuspenseDays = *in.SuspenseDays
+	}
 	if in.Tax == nil {
 		return b, nil
 	}
 	var faults failure.Faults
 	b.Tax = events.TaxRule{Inclusive: in.Tax.Inclusive}
 	for _, t := range in.Tax.Components {
-		rate, err := money.Parse(t.Percent, percentUnit)
-		faults.Check(err == nil, "tax", "rates must be percentages with at most two decimals")
 		b.Tax.Components = append(b.Tax.Components, events.TaxComponent{
-			Name: strings.TrimSpace(t.Name), BasisPoints: rate.Minor, Compound: t.Compound,
+			Name:        strings.TrimSpace(t.Name),
+			BasisPoints: usecases.BasisPoints(t.Percent, "tax", &faults), Compound: t.Compound,
 		})
 	}
 	return b, faults.Err()

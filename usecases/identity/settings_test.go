@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -155,7 +156,7 @@ func TestSettings_ASettledPrefixIsReleasedOnTheNextDay(t *testing.T) {
 	change := func(org id.Organization, prefix string) error {
 		done, err := k.Settings.Change(t.Context(), public(org), identitycases.SettingsChange{InvoicePrefix: &prefix})
 		if err == nil {
-			k.must(k.users.Views.WaitFor(t.Context(), identityviews.OrganizationsName, done.Position))
+			coretest.WaitFor(t, k.users.Views, done.Position, identityviews.OrganizationsName)
 		}
 		return err
 	}
@@ -192,7 +193,7 @@ func TestSettings_ARepeatedReleaseOfOneDayActsOnce(t *testing.T) {
 			InvoicePrefix: &prefix,
 		})
 		k.must(err)
-		k.must(k.users.Views.WaitFor(t.Context(), identityviews.OrganizationsName, done.Position))
+		coretest.WaitFor(t, k.users.Views, done.Position, identityviews.OrganizationsName)
 	}
 	change("NET")
 	k.must(k.Settings.ReleaseSettled(t.Context(), k.clock.Now()))
@@ -216,7 +217,7 @@ func TestSettings_AnOrganizationWhosePrefixesCannotBeReadKeepsNoOtherWaiting(t *
 	for org, prefix := range map[id.Organization]string{k.acme: "NET", k.other: "ISP"} {
 		done, err := k.Settings.Change(t.Context(), public(org), identitycases.SettingsChange{InvoicePrefix: &prefix})
 		k.must(err)
-		k.must(k.users.Views.WaitFor(t.Context(), identityviews.OrganizationsName, done.Position))
+		coretest.WaitFor(t, k.users.Views, done.Position, identityviews.OrganizationsName)
 	}
 	broken, fault := k.Settings, errors.New("no rows for you")
 	first, second := k.acme, k.other // in the order of the list

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Outgoing is a message as a gateway gets it.
@@ -47,6 +48,8 @@ type Delivery struct {
 	Quiet     func(ctx context.Context, org id.Organization) (*Quiet, error)
 	Shortcode string                   // of the platform's paybill; "" = none
 	PayLink   func(slug string) string // address of the payment page of an organization
+	// Fuse holds the messages of an organization that sends far more than usual; nil = none is held.
+	Fuse *usecases.Fuse
 
 	mu    sync.Mutex
 	taken map[id.Any]id.Message // by job: its gateway took it, and the log has no record of that yet
@@ -110,7 +113,25 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 		}
 		return open, nil
 	}
+	if held, err := d.held(ctx, args.OrgID); err != nil || held {
+		look := now.Add(heldWait)
+		if look.After(args.Until) {
+			look = args.Until
+		}
+		return look, err
+	}
 	return time.Time{}, d.hand(ctx, f, args, a)
+}
+
+// heldWait is how long a message waits that is held, before it looks again.
+const heldWait = time.Minute
+
+// held reports whether the messages of an organization wait for a person.
+func (d *Delivery) held(ctx context.Context, org id.Organization) (bool, error) {
+	if d.Fuse == nil {
+		return false, nil
+	}
+	return d.Fuse.Holds(ctx, org)
 }
 
 // queue asks for the message of a job and gives its state. When it is there already it stays that of its sender, which
@@ -126,7 +147,7 @@ func (d *Delivery) queue(
 	}
 	_, err = d.Bus.Execute(ctx, commands.QueueMessage{
 		MessageID: which, OrgID: args.OrgID, SubscriberID: args.SubscriberID, SubscriptionID: args.SubscriptionID,
-		Template: args.Template, Until: args.Until, Sender: a.Job,
+		Template: args.Template, Until: args.Until, Sender: a.Job, OutageID: args.OutageID,
 	}, a.Meta("queue"))
 	if err != nil {
 		return m, err
@@ -202,7 +223,11 @@ func (d *Delivery) took(a Attempt) (which id.Message, taken bool) {
 
 // confirm records that the gateway took a message, unless another program has ended it meanwhile.
 func (d *Delivery) confirm(ctx context.Context, a Attempt, which id.Message) error {
-	_, err := d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, a.Meta("confirm"))
+	meta := a.Meta("confirm")
+	done, err := d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, meta)
+	if done.Changed && d.Fuse != nil {
+		d.Fuse.Happened(meta.OrgID, 1)
+	}
 	if err != nil && failure.CodeOf(err) != "message_over" {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -35,6 +37,8 @@ type facts struct {
 	account    billing.Account          // of the customer
 	shortcode  string                   // to which customers pay; "" = none
 	usage      access.Usage             // of the line; read for messages about a cap only
+	outage     outages.Outage           // read for messages about it only
+	told       bool                     // the customer was told that the outage began
 }
 
 // load reads the facts. ok is false when the subscription or its customer is not known any more.
@@ -70,6 +74,9 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	if err == nil && args.Template.AboutCap() {
 		f.usage, _, err = bus.LoadOwned[access.Usage](ctx, d.Bus, args.OrgID, args.SubscriptionID)
 	}
+	if err == nil && args.Template.AboutOutage() {
+		err = d.ofOutage(ctx, args, &f)
+	}
 	if err == nil {
 		f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID) // of the row above
 	}
@@ -77,6 +84,17 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 		err = d.settings(ctx, &f)
 	}
 	return f, err == nil, err
+}
+
+// ofOutage reads the outage, and whether the customer was told that it began.
+func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
+	if f.outage, _, err = bus.LoadOwned[outages.Outage](ctx, d.Bus, args.OrgID, args.OutageID); err != nil {
+		return err
+	}
+	args.Template = events.NoticeOutage
+	began, _, err := bus.LoadUnchecked[messaging.Message](ctx, d.Bus, f.message(args))
+	f.told = began.Over && !began.Dropped
+	return err
 }
 
 // settings reads what the organization has set.
@@ -101,7 +119,7 @@ func (d *Delivery) settings(ctx context.Context, f *facts) error {
 // silent reports whether customers are not told: hours and days are bought one by one and end without a word
 // (docs/rules/access-dunning.md#small-debts). What is used of their caps is told.
 func (f facts) silent(about events.MessageTemplate) bool {
-	return f.line.Terms.EndsWithPaidTime() && !about.AboutCap()
+	return f.line.Terms.EndsWithPaidTime() && !about.AboutCap() && !about.AboutOutage()
 }
 
 // cause names what a message is about. A customer who pays invoices hears once of those that are due together, whatever
@@ -118,16 +136,19 @@ func (f facts) cause(args commands.SendMessage) []string {
 			strconv.FormatInt(args.CapCount.Allowed, 10),
 		}
 	}
+	if args.Template.AboutOutage() {
+		return []string{args.SubscriberID.String(), string(args.Template), args.OutageID.String()}
+	}
 	if args.Template.Reminds() {
 		return []string{of, "reminder", args.DueAt.UTC().Format(time.RFC3339)}
 	}
 	return []string{of, string(args.Template)}
 }
 
-// message is the id of a message: one for each cause and local day, and for caps one for each cause.
+// message is the id of a message: one for each cause and local day, and for caps and outages one for each cause.
 func (f facts) message(args commands.SendMessage) id.Message {
 	day := ""
-	if !args.Template.AboutCap() {
+	if !args.Template.AboutCap() && !args.Template.AboutOutage() {
 		day = calendar.On(args.At, f.zone).String()
 	}
 	parts := append([]string{args.OrgID.String(), day}, f.cause(args)...)
@@ -153,6 +174,10 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 		return state.Off()
 	case events.NoticeRestored:
 		return !state.Cut()
+	case events.NoticeOutage:
+		return f.outage.Lasts()
+	case events.NoticeOutageOver:
+		return !f.outage.Lasts() && f.told
 	case events.NoticeCapWarned, events.NoticeCapThrottled, events.NoticeCapStopped:
 		return now.Before(f.usage.Period.ResetsAt) &&
 			f.usage.Tells(args.Template, args.CapPeriod, args.CapCount.Allowed, f.line.Terms.Access.Cap)
@@ -165,7 +190,7 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 // not asked for. Everything that the customer's money pays before is added.
 func (f facts) due(args commands.SendMessage, now time.Time) money.Amount {
 	if f.line.Terms.Mode == events.Prepaid {
-		return f.account.ToRenew(args.SubscriptionID, f.line.Terms.Price, f.org.Billing.Tax)
+		return f.account.ToRenew(args.SubscriptionID, f.line.NextLines(now, f.zone), f.org.Billing.Tax)
 	}
 	if args.Template.Reminds() {
 		now = args.DueAt
@@ -211,6 +236,9 @@ func (f facts) values(args commands.SendMessage, link string, now time.Time) map
 		if args.CapCount.Then == events.CapStop {
 			v["then"] = "stops"
 		}
+	}
+	if args.Template.AboutOutage() {
+		v["since"], v["what"] = f.outage.StartedAt.In(f.zone).Format("2 Jan 15:04"), f.outage.Title
 	}
 	if f.shortcode != "" {
 		v["pay"] = "Paybill " + f.shortcode + " or " + link

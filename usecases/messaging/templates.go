@@ -2,6 +2,7 @@ package messagingcases
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -22,6 +23,13 @@ type Templates map[events.MessageTemplate]Template
 // DefaultTemplates are the English ones. Texts for phones fit into one message of 160 characters with usual names.
 // Reminders promise nothing for a payment, because a blocked customer has them, too.
 func DefaultTemplates() Templates {
+	all := paymentTemplates()
+	maps.Copy(all, outageTemplates())
+	return all
+}
+
+// paymentTemplates are the English ones about what is to be paid, and about access and caps.
+func paymentTemplates() Templates {
 	return Templates{
 		events.ReminderBefore: {
 			SMS:     "{org}: {amount} is due on {due} for account {account}. {pay}",
@@ -78,6 +86,24 @@ func DefaultTemplates() Templates {
 			Subject: "{org}: your internet is stopped until {resets}",
 			Text: "Dear customer,\n\n{used} of {allowed} of account {account} ({plan}) are used, and your internet " +
 				"is stopped until {resets}." + addMore,
+		},
+	}
+}
+
+// outageTemplates are the English ones about outages of the network. They say nothing about payments.
+func outageTemplates() Templates {
+	return Templates{
+		events.NoticeOutage: {
+			SMS:     "{org}: there is no internet where you are since {since}. We are working on it. {what}",
+			Subject: "{org}: there is no internet where you are",
+			Text: "Dear customer,\n\nthe internet of account {account} ({plan}) is down since {since}. We are " +
+				"working on it, and you need not call us.\n\n{what}\n{org}\n",
+		},
+		events.NoticeOutageOver: {
+			SMS:     "{org}: the internet of account {account} works again. We are sorry for the outage.",
+			Subject: "{org}: your internet works again",
+			Text: "Dear customer,\n\nthe internet of account {account} ({plan}) works again, after an outage since " +
+				"{since}. We are sorry for that.\n{org}\n",
 		},
 	}
 }

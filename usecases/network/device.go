@@ -62,6 +62,7 @@ type RegisterInput struct {
 	APIPassword       secrets.Text
 
 	RequireMessageAuthenticator bool
+	UpstreamID                  id.Device // zero = behind none
 }
 
 // details are the router's details in the form of events, with the default ports.
@@ -106,11 +107,17 @@ func (d Devices) Register(ctx context.Context, asked usecases.Asked, in Register
 	if err := command.Validate(); err != nil {
 		return device, bus.Result{}, err
 	}
+	if err := d.canStandBehind(ctx, asked.Org(), device, in.UpstreamID); err != nil {
+		return device, bus.Result{}, err
+	}
 	if err := d.keepFirst(ctx, command, given); err != nil {
 		return device, bus.Result{}, err
 	}
 	done, err := d.register(ctx, asked, command)
 	err = d.forgetRefused(ctx, device, err, command.RadiusRef, command.TunnelRef, command.APIRef)
+	if err == nil && !in.UpstreamID.IsZero() {
+		done, err = d.standBehind(ctx, asked, device, in.UpstreamID, done)
+	}
 	if err == nil {
 		d.Soon(device, done.Position)
 	}
@@ -213,6 +220,7 @@ type DeviceChange struct {
 	APIPassword       *secrets.Text
 
 	RequireMessageAuthenticator *bool
+	UpstreamID                  *id.Device // zero = behind none
 }
 
 // details applies the change to the present details.
@@ -244,10 +252,15 @@ func (in DeviceChange) overtakes(from, now events.DeviceDetails) bool {
 // polled. If-Match is checked with the details, before any credential changes; a crash in between leaves the former
 // credentials in use. A repeat under the same key goes on where the first try ended. Two changes at once of different
 // fields both count; of two of the same field one is refused. Fails: device_not_found, invalid_input, stale_revision,
-// concurrent_change, address_routers_reached, rate_limited.
+// concurrent_change, address_routers_reached, rate_limited, upstream_cycle, and device_not_found for an upstream.
 func (d Devices) Change(
 	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange,
 ) (bus.Result, error) {
+	if in.UpstreamID != nil {
+		if err := d.canStandBehind(ctx, asked.Org(), device, *in.UpstreamID); err != nil {
+			return bus.Result{}, err
+		}
+	}
 	var from *network.Device // the state that the change was made from
 	done, err := usecases.Amend(ctx, d.Bus, asked, device, func(present network.Device) (commands.Command, error) {
 		first := from == nil
@@ -283,6 +296,11 @@ func (d Devices) Change(
 	if done, err = d.replaceCredentials(ctx, asked, *from, in, done); err != nil {
 		return done, err
 	}
+	if in.UpstreamID != nil {
+		if done, err = d.standBehind(ctx, asked, device, *in.UpstreamID, done); err != nil {
+			return done, err
+		}
+	}
 	d.Soon(device, done.Position)
 	return done, nil
 }
@@ -302,7 +320,7 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 	case state.Org.IsZero() || state.Org != asked.Org():
 		return bus.Result{}, commands.ErrNoDevice()
 	case state.Decommissioned:
-		if err := d.drop(ctx, state); err != nil {
+		if err := d.drop(ctx, asked, state); err != nil {
 			return bus.Result{}, err
 		}
 		return bus.Result{}, commands.ErrNoDevice()
@@ -315,12 +333,16 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 	if err != nil {
 		return done, err
 	}
-	return done, d.drop(ctx, state)
+	return done, d.drop(ctx, asked, state)
 }
 
 // drop deletes the secrets of a decommissioned router that nobody needs, and what else is kept about it. A secret that
 // is deleted already is no failure.
-func (d Devices) drop(ctx context.Context, state network.Device) error {
+func (d Devices) drop(ctx context.Context, asked usecases.Asked, state network.Device) error {
+	leaving := commands.LeaveTopology{OrgID: state.Org, DeviceID: state.ID}
+	if _, err := d.Bus.Execute(ctx, leaving, asked.Step("leave")); err != nil {
+		return err
+	}
 	for _, ref := range []id.Secret{state.APIRef, state.TunnelRef, state.ReportRef} {
 		if ref.IsZero() {
 			continue

@@ -25,12 +25,10 @@ func (p *plant) unchecked() *networkviews.Unchecked {
 		return p.workers.CheckDrift(p.t.Context(), commands.CheckDrift{DeviceID: p.device}, cause)
 	})
 	recorded, err := p.Store.Read(p.t.Context(), commands.DeviceCategory+"-"+p.device.String(), 0)
-	if err == nil {
-		err = p.views.WaitFor(p.t.Context(), networkviews.DevicesName, recorded[len(recorded)-1].Position)
-	}
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	coretest.WaitFor(p.t, p.views, recorded[len(recorded)-1].Position, networkviews.DevicesName)
 	row, err := p.runs.Devices.Get(p.t.Context(), p.org, p.device)
 	if err != nil || row == nil {
 		p.t.Fatalf("%+v, %v", row, err)

@@ -77,6 +77,7 @@ func newKitBy(t *testing.T, base clock.Clock, models ...runner.Projection) *kit 
 	bus.Register(k.Bus, network.Devices())
 	bus.Register(k.Bus, network.Services())
 	bus.Register(k.Bus, network.AddressPlans())
+	bus.Register(k.Bus, network.Topologies())
 	bus.Register(k.Bus, network.Runs())
 	k.devices = networkcases.Devices{
 		Bus: k.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, ManagementAddresses: true,

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -35,6 +36,23 @@ type Gateways struct {
 	Gateways paymentsviews.GatewaysQuery
 }
 
+// Paybill is the number that customers pay to, and its environment; "" while no number takes money of a currency. What
+// is paid there is KES, which no account in another currency takes. row = the organization's settings; nil = it never
+// made any, so it uses the platform's number.
+func (g Gateways) Paybill(row *paymentsviews.GatewayRow, currency money.Currency) (shortcode, environment string) {
+	switch {
+	case currency != money.KES:
+		return "", ""
+	case row != nil && row.Direct && !row.Active():
+		return "", ""
+	case row != nil && row.Direct:
+		return row.Shortcode, row.Environment
+	case g.Platform.Shortcode == "":
+		return "", ""
+	}
+	return g.Platform.Shortcode, g.Platform.Environment
+}
+
 // GatewayInput has the settings that an organization wants.
 type GatewayInput struct {
 	Direct      bool   // on a shortcode of its own; false = on the platform's
@@ -42,7 +60,11 @@ type GatewayInput struct {
 	Shortcode   string // of direct mode only, like the secrets
 	// A secret that is absent or secrets.Hidden stays as it is.
 	ConsumerKey, ConsumerSecret, Passkey secrets.Text
-	RejectUnknownAccounts                bool // refuse paybill payments that name no account of the organization
+	// Initiator and SecurityCredential are optional. "" and secrets.Hidden leave them as they are; the name "-" removes
+	// both.
+	Initiator             string
+	SecurityCredential    secrets.Text
+	RejectUnknownAccounts bool // refuse paybill payments that name no account of the organization
 }
 
 // Configure adopts settings. New credentials are stored in the vault under a new reference before the settings name
@@ -169,6 +191,12 @@ func (g Gateways) command(
 		vault.Secret{Ref: candidate, OrgID: org, Purpose: commands.GatewayCredentialsPurpose}, plain)
 }
 
+// HasInitiator reports whether credentials name an operator for status and reversals.
+func (g Gateways) HasInitiator(ctx context.Context, ref id.Secret) (bool, error) {
+	c, err := g.read(ctx, ref)
+	return c.Initiator != "", err
+}
+
 // read gives the credentials behind a reference; empty ones for the zero reference.
 func (g Gateways) read(ctx context.Context, ref id.Secret) (commands.GatewayCredentials, error) {
 	var out commands.GatewayCredentials
@@ -191,13 +219,24 @@ func (in GatewayInput) credentials(before commands.GatewayCredentials) (commands
 		ConsumerKey:    orBefore(in.ConsumerKey, before.ConsumerKey),
 		ConsumerSecret: orBefore(in.ConsumerSecret, before.ConsumerSecret),
 		Passkey:        orBefore(in.Passkey, before.Passkey),
+
+		Initiator:          orBefore(secrets.Text(in.Initiator), before.Initiator),
+		SecurityCredential: orBefore(in.SecurityCredential, before.SecurityCredential),
+	}
+	if in.Initiator == noInitiator {
+		after.Initiator, after.SecurityCredential = "", ""
 	}
 	var faults failure.Faults
 	faults.Check(after.ConsumerKey != "", "consumerKey", "is required in direct mode")
 	faults.Check(after.ConsumerSecret != "", "consumerSecret", "is required in direct mode")
 	faults.Check(after.Passkey != "", "passkey", "is required in direct mode")
+	faults.Check((after.Initiator == "") == (after.SecurityCredential == ""), "securityCredential",
+		"and initiator go together")
 	return after, faults.Err()
 }
+
+// noInitiator is the name that removes the initiator.
+const noInitiator = "-"
 
 // orBefore is the given secret, or the present one when the given one is empty or hidden.
 func orBefore(given secrets.Text, before string) string {

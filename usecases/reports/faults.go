@@ -17,7 +17,11 @@ import (
 const (
 	NothingSaved        = "nothing_saved"
 	ProviderDown        = "provider_down"
+	Outage              = "outage"
 	RouterDown          = "router_down"
+	CutsHeld            = "cuts_held"
+	RunHeld             = "run_held"
+	MessagesHeld        = "messages_held"
 	GatewayUnregistered = "gateway_unregistered"
 	ServiceFailed       = "service_failed"
 	ServiceDegraded     = "service_degraded"
@@ -26,7 +30,8 @@ const (
 
 // Kinds lists them in their order.
 var Kinds = []string{
-	NothingSaved, ProviderDown, RouterDown, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
+	NothingSaved, ProviderDown, Outage, RouterDown, RunHeld, CutsHeld, MessagesHeld, GatewayUnregistered,
+	ServiceFailed, ServiceDegraded, RouterDrifted,
 }
 
 // PaymentsWaiting is an effect that is no fault itself.
@@ -36,9 +41,12 @@ const PaymentsWaiting = "payments_waiting"
 const (
 	RootPart     = "part" // of the program; an organization does not learn which
 	RootDevice   = "device"
+	RootOutage   = "outage"
 	RootService  = "service"
 	RootGateway  = "gateway"
 	RootProvider = "provider"
+	RootRun      = "run"
+	RootFuse     = "fuse"
 )
 
 // Fault is something that is broken now, with all that is broken because of it.
@@ -106,16 +114,24 @@ func (r reading) network(ctx context.Context) error {
 	for _, s := range services {
 		of[s.DeviceID] = append(of[s.DeviceID], s)
 	}
+	outages, err := r.outages(ctx)
+	if err != nil {
+		return err
+	}
 	for _, d := range devices {
 		if d.SetupAt != nil || slices.ContainsFunc(of[d.ID], drifts) {
 			r.out.Network.Drifted++
 		}
 		if r.condition(d, polls) == networkviews.ConditionDown {
-			r.out.Faults = append(r.out.Faults, routerDown(d, of[d.ID], off, polls[d.ID]))
+			down := routerDown(d, of[d.ID], off, polls[d.ID])
+			if !outages.has(d.ID, down) {
+				r.out.Faults = append(r.out.Faults, down)
+			}
 			continue
 		}
 		r.unwell(d, of[d.ID])
 	}
+	r.out.Faults = append(r.out.Faults, outages.faults...)
 	slices.SortStableFunc(r.out.Faults, worse)
 	return nil
 }
@@ -365,7 +381,9 @@ func (r Report) withoutNetwork() Report {
 	}
 	r.Faults = slices.Clone(r.Faults)
 	for i := range r.Faults {
-		r.Faults[i].Root.ID, r.Faults[i].Words = "", ""
+		if r.Faults[i].Words = ""; r.Faults[i].Root.Type != RootOutage { // support may open outages
+			r.Faults[i].Root.ID = ""
+		}
 	}
 	return r
 }

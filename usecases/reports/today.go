@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/outages"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/reports"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -53,6 +54,8 @@ type Today struct {
 	ProviderAway func(ctx context.Context, org id.Organization) (time.Time, error)
 	// Saves fails while nothing can be saved, because the event store or the database takes nothing.
 	Saves func(ctx context.Context) error
+	// Hit counts the customers of an outage of the network.
+	Hit func(ctx context.Context, row outagesviews.OutageRow) (int, error)
 	// Shared and SharedGone have readings that go on: whoever asks for the same meanwhile shares one.
 	Shared     *joined.Reads[id.Organization, Report]
 	SharedGone *joined.Reads[id.Organization, Gone]
@@ -69,26 +72,36 @@ type Asked struct {
 
 // Report is how an organization does at an instant.
 type Report struct {
-	Date         calendar.Date // in the organization's zone
-	Zone         *time.Location
-	Currency     money.Currency
-	AsOf         time.Time
-	Month        calendar.Date // the first day of the present month
-	Money        Takings
-	Overdue      billingviews.Overdue
-	Suspense     []paymentsviews.CurrencySuspense
-	Customers    subscribersviews.Counted
-	Active       int // subscriptions
-	Dunning      map[events.DunningState]int
-	Online       telemetry.OnlineCounts
-	Unheard      int // customers of Online behind routers that do not answer
-	Differences  map[events.AccessDifferenceKind]int
-	Waiting      int // prompts whose outcome is not known
-	PaymentsLost int // that failed today
-	MessagesLost int // that failed today
-	Network      Network
-	Since        Since
-	Faults       []Fault // the worst first
+	Date          calendar.Date // in the organization's zone
+	Zone          *time.Location
+	Currency      money.Currency
+	AsOf          time.Time
+	Month         calendar.Date // the first day of the present month
+	Money         Takings
+	Overdue       billingviews.Overdue
+	Suspense      []paymentsviews.CurrencySuspense
+	SuspenseDays  int // after so many days money in suspense is an alarm
+	Refunds       paymentsviews.OpenRefunds
+	Customers     subscribersviews.Counted
+	Active        int // subscriptions
+	Dunning       map[events.DunningState]int
+	Online        telemetry.OnlineCounts
+	Unheard       int // customers of Online behind routers that do not answer
+	Differences   map[events.AccessDifferenceKind]int
+	Waiting       int // prompts whose outcome is not known
+	PaymentsLost  int // that failed today
+	MessagesLost  int // that failed today
+	Compensations Compensations
+	Network       Network
+	Since         Since
+	Faults        []Fault // the worst first
+}
+
+// Compensations counts compensations that need a look.
+type Compensations struct {
+	Applying   int           // begun, and not at their end
+	Failed     int           // of which some customers got nothing although the preview said otherwise
+	FailedFrom calendar.Date // the day from which Failed counts, by their preview
 }
 
 // Network counts routers and services.
@@ -143,7 +156,8 @@ func (u Today) begin(ctx context.Context, org id.Organization) (reading, error) 
 	if err != nil {
 		return reading{}, err
 	}
-	out := &Report{AsOf: u.Clock.Now(), Zone: zone, Currency: settings.Currency}
+	out := &Report{AsOf: u.Clock.Now(), Zone: zone, Currency: settings.Currency,
+		SuspenseDays: usecases.SuspenseDays(settings)}
 	out.Date = calendar.On(out.AsOf, zone)
 	days := spansOf(out.AsOf, zone)
 	out.Month = calendar.On(days.month.From, zone)
@@ -183,7 +197,7 @@ func (u Today) since(ctx context.Context, org id.Organization, at time.Time) (Si
 func (r reading) all(ctx context.Context) error {
 	halves, ctx := errgroup.WithContext(ctx)
 	for _, half := range [][]func(context.Context) error{
-		{r.money, r.failures, r.network}, {r.customers, r.access},
+		{r.money, r.failures, r.compensations, r.network}, {r.customers, r.access},
 	} {
 		halves.Go(func() error {
 			return loop.Try(func() error {
@@ -227,12 +241,20 @@ func (r reading) money(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.out.Suspense, err = paymentsviews.ReceiptsQuery{Views: r.Views}.SuspenseByCurrency(ctx, r.org)
+	r.out.Suspense, err = paymentsviews.ReceiptsQuery{Views: r.Views}.SuspenseByCurrency(ctx, r.org,
+		r.out.AsOf.AddDate(0, 0, -r.out.SuspenseDays))
+	if err != nil {
+		return err
+	}
+	r.out.Refunds, err = paymentsviews.RefundsQuery{Views: r.Views}.Open(ctx, r.org)
 	if err != nil {
 		return err
 	}
 	r.out.Waiting, err = paymentsviews.PaymentsQuery{Views: r.Views}.Waiting(ctx, r.org)
-	return err
+	if err != nil {
+		return err
+	}
+	return r.held(ctx)
 }
 
 // customers counts them, and their subscriptions.

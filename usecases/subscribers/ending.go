@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -19,6 +20,24 @@ import (
 type Ending struct {
 	StaysDue []EndingInvoice // for periods that have begun, and for what was sold to it
 	Voided   []EndingInvoice // for time that never began, and orders; also those given back by a credit note
+	Credited []EndingCredit  // for days that will not be used
+	Charged  []EndingCharge  // that no period has, on a last invoice
+}
+
+// EndingCharge is a charge of the invoice that an end makes.
+type EndingCharge struct {
+	Description string
+	Amount      money.Amount // by the organization's tax rule
+}
+
+// EndingCredit is the part of an invoice that an end gives back. What of it was paid pays what else is owed, or becomes
+// credit.
+type EndingCredit struct {
+	ID     id.Invoice
+	Number string // "" for a draft
+	Days   int    // from today on
+	Of     int    // days of the period
+	Amount money.Amount
 }
 
 // EndingInvoice is an invoice that is not paid, or not whole.
@@ -46,7 +65,11 @@ func (u Subscriptions) Ending(
 	if err != nil && !errors.Is(err, commands.ErrNoAccount()) { // who was never charged owes nothing
 		return nil, err
 	}
-	out, dropped := Ending{}, s.Ending(u.Clock.Now())
+	dropped, unused, charges := s.Ending(u.Clock.Now())
+	out := Ending{Credited: credited(account, unused)}
+	for _, x := range charges {
+		out.Charged = append(out.Charged, EndingCharge{Description: s.ExtraCalled(x.ID), Amount: x.Amount})
+	}
 	for invoice, i := range account.Invoices {
 		if i.SubscriptionID != subscription && i.SoldTo != subscription {
 			continue
@@ -62,11 +85,31 @@ func (u Subscriptions) Ending(
 			out.Voided = append(out.Voided, one)
 			continue
 		}
-		out.StaysDue = append(out.StaysDue, one)
+		for _, c := range out.Credited {
+			if c.ID == invoice {
+				one.Due = one.Due.Sub(c.Amount.Min(one.Due))
+			}
+		}
+		if one.Due.Positive() {
+			out.StaysDue = append(out.StaysDue, one)
+		}
 	}
 	slices.SortFunc(out.StaysDue, dueFirst)
 	slices.SortFunc(out.Voided, dueFirst)
 	return &out, nil
+}
+
+// credited tells what the days would give back, without invoices of which nothing is left.
+func credited(account billing.Account, unused []events.DaysCredit) []EndingCredit {
+	var list []EndingCredit
+	for _, c := range unused {
+		if amount := account.DaysShare(c.InvoiceID, c.Days, c.Of); amount.Positive() {
+			list = append(list, EndingCredit{
+				ID: c.InvoiceID, Number: account.NumberOf(c.InvoiceID), Days: c.Days, Of: c.Of, Amount: amount,
+			})
+		}
+	}
+	return list
 }
 
 // dueFirst orders invoices as they are paid: by due date, then as they were issued.

@@ -68,6 +68,7 @@ func amina() events.SubscriberDetails {
 			"vip", " vip", "estate 4",
 		}),
 		Location: (&events.Location{Latitude: -1.28, Longitude: 36.82}).Text(), ExternalRef: personal.Of(" A-1 "),
+		TaxPIN: personal.Of(" A012345678Z "),
 	}
 }
 

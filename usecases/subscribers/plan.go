@@ -42,6 +42,7 @@ type CreatePlanInput struct {
 	Currency money.Currency  // "" = the organization's; another one is refused
 	Mode     events.BillingMode
 	Period   calendar.Period
+	Anchor   int                // billing day of monthly plans, 1 to 28; 0 = the anniversary
 	Late     events.LateRenewal // "" = from the payment
 	Rates    events.Rates
 	Access   AccessChange // what is nil is absent, or has its default
@@ -66,7 +67,7 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 	command := commands.CreatePlan{
 		PlanID: usecases.NewID[id.Plan](asked, "plan"), OrgID: asked.Org(), Code: in.Code, Terms: events.PlanTerms{
 			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
-			Mode: in.Mode, Period: in.Period, Rates: in.Rates, LateRenewal: in.Late,
+			Mode: in.Mode, Period: in.Period, AnchorDay: in.Anchor, Rates: in.Rates, LateRenewal: in.Late,
 			Access: in.Access.onto(events.AccessTerms{}, &faults),
 		},
 	}
@@ -85,6 +86,7 @@ type RevisePlanInput struct {
 	Price  *usecases.Figure // in the plan's currency
 	Mode   *events.BillingMode
 	Period *calendar.Period
+	Anchor *int
 	Late   *events.LateRenewal
 	Rates  *events.Rates
 	Access AccessChange
@@ -116,7 +118,7 @@ func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
 	}
 	t.Kind, t.Mode = null.Or(in.Kind, t.Kind), null.Or(in.Mode, t.Mode)
 	t.Period, t.Rates = null.Or(in.Period, t.Period), null.Or(in.Rates, t.Rates)
-	t.LateRenewal = null.Or(in.Late, t.LateRenewal)
+	t.AnchorDay, t.LateRenewal = null.Or(in.Anchor, t.AnchorDay), null.Or(in.Late, t.LateRenewal)
 	t.Access = in.Access.onto(t.Access, &faults)
 	return t, faults.Err()
 }

@@ -83,6 +83,9 @@ type CorrectInput struct {
 	NoLocation   bool // removes the place
 	Tags         *[]personal.Text
 	ExternalRef  *personal.Text
+	TaxPIN       *personal.Text
+	// AccountAliases are old account numbers, as people write them.
+	AccountAliases *[]personal.Text
 }
 
 // Correct changes the details that are given, and brings them into one form as Register does. Two corrections of
@@ -111,11 +114,15 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	set(&d.Address, in.Address, asWritten)
 	set(&d.Notes, in.Notes, asWritten)
 	set(&d.ExternalRef, in.ExternalRef, strings.TrimSpace)
+	set(&d.TaxPIN, in.TaxPIN, strings.TrimSpace)
 	if in.Location != nil || in.NoLocation {
 		d.Location = in.Location.Text()
 	}
 	if in.Tags != nil {
-		d.Tags = normalTags(*in.Tags)
+		d.Tags = normalTexts(*in.Tags, strings.TrimSpace)
+	}
+	if in.AccountAliases != nil {
+		d.AccountAliases = normalTexts(*in.AccountAliases, commands.NormalAlias)
 	}
 	return d
 }
@@ -127,17 +134,18 @@ func asWritten(text string) string { return text }
 func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 	return CorrectInput{
 		FirstName: &d.FirstName, LastName: &d.LastName, Phone: &d.Phone, Email: &d.Email, Address: &d.Address,
-		Notes: &d.Notes, Location: d.Place(), Tags: &d.Tags, ExternalRef: &d.ExternalRef,
+		Notes: &d.Notes, Location: d.Place(), Tags: &d.Tags, ExternalRef: &d.ExternalRef, TaxPIN: &d.TaxPIN,
+		AccountAliases: &d.AccountAliases,
 	}.onto(events.SubscriberDetails{})
 }
 
-// normalTags trims tags and leaves each once, in the order given.
-func normalTags(given []personal.Text) []personal.Text {
-	var tags []string
+// normalTexts brings texts into one form and leaves each once, in the order given.
+func normalTexts(given []personal.Text, normal func(string) string) []personal.Text {
+	var list []string
 	for _, t := range given {
-		if plain := strings.TrimSpace(t.Reveal()); !slices.Contains(tags, plain) {
-			tags = append(tags, plain)
+		if plain := normal(t.Reveal()); !slices.Contains(list, plain) {
+			list = append(list, plain)
 		}
 	}
-	return personal.OfAll(tags)
+	return personal.OfAll(list)
 }

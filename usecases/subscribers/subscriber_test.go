@@ -31,6 +31,7 @@ func TestRegister_BringsDetailsIntoOneFormUnderANumber(t *testing.T) {
 		Email: personal.Of("amina@mail.test"), Address: personal.Of("Plot 4 "),
 		Tags:     personal.OfAll([]string{"vip", "estate 4"}),
 		Location: (&events.Location{Latitude: -1.28, Longitude: 36.82}).Text(), ExternalRef: personal.Of("A-1"),
+		TaxPIN: personal.Of("A012345678Z"),
 	}
 	if diff := cmp.Diff(want, s.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
@@ -126,7 +127,7 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 	who := k.register(t)
 	in := subscriberscases.CorrectInput{
 		SubscriberID: who, Phone: text("0722000000"), Email: text(""), NoLocation: true,
-		Tags: new(personal.OfAll([]string{" new "})), ExternalRef: text(""),
+		Tags: new(personal.OfAll([]string{" new "})), ExternalRef: text(""), TaxPIN: text(" P051 "),
 	}
 	asked := coretest.Keyed(k.acme)
 	first, err := k.subscribers.Correct(t.Context(), asked, in)
@@ -139,7 +140,7 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 	}
 	want := events.SubscriberDetails{
 		FirstName: personal.Of("Amina"), LastName: personal.Of("Otieno"), Phone: personal.Of("+254722000000"),
-		Address: personal.Of("Plot 4 "), Tags: personal.OfAll([]string{"new"}),
+		Address: personal.Of("Plot 4 "), Tags: personal.OfAll([]string{"new"}), TaxPIN: personal.Of("P051"),
 	}
 	if diff := cmp.Diff(want, load[subscribers.Subscriber](t, k, who).Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)

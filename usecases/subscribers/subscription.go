@@ -36,6 +36,9 @@ type CreateSubscriptionInput struct {
 	Username     personal.Text             // on the network; zero = made from the account number
 	Password     secrets.Text              // on the network, at most 128 bytes; zero = generated
 	Addresses    commands.ServiceAddresses // in any notation
+	PaidUntil    time.Time                 // paid in another system; zero = not
+	BillingDay   int                       // of a monthly plan, in place of the plan's; 0 = the plan's
+	Extras       []ExtraInput              // on the first invoice already; they need no subscription
 }
 
 // MadeSubscription is the answer of Create.
@@ -124,14 +127,23 @@ func (u Subscriptions) command(
 	if err != nil {
 		return none, err
 	}
+	terms := plan.Terms
+	if in.BillingDay > 0 && terms.Period == calendar.Month {
+		terms.AnchorDay = in.BillingDay
+	}
 	username := in.Username
 	if username.IsZero() {
 		username = personal.Of(subscriber.AccountNumber)
 	}
+	extras, err := newExtras(subscription, in.Extras, terms.Price.Currency)
+	if err != nil {
+		return none, err
+	}
 	return commands.CreateSubscription{
-		SubscriptionID: subscription, OrgID: org, SubscriberID: in.SubscriberID, PlanID: in.PlanID,
-		PlanVersion: plan.Version, Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts, Username: username,
+		SubscriptionID: subscription, OrgID: org, SubscriberID: in.SubscriberID, PlanID: in.PlanID, Extras: extras,
+		PlanVersion: plan.Version, Terms: terms, Timezone: settings.Timezone, StartsAt: starts, Username: username,
 		PasswordRef: commands.FirstPassword(subscription), Addresses: commands.NormalAddresses(in.Addresses),
+		PaidUntil: in.PaidUntil,
 	}, nil
 }
 

@@ -20,20 +20,25 @@ async function invoicesOf(page: Page, id: string, state: string, count: number) 
 
 const amount = (i: Row | undefined) => new RegExp(`Invoice ${String(i?.number)}: KES.${Number(i?.due).toLocaleString('en')}`)
 
-flow('who ends a service reads which invoice stays due and which is voided, and takes the payment of what is owed', async ({ page }) => {
+flow('who ends a service reads what stays due, is voided or given back, and takes the payment of what is owed', async ({ page }) => {
   await signIn(page, 'admin')
   const { id } = await unpaid(page, `Kuhama${Date.now()}`)
   const dialog = dialogOf(page)
   const code = `mwisho-${Date.now()}`
-  const plan = await call<Row>(page, 'POST', '/plans', {
-    code, name: code, kind: 'pppoe', price: 900, billing: { mode: 'postpaid', period: 'month' }, rates: { down: 10_000, up: 5_000 },
-  })
-  expect(plan.status).toBe(201)
-  const added = await call(page, 'POST', '/subscriptions', { subscriberId: id, planId: plan.body.id })
-  expect(added.status).toBe(201)
-  const both = await invoicesOf(page, id, 'issued', 2)
-  const postpaid = both.find((i) => i.total === 900)
-  const prepaid = both.find((i) => i.total !== 900)
+  const later = async (name: string, price: number, period: string) => {
+    const plan = await call<Row>(page, 'POST', '/plans', {
+      code: name, name, kind: 'pppoe', price, billing: { mode: 'postpaid', period }, rates: { down: 10_000, up: 5_000 },
+    })
+    expect(plan.status).toBe(201)
+    const added = await call(page, 'POST', '/subscriptions', { subscriberId: id, planId: plan.body.id })
+    expect(added.status).toBe(201)
+  }
+  const monthly = `mwezi-${Date.now()}`
+  await later(code, 900, 'day') // a day that has begun is paid
+  await later(monthly, 700, 'month') // of a month, the days from today on are not
+  const all = await invoicesOf(page, id, 'issued', 3)
+  const postpaid = all.find((i) => i.total === 900)
+  const prepaid = all.find((i) => i.total !== 900 && i.total !== 700)
   await goTo(page, 'admin', `/customers/${id}`)
 
   await inMenu(page, button(page, 'What can be done with Home 10 Mbps'), 'End for good')
@@ -42,6 +47,13 @@ flow('who ends a service reads which invoice stays due and which is voided, and 
   expect(await dialog.getByText('Stays due').count()).toBe(0)
   await ends(page, 'Home 10 Mbps')
   await invoicesOf(page, id, 'voided', 1)
+
+  await inMenu(page, button(page, `What can be done with ${monthly}`), 'End for good')
+  const given = dialog.getByRole('list', { name: 'Given back by a credit note, for the days from today on:' })
+  await given.getByText(/KES.700 for \d+ days of \d+/).waitFor()
+  expect(await dialog.getByText('Stays due').count()).toBe(0)
+  await ends(page, monthly)
+  await invoicesOf(page, id, 'credited', 1)
 
   await inMenu(page, button(page, `What can be done with ${code}`), 'End for good')
   const stays = dialog.getByRole('list', { name: 'Stays due:' })
@@ -132,4 +144,5 @@ flow('who goes on after a pause is not said to have paid', async ({ page }) => {
     expect(done.status).toBe(200)
   }
   await answer.getByText(/^Resumed just now: full access comes back within seconds\.$/).waitFor()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
 })

@@ -11,9 +11,11 @@ export const button = (within: Page | Locator, name: string | RegExp) => within.
 /** field finds a field by its label. */
 export const field = (within: Page | Locator, name: string | RegExp) => within.getByRole('textbox', { name, exact: typeof name === 'string' })
 
-/** told waits for the sentence that says what was done. */
+/** told waits for the sentence that says what was done, beside the button that takes it away. */
 export async function told(page: Page, text: string | RegExp) {
-  await page.locator('.mantine-Notification-root').getByText(text).first().waitFor()
+  const notice = page.locator('.mantine-Notification-root').filter({ hasText: text }).first()
+  await notice.waitFor()
+  await notice.getByRole('button', { name: /^(Close|Funga)$/ }).waitFor()
 }
 
 /** faultBeside waits for the fault of a field. */

@@ -9,7 +9,7 @@ const states: Record<string, Record<string, readonly string[]>> = {
   '/invoices': { state: ['draft', 'issued', 'partially_paid', 'paid', 'credited', 'written_off', 'voided'] },
   '/messages': { state: ['queued', 'sending', 'sent', 'failed', 'dropped'] },
   '/payments': { status: ['PENDING', 'SUCCESS', 'CANCELLED', 'FAILED'] },
-  '/receipts': { state: ['recorded', 'matched', 'allocated', 'suspense', 'attributed', 'absorbed', 'reversed'] },
+  '/receipts': { state: ['recorded', 'matched', 'allocated', 'suspense', 'attributed', 'absorbed', 'reversed', 'refunded'] },
   '/subscribers': { status: ['active', 'blocked', 'forgotten'], access: ['full', 'throttled', 'walled_garden', 'none'] },
   '/users': { status: ['invited', 'active', 'disabled'] },
   '/vouchers': { state: ['unused', 'active', 'used', 'void'] },

@@ -112,7 +112,7 @@ besideOthers('a credit note whose answer was lost is made once, whatever is pres
   await page.goto(`${at.isp}/app/invoices/${invoice.id}`)
   const path = `**/invoices/${invoice.id}/credit-note`
   const open = async () => {
-    await page.getByRole('button', { name: 'Credit note' }).click()
+    await page.getByRole('button', { name: 'Credit note', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Amount').fill('100')
     await dialog.getByLabel('Reason').fill('a street without power')

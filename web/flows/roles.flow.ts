@@ -28,6 +28,7 @@ const writing: [page: RegExp, button: RegExp, call: Operation][] = [
   [/^\/invoices\//, /^Void$/, 'POST /invoices/{id}/void'],
   [/^\/invoices\//, /^Credit note$/, 'POST /invoices/{id}/credit-note'],
   [/^\/receipts\//, /^Take back$/, 'POST /receipts/{id}/reverse'],
+  [/^\/receipts\//, /^Refund$/, 'POST /receipts/{id}/refund'],
   [/^\/receipts\//, /^Move to another customer$/, 'POST /receipts/{id}/reattribute'],
   [/^\/suspense/, /^Credit this customer$/, 'POST /receipts/{id}/attribute'],
   [/^\/plans$/, /^New plan$/, 'POST /plans'],

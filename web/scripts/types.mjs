@@ -1,6 +1,6 @@
 // Makes the types of the API, and who may call what, from the description that the program serves at /openapi.json.
 // A change of the API that a page does not know stops the build.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 
 const source = new URL('../src/api/openapi.json', import.meta.url)
@@ -10,13 +10,19 @@ const types = astToString(await openapiTS(source))
 await writeFile(new URL('../src/api/schema.gen.ts', import.meta.url), head + types)
 
 const api = JSON.parse(await readFile(source, 'utf8'))
-const access = {}
-for (const [path, operations] of Object.entries(api.paths)) {
-  for (const [method, operation] of Object.entries(operations)) {
-    access[`${method.toUpperCase()} ${path}`] = operation['x-access']
-  }
-}
+const operations = Object.entries(api.paths).flatMap(([path, of]) => (
+  Object.entries(of).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation['x-access']])
+))
+
+// Every page needs the table before it is drawn, so it has only those calls about which pages ask.
+const folder = new URL('../src/', import.meta.url)
+const files = (await readdir(folder, { recursive: true })).filter((name) => /\.tsx?$/.test(name) && !/\.(gen|test)\./.test(name))
+const text = (await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')))).join('\n')
+if (text.includes('may(`')) throw new Error('A call that is put together cannot be found: write it out.')
+const asked = operations.filter(([name]) => text.includes(`'${name}'`))
+const type = operations.map(([name]) => `  | '${name}'`).join('\n')
 await writeFile(
   new URL('../src/api/access.gen.ts', import.meta.url),
-  `${head}export const access = ${JSON.stringify(access, null, 1)} as const\n`,
+  `${head}export const access: Partial<Record<Operation, string>> = ${JSON.stringify(Object.fromEntries(asked), null, 1)}\n\n`
+    + `/** Operation is a method and a path of the API, such as "POST /payments/cash". */\nexport type Operation =\n${type}\n`,
 )

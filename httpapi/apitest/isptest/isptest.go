@@ -36,6 +36,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
@@ -152,7 +153,7 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
-			Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: nobodyUnheard,
+			Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: nobodyUnheard, WriteOffs: k.writeOffs(),
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{
@@ -357,3 +358,6 @@ func noOutages(
 
 // nobodyUnheard tells the same of the count.
 func nobodyUnheard(context.Context, id.Organization) (int, error) { return 0, nil }
+
+// writeOffs gives up debts, in tests that register accounts.
+func (k *Kit) writeOffs() billingcases.WriteOffs { return billingcases.WriteOffs{Bus: k.Core.Bus} }

@@ -18,11 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
-	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
-	"github.com/lastmile-isp/lastmile/httpapi/billing"
-	"github.com/lastmile-isp/lastmile/httpapi/payments"
-	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -38,6 +34,9 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/reconciliations"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/refunds"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/reversals"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -67,6 +66,7 @@ type Kit struct {
 	Procs    *processrunner.Runner
 	jobs     *jobrunner.Runner
 	inbox    *paymentsjobs.Inbox
+	Workers  *paymentsjobs.Workers
 	Vault    *vault.Vault
 	breakers *breaker.Set
 	Sim      *provider.Simulator
@@ -82,7 +82,9 @@ type Options struct {
 	Allowed []netip.Prefix // addresses from which callbacks are accepted; nil = any
 	Login   int            // sign-ins a minute for each address; 0 = no limit
 	Limit   int            // callbacks a minute for each shortcode and kind; 0 = no limit
-	Shared  bool           // limits are counted in PostgreSQL, as with several replicas
+	// Initiator lets the platform ask for the status of transactions and for reversals.
+	Initiator bool
+	Shared    bool // limits are counted in PostgreSQL, as with several replicas
 }
 
 // late is a receiver that is set after the server has started, because it needs the server's address.
@@ -111,6 +113,9 @@ func New(t *testing.T, o Options) *Kit {
 	k.startReading(t)
 	receiver := &late{}
 	access := k.access(t)
+	if o.Initiator {
+		access.Initiator = mobilemoney.Initiator{Name: "operator", SecurityCredential: "c2VhbGVk"}
+	}
 	k.serve(t, o, receiver, access)
 	page := k.page(access)
 	workers := paymentsjobs.New(paymentsjobs.Config{
@@ -118,12 +123,13 @@ func New(t *testing.T, o Options) *Kit {
 			return page.Ask(ctx, usecases.Asked{Meta: meta, Keyed: true}, subscribers)
 		},
 		Bus: k.Core.Bus, Views: k.Views, Inbox: k.Vault.Inbox, Access: access, Clock: k.Clock,
-		Logger: storetest.Quiet(),
+		Statements: k.Vault.Statements,
+		Logger:     storetest.Quiet(),
 		Addresses: paymentsjobs.Addresses{
 			Prompt: k.URL() + "/webhooks/mobile-money/stk", Tokens: k.Vault.CallbackSecrets,
 		},
 	})
-	k.inbox = paymentsjobs.NewInbox(workers)
+	k.Workers, k.inbox = workers, paymentsjobs.NewInbox(workers)
 	receiver.Receiver = paymentsjobs.Receiver{Workers: workers, Inbox: k.inbox, Allowed: o.Allowed, TrustBare: !o.Live}
 	k.startWorking(t, workers)
 	if err := workers.RegisterPlatform(t.Context(), commands.RegisterPlatform{}, jobs.Cause{}); err != nil {
@@ -137,6 +143,8 @@ func New(t *testing.T, o Options) *Kit {
 func registerForPayments(b *bus.Bus) {
 	bus.Register(b, payments.Payments())
 	bus.Register(b, payments.Receipts())
+	bus.Register(b, payments.Refunds())
+	bus.Register(b, payments.Reconciliations())
 	bus.Register(b, payments.Gateways())
 	bus.Register(b, identity.Users())
 }
@@ -145,8 +153,12 @@ func registerForPayments(b *bus.Bus) {
 func readModels() []runner.Projection {
 	return []runner.Projection{
 		paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
+		paymentsviews.Settlement{},
+		paymentsviews.Proof{}, paymentsviews.Refunds{}, paymentsviews.Reconciliations{},
 		billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{}, billingviews.Numbering{},
-		subscribersviews.Subscribers{}, subscribersviews.Timeline{}, identityviews.Users{},
+		subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}, subscribersviews.Timeline{},
+		identityviews.Users{},
+		identityviews.Organizations{},
 	}
 }
 
@@ -186,76 +198,6 @@ func (k *Kit) access(t *testing.T) paymentsjobs.Access {
 	}
 }
 
-// serve starts the server. Each customer who signs in is linked to Amina.
-func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs.Access) {
-	t.Helper()
-	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
-	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
-	attempts := paymentsviews.PaymentsQuery{Views: k.Views}
-	invoices, users := billingviews.InvoicesQuery{Views: k.Views}, identityviews.UsersQuery{Views: k.Views}
-	receipts := paymentscases.Receipts{Bus: k.Core.Bus, Views: k.Views}
-	pays := paymentsapi.Payments{
-		Payments: attempts, Receipts: receipts, Books: books,
-		Invoices: invoices, Users: users,
-		Prompts: k.prompts(access), Zone: k.zoneOf,
-		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
-			return []id.Subscriber{k.Amina}, nil
-		},
-	}
-	k.Kit = apitest.New(t, func(c *httpapi.Config) {
-		c.Visibility, c.Limits.Webhook, c.Limits.Login = k.Views, o.Limit, o.Login
-		c.Subscribers = subscribersapi.Names(subscribersviews.SubscribersQuery{Views: k.Views})
-		if o.Shared {
-			c.Limiter = k.Vault.Limits
-		}
-	},
-		pays.Routes(),
-		paymentsapi.Receipts{
-			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
-			Matching: paymentsviews.MatchingQuery{Views: k.Views}, Cases: receipts, Books: books,
-			Invoices: invoices, Users: users, Zone: k.zoneOf,
-		}.Routes(),
-		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: k.Views}}.Routes(),
-		paymentsapi.Gateway{
-			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
-			Settings: usecases.RecordedSettings(k.Core.Bus),
-			Cases: paymentscases.Gateways{
-				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Platform: platform,
-				Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
-			},
-			NextTry: func(ctx context.Context, org id.Organization) (*time.Time, error) {
-				return k.Procs.Due(ctx, gatewayregistration.Name, org.String(), gatewayregistration.TimerRetry)
-			},
-		}.Routes(),
-		subscribersapi.Timeline{
-			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},
-			Subscribers: subscribersviews.SubscribersQuery{Views: k.Views},
-			Users:       identityviews.UsersQuery{Views: k.Views}, Zone: k.zoneOf,
-		}.Routes(),
-		billingapi.Collections{Cases: billingcases.Collections{
-			Settings: usecases.RecordedSettings(k.Core.Bus), Collections: billingviews.CollectionsQuery{Views: k.Views},
-			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
-			Users:    identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
-		}}.Routes(),
-		paymentsapi.Webhooks{Receiver: receiver}.Routes(), paymentsapi.Page{Cases: k.page(access)}.Routes())
-}
-
-// zoneOf is the zone in which the times of an organization are told.
-func (k *Kit) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
-	return usecases.RecordedSettings(k.Core.Bus).Zone(ctx, org)
-}
-
-// page makes the use case of the payment page.
-func (k *Kit) page(access paymentsjobs.Access) paymentscases.Page {
-	return paymentscases.Page{
-		Prompts: k.prompts(access), Matching: paymentsviews.MatchingQuery{Views: k.Views},
-		Later: func(ctx context.Context, asked usecases.Asked, subscribers []id.Subscriber) error {
-			return k.jobs.Insert(ctx, commands.AskToPay{Subscribers: subscribers, At: k.Clock.Now()},
-				id.New[id.Any](), jobs.Cause{OrgID: asked.Org(), Actor: asked.Meta.Actor}, 0)
-		},
-	}
-}
-
 // prompts makes the use case that asks phones to pay.
 func (k *Kit) prompts(access paymentsjobs.Access) paymentscases.Prompts {
 	return paymentscases.Prompts{
@@ -277,6 +219,9 @@ func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
 	k.Procs.Register(invoicing.DocumentProcess())
 	k.Procs.Register(paymentprompt.Process())
 	k.Procs.Register(receipts.Process())
+	k.Procs.Register(refunds.Process())
+	k.Procs.Register(reversals.Process())
+	k.Procs.Register(reconciliations.Process())
 	k.Procs.Register(gatewayregistration.Process())
 	coretest.Start(t, "processes", k.Procs)
 	coretest.Start(t, "numbering", billingjobs.NewNumberer(billingjobs.Config{
@@ -368,7 +313,8 @@ func (k *Kit) Quiet(t *testing.T) {
 		}
 		for _, name := range []string{
 			paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName,
-			paymentsviews.MatchingName,
+			paymentsviews.MatchingName, paymentsviews.ProofName, paymentsviews.RefundsName,
+			paymentsviews.ReconciliationsName,
 		} {
 			if k.Views.Position(name) < head {
 				n++

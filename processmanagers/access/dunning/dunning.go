@@ -28,7 +28,7 @@ import (
 // Waits before a review is made again that brought no news: it was refused, or the process is new and its commands for
 // the past were not sent.
 const (
-	again = 5 * time.Second // when cuts wait, and twice as long after each time, up to soon: mostly it is for a moment
+	again = time.Second // when cuts wait, and twice as long after each time, up to soon: mostly it is for a moment
 	soon  = time.Minute
 	later = time.Hour
 )
@@ -45,13 +45,18 @@ func Process() processmanagers.Process[State] {
 func handled() []processmanagers.Handled {
 	return []processmanagers.Handled{
 		processmanagers.On(func(e events.SubscriptionCreated) string { return e.SubscriberID.String() }),
+		processmanagers.On(func(e events.PaidTimeCarriedOver) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.SubscriptionExtended) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.PeriodWithdrawn) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.PeriodCancelled) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.SubscriptionPaused) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.SubscriptionResumed) string { return e.SubscriberID.String() }),
+		processmanagers.On(func(e events.SubscriptionCompensated) string { return e.SubscriberID.String() }),
+		processmanagers.On(func(e events.SubscriptionPlanChanged) string { return e.SubscriberID.String() }),
+		processmanagers.On(func(e events.CompensationTakenBack) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.InvoiceIssued) string { return e.SubscriberID.String() }),
+		processmanagers.On(func(e events.BalanceCarriedOver) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.InvoiceAllocated) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.AllocationWithdrawn) string { return e.SubscriberID.String() }),
 		processmanagers.On(func(e events.InvoicePaid) string { return e.SubscriberID.String() }),

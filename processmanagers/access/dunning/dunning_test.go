@@ -170,7 +170,7 @@ func TestHoldsAndRulesAreFollowedAndARefusalIsTriedAgain(t *testing.T) {
 	}
 	asked := commands.ReviewDunning{Subject: subject, Owed: []events.DunningOwed{{At: start}}}
 	for code, wait := range map[string]time.Duration{
-		"concurrent_change": time.Minute, "cuts_wait": 5 * time.Second, "not_found": time.Hour,
+		"concurrent_change": time.Minute, "cuts_wait": time.Second, "not_found": time.Hour,
 	} {
 		s.WhenRefused(asked, code).Then(looksAgain(wait))
 	}
@@ -189,15 +189,17 @@ func TestCuts_ThatWaitAreTriedAgainSoonAndThenEveryMinute(t *testing.T) {
 	changed := asked
 	changed.Timed = false // by an event
 	s := processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Postpaid, calendar.Month)).
-		WhenRefused(asked, "cuts_wait").Then(looksAgain(5*time.Second)).
-		WhenRefused(changed, "cuts_wait").Then(looksAgain(10*time.Second)).
-		WhenRefused(asked, "cuts_wait").Then(looksAgain(10*time.Second)).
+		WhenRefused(asked, "cuts_wait").Then(looksAgain(time.Second)).
+		WhenRefused(changed, "cuts_wait").Then(looksAgain(2*time.Second)).
+		WhenRefused(asked, "cuts_wait").Then(looksAgain(2*time.Second)).
 		WhenRefused(asked, "concurrent_change").Then(looksAgain(time.Minute))
-	for _, wait := range []time.Duration{20 * time.Second, 40 * time.Second, time.Minute, time.Minute, time.Minute} {
+	for _, wait := range []time.Duration{
+		4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute,
+	} {
 		s = s.WhenRefused(asked, "cuts_wait").Then(looksAgain(wait))
 	}
 	s.Given(events.DunningReviewed{DunningSubject: subject, State: events.DunningNone, At: start}).
-		WhenRefused(asked, "cuts_wait").Then(looksAgain(5 * time.Second))
+		WhenRefused(asked, "cuts_wait").Then(looksAgain(time.Second))
 }
 
 func TestRules_OnlyWhatDunningDependsOnIsFollowed(t *testing.T) {

@@ -29,6 +29,13 @@ func givenUp(amount, due int64) []events.Event {
 	return append(list, events.InvoiceWrittenOff{SubscriberID: who, InvoiceID: invoice, SubscriptionID: line})
 }
 
+// lost is the debt of the line's invoice, of which a part was given up.
+func lost(since time.Time, major, part int64) events.DunningOwed {
+	o := owes(since, major)
+	o.Debts[0].GivenUp = kes(part)
+	return o
+}
+
 // owing is the postpaid line with its invoice, in a state of dunning.
 func owing(t *testing.T, state events.DunningState) processtest.Scenario[dunning.State] {
 	t.Helper()
@@ -40,30 +47,34 @@ func TestWriteOff_GivesNoAccessBack(t *testing.T) {
 	t.Parallel()
 	later := start.Add(time.Hour)
 	s := owing(t, events.DunningWrittenOff).With(at(later))
-	for _, e := range givenUp(1500, 0) {
-		s = s.When(e).ThenNothing()
-	}
+	gone := givenUp(1500, 0)
+	s = s.When(gone[0]).ThenNothing()
+	s = s.When(gone[1]).Then(looks(false, start.Add(time.Hour), owes(start, 1500), lost(later, 1500, 1500)))
+	s = s.When(gone[2]).ThenNothing()
 	recovered := events.WriteOffRecovered{SubscriberID: who, InvoiceID: invoice, Amount: kes(1500)}
-	s.When(recovered).Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+	s.When(recovered).Then(looks(false, start.Add(time.Hour), owes(start, 1500), lost(later, 1500, 1500),
+		events.DunningOwed{At: later}))
 	back := events.RecoveryWithdrawn{SubscriberID: who, InvoiceID: invoice, Amount: kes(1500)}
 	s.Given(recovered, reviewed(events.DunningNone, time.Time{})).When(back).
-		Then(looks(false, start.Add(time.Hour), owes(later, 1500)))
+		Then(looks(false, start.Add(time.Hour), lost(later, 1500, 1500)))
 	other := id.Derive[id.Subscription]("test", "other")
 	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: id.New[id.Invoice](), SoldTo: other}).ThenNothing()
 	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: id.New[id.Invoice](), SubscriptionID: line}).
-		Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+		Then(looks(false, start.Add(time.Hour), owes(start, 1500), lost(later, 1500, 1500),
+			events.DunningOwed{At: later}))
 }
 
 func TestWriteOff_OfAPartLeavesTheRestToBePaid(t *testing.T) {
 	t.Parallel()
 	later := start.Add(time.Hour)
 	s := owing(t, events.DunningSuspended).With(at(later))
-	for _, e := range givenUp(1499, 1) {
-		s = s.When(e).ThenNothing()
-	}
+	gone := givenUp(1499, 1)
+	s = s.When(gone[0]).ThenNothing()
+	s = s.When(gone[1]).Then(looks(false, start.Add(time.Hour), owes(start, 1500), lost(later, 1500, 1499)))
 	s.When(events.InvoiceAllocated{
 		SubscriberID: who, InvoiceID: invoice, ReceiptID: id.New[id.Receipt](), Amount: kes(1), Due: kes(0),
-	}).Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+	}).Then(looks(false, start.Add(time.Hour), owes(start, 1500), lost(later, 1500, 1499),
+		events.DunningOwed{At: later}))
 }
 
 func TestWriteOff_WhoIsNotCutOwesItNoMore(t *testing.T) {
@@ -88,7 +99,8 @@ func TestWriteOff_OfARestWhosePaymentIsTakenBackIsOwed(t *testing.T) {
 	s.Given(back).When(events.InvoiceVoided{SubscriberID: who, InvoiceID: invoice}).
 		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: later}))
 	cut := owing(t, events.DunningSuspended).With(at(later)).Given(paid).Given(givenUp(1, 0)...)
-	cut.When(back).Then(looks(false, start.Add(time.Hour), owes(start, 1500), owes(later, 1), owes(later, 1500)))
+	cut.When(back).Then(looks(false, start.Add(time.Hour), owes(start, 1500), owes(later, 1), lost(later, 1, 1),
+		lost(later, 1500, 1)))
 }
 
 // The same after many younger invoices, which were paid.

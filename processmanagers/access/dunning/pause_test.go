@@ -64,7 +64,7 @@ func TestPause_ALossCountsOn(t *testing.T) {
 	t.Parallel()
 	s := owing(t, events.DunningSuspended).Given(givenUp(1500, 0)...)
 	s.At(pauses).With(at(pauses)).When(pause).Then(does(stop)).
-		When(stopped).Then(looks(false, pauses.Add(time.Hour), owes(start, 1500)))
+		When(stopped).Then(looks(false, pauses.Add(time.Hour), owes(start, 1500), lost(start, 1500, 1500)))
 }
 
 // What is left of the paid time when the line is paused comes after the pause, and nobody is reminded of its end.

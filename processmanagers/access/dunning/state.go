@@ -125,7 +125,7 @@ func evolve(s State, in processmanagers.Input) State {
 }
 
 // mostWaits bounds what is counted: more make no difference.
-const mostWaits = 4
+const mostWaits = 6
 
 // waits counts the timed reviews when cuts waited.
 func (s State) waits(r *processmanagers.Refusal) State {
@@ -146,20 +146,24 @@ func clone[K comparable, V any](m map[K]V) map[K]V {
 	return out
 }
 
+// sold takes over the terms of a plan.
+func (l *Line) sold(plan id.Plan, t events.PlanTerms) {
+	l.PlanID, l.Policy = plan, t.Access.DunningPolicy
+	l.Prepaid, l.Short = t.Mode == events.Prepaid, t.ShortDunning()
+}
+
 // subscription applies an event of a subscription or of its dunning.
 func (s State) subscription(e events.Event, at time.Time) {
 	switch e := e.(type) {
 	case events.SubscriptionCreated:
-		t := e.Terms
-		s.Lines[e.SubscriptionID] = Line{
-			Subject: events.DunningSubject{
-				SubscriptionID: e.SubscriptionID, OrgID: e.OrgID, SubscriberID: e.SubscriberID,
-			},
-			PlanID: e.PlanID, Policy: t.Access.DunningPolicy, Prepaid: t.Mode == events.Prepaid,
-			Short: t.ShortDunning(),
-			Owed:  []events.DunningOwed{{At: at}},
-		}
+		line := Line{Owed: []events.DunningOwed{{At: at}}, Subject: events.DunningSubject{
+			SubscriptionID: e.SubscriptionID, OrgID: e.OrgID, SubscriberID: e.SubscriberID,
+		}}
+		line.sold(e.PlanID, e.Terms)
+		s.Lines[e.SubscriptionID] = line
 	case events.SubscriptionExtended:
+		s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
+	case events.PaidTimeCarriedOver:
 		s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
 	case events.PeriodWithdrawn:
 		if e.Ordinal > 0 {
@@ -176,6 +180,12 @@ func (s State) subscription(e events.Event, at time.Time) {
 			l.resumed(at)
 			l.Resting, l.PaidUntil = false, e.PaidUntil
 		})
+	case events.SubscriptionCompensated:
+		s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
+	case events.SubscriptionPlanChanged:
+		s.change(e.SubscriptionID, func(l *Line) { l.sold(e.PlanID, e.Terms) })
+	case events.CompensationTakenBack:
+		s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
 	case events.SubscriptionEnded:
 		s.change(e.SubscriptionID, func(l *Line) {
 			l.resumed(at)
@@ -242,6 +252,10 @@ func (s State) invoice(e events.Event, at time.Time) {
 			s.Invoices[e.InvoiceID] = Invoice{
 				Subscription: e.SubscriptionID, SoldTo: e.SoldTo, DueOn: e.DueOn, Due: e.Total,
 			}
+		}
+	case events.BalanceCarriedOver:
+		if e.Amount.Positive() {
+			s.Invoices[e.InvoiceID] = Invoice{DueOn: e.DueOn, Due: e.Amount}
 		}
 	case events.InvoiceAllocated:
 		s.due(e.InvoiceID, e.Due)
@@ -335,6 +349,7 @@ func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed 
 	debts := map[id.Invoice]events.DunningDebt{}
 	for n, d := range l.Lost {
 		if d.Amount.Minor > 0 {
+			d.GivenUp = d.Amount
 			debts[n] = d
 		}
 	}
@@ -344,7 +359,7 @@ func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed 
 		}
 		debt := events.DunningDebt{InvoiceID: n, DueOn: i.DueOn, Amount: i.Due}
 		if lost, partly := debts[n]; partly {
-			debt.Amount = debt.Amount.Add(lost.Amount)
+			debt.Amount, debt.GivenUp = debt.Amount.Add(lost.Amount), lost.Amount
 		}
 		debts[n] = debt
 	}

@@ -54,12 +54,14 @@ func Process() processmanagers.Process[State] {
 // handled lists the events after which a session may have something else than it should.
 func handled() []processmanagers.Handled {
 	return []processmanagers.Handled{
-		processmanagers.Follow(func(e events.SubscriptionActivated) string { return e.SubscriberID.String() }),
+		processmanagers.Follow(activated),
 		processmanagers.Follow(func(e events.SubscriptionExtended) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.PeriodWithdrawn) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.PeriodCancelled) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionPaused) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionResumed) string { return e.SubscriberID.String() }),
+		processmanagers.Follow(func(e events.SubscriptionCompensated) string { return e.SubscriberID.String() }),
+		processmanagers.Follow(func(e events.CompensationTakenBack) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionEnded) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionAddressesAssigned) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionCredentialsSet) string { return e.SubscriberID.String() }),
@@ -84,6 +86,15 @@ func handled() []processmanagers.Handled {
 		processmanagers.On(func(e events.SessionChangeAnnounced) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SessionChanged) string { return e.SubscriberID.String() }),
 	}
+}
+
+// activated is the subscriber of a subscription that begins; none where no session can be open yet, since a file of
+// thousands of customers would ask for as many jobs.
+func activated(e events.SubscriptionActivated) string {
+	if e.Carried {
+		return ""
+	}
+	return e.SubscriberID.String()
 }
 
 // decide asks for the job, and watches announcements.

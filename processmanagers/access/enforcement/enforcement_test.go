@@ -34,6 +34,7 @@ func changing() []events.Event {
 		events.SubscriptionActivated{SubscriberID: who}, events.SubscriptionExtended{SubscriberID: who},
 		events.PeriodWithdrawn{SubscriberID: who}, events.PeriodCancelled{SubscriberID: who},
 		events.SubscriptionPaused{SubscriberID: who}, events.SubscriptionResumed{SubscriberID: who},
+		events.SubscriptionCompensated{SubscriberID: who}, events.CompensationTakenBack{SubscriberID: who},
 		events.SubscriptionEnded{SubscriberID: who}, events.SubscriptionAddressesAssigned{SubscriberID: who},
 		events.SubscriptionCredentialsSet{SubscriberID: who}, events.SubscriberBlocked{SubscriberID: who},
 		events.SubscriberUnblocked{SubscriberID: who}, events.SubscriberForgotten{SubscriberID: who},

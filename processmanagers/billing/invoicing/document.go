@@ -26,6 +26,7 @@ type Document struct {
 	DocumentID   id.Any        `json:"documentId"`
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Number       string        `json:"number,omitempty"` // "" before it is granted
+	ByRun        bool          `json:"byRun,omitempty"`  // a billing run issues it
 	Refused      bool          `json:"refused,omitempty"`
 	Final        bool          `json:"final,omitempty"`
 }
@@ -70,6 +71,7 @@ func evolveDocument(s Document, in processmanagers.Input) Document {
 	switch e := in.Event.Event.(type) {
 	case events.NumberGranted:
 		s.Kind, s.DocumentID, s.SubscriberID, s.Number = e.Document, e.DocumentID, e.SubscriberID, e.Number
+		s.ByRun = !e.RunID.IsZero()
 	case events.InvoiceIssued, events.CreditNoteIssued, events.InvoiceVoided, events.CreditNoteVoided:
 		s.Final = true
 	}
@@ -87,6 +89,9 @@ func decideDocument(s Document, in processmanagers.Input, now time.Time) (proces
 	after := evolveDocument(s, in)
 	if after.Final || after.Number == "" {
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled}}}, nil
+	}
+	if in.Event != nil && after.ByRun {
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled, At: now.Add(ForRun)}}}, nil
 	}
 	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled, At: now.Add(patience)}}}
 	if in.Refusal != nil && !refusedForGood(*in.Refusal) {

@@ -122,3 +122,14 @@ func TestDocument_EveryHandledEventHasAnInstance(t *testing.T) {
 		t.Errorf("a draft that is voided before its number begins an instance %q", key)
 	}
 }
+
+// A billing run issues what it has numbered by itself. What it has left is issued half a minute later.
+func TestDocument_ARunHasTimeToIssue(t *testing.T) {
+	t.Parallel()
+	byRun := granted
+	byRun.RunID = id.Derive[id.BillingRun]("test", "run")
+	longer := processmanagers.Output{Timers: []processmanagers.Timer{{Name: "stalled", At: now.Add(30 * time.Second)}}}
+	s := document(t).When(byRun).Then(longer)
+	s.WhenDue("stalled", now).Then(does(issue))
+	s.When(issued).ThenEnded()
+}

@@ -1,4 +1,5 @@
-// Package invoicing drafts an invoice for each due period, and issues every document that got its number.
+// Package invoicing drafts an invoice for each due period, for what a change of plan costs, and for charges that are
+// left at an end, and issues every document that got its number.
 //
 // Process "invoicing", one instance for each invoice of a period, so that what fails for one account stops no other:
 //
@@ -6,6 +7,9 @@
 //	            ▼                                                     │
 //	PeriodDue ─► DraftPeriodInvoice ─► drafted                        │
 //	                  └───────────────────────────────────────────────┘
+//
+// A billing run drafts the invoices of its periods and issues them by itself; the processes wait for it, and do what it
+// has left undone.
 //
 // The settings of the organization are read when the command is executed (billingcases.PeriodInvoices), because a
 // process is pure and an instance cannot see another's state. Numbers are granted in blocks by billingjobs.Numberer.
@@ -27,8 +31,12 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
+
+// Name is that of the process.
+const Name = "invoicing"
 
 // again is the timer of the next try after a refusal. Tries are firstPause apart at first, and a day at most: an
 // operator may mend the cause, and no period is left without its invoice in silence.
@@ -37,6 +45,10 @@ const (
 	firstPause = time.Minute
 	lastPause  = 24 * time.Hour
 )
+
+// ForRun is how long a billing run has to draft an invoice, and to issue one that got its number, before the processes
+// do it: a run that was killed leaves nothing undone, and a payment waits for its invoice no longer than that.
+const ForRun = 30 * time.Second
 
 // Period is the state of an "invoicing" instance: what is to be drafted. Older programs kept one instance for each
 // organization under the same name; these are never looked at again.
@@ -49,9 +61,11 @@ type Period struct {
 // Process drafts an invoice for each due period, under the settings that hold when it is drafted.
 func Process() processmanagers.Process[Period] {
 	return processmanagers.Process[Period]{
-		Name: "invoicing",
+		Name: Name,
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.PeriodDue) string { return e.InvoiceID.String() }),
+			processmanagers.On(changedPlan),
+			processmanagers.On(func(e events.ChargesDue) string { return e.InvoiceID.String() }),
 			processmanagers.On(draftedPeriod),
 		},
 		Decide: decide, Evolve: evolve,
@@ -59,9 +73,17 @@ func Process() processmanagers.Process[Period] {
 	}
 }
 
+// changedPlan is the instance of the invoice over a change of plan; one that costs nothing has none.
+func changedPlan(e events.SubscriptionPlanChanged) string {
+	if e.InvoiceID.IsZero() {
+		return ""
+	}
+	return e.InvoiceID.String()
+}
+
 // draftedPeriod is the instance of a drafted invoice; a manual invoice has none.
 func draftedPeriod(e events.InvoiceDrafted) string {
-	if e.SubscriptionID.IsZero() {
+	if e.SubscriptionID.IsZero() && e.SoldTo.IsZero() {
 		return ""
 	}
 	return e.InvoiceID.String()
@@ -78,11 +100,11 @@ func evolve(s Period, in processmanagers.Input) Period {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.PeriodDue:
-		s.Draft = commands.DraftPeriodInvoice{
-			SubscriberID: e.SubscriberID, OrgID: e.OrgID, InvoiceID: e.InvoiceID, SubscriptionID: e.SubscriptionID,
-			PeriodFrom: e.From, PeriodTo: e.To, DueAt: e.DueAt, PlanName: e.PlanName, Price: e.Terms.Price,
-			Period: e.Terms.Period,
-		}
+		s.Draft = commands.DraftOf(e)
+	case events.SubscriptionPlanChanged:
+		s.Draft = commands.DraftOfChange(e)
+	case events.ChargesDue:
+		s.Draft = commands.DraftOfCharges(e)
 	case events.InvoiceDrafted:
 		s.Drafted = true
 	}
@@ -95,8 +117,12 @@ func decide(s Period, in processmanagers.Input, now time.Time) (processmanagers.
 	switch {
 	case after.Drafted || after.Draft.InvoiceID.IsZero():
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again}}}, nil
+	case in.Event != nil && !after.Draft.RunID.IsZero():
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again, At: now.Add(ForRun)}}}, nil
 	case in.Refusal != nil:
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again, At: now.Add(after.Pause)}}}, nil
 	}
-	return processmanagers.Output{Commands: []commands.Command{after.Draft}}, nil
+	draft := after.Draft
+	draft.RunID = id.BillingRun{} // its number comes from the batcher, at once
+	return processmanagers.Output{Commands: []commands.Command{draft}}, nil
 }

@@ -84,9 +84,50 @@ func TestInvoicing_WithoutAPeriodNothingIsDrafted(t *testing.T) {
 // What fails for one account stops no other one of its organization: each invoice has an instance of its own.
 func TestInvoicing_InstanceIsTheInvoice(t *testing.T) {
 	t.Parallel()
-	processtest.CheckKeys(t, invoicing.Process(), invoice.String(), due, drafted)
+	processtest.CheckKeys(t, invoicing.Process(), invoice.String(), due, drafted,
+		events.SubscriptionPlanChanged{InvoiceID: invoice}, events.ChargesDue{InvoiceID: invoice})
 	p := invoicing.Process()
 	if key := p.Key(events.Envelope{Event: events.InvoiceDrafted{InvoiceID: invoice}}); key != "" {
 		t.Errorf("a manual invoice begins an instance %q", key)
 	}
+}
+
+// Charges that no period has are drafted at the end.
+func TestInvoicing_ChargesThatAreLeftAtAnEndAreDrafted(t *testing.T) {
+	t.Parallel()
+	left := events.ChargesDue{
+		SubscriberID: subscriber, OrgID: due.OrgID, SubscriptionID: due.SubscriptionID, InvoiceID: invoice, At: now,
+		Charges: []events.PeriodExtra{{Kind: events.ChargeExtra, Amount: money.Major(700, money.KES)}},
+	}
+	processtest.For(t, invoicing.Process(), now).When(left).Then(processmanagers.Output{
+		Commands: []commands.Command{commands.DraftOfCharges(left)},
+	})
+}
+
+// A change of plan is drafted as a period is; one that costs nothing has no invoice.
+func TestInvoicing_AChangeOfPlanIsDrafted(t *testing.T) {
+	t.Parallel()
+	changed := events.SubscriptionPlanChanged{
+		SubscriberID: subscriber, OrgID: due.OrgID, SubscriptionID: due.SubscriptionID, InvoiceID: invoice, DueAt: now,
+		Lines: []events.PlanChangeLine{{PlanName: "Fast", Days: 3, Of: 30, Amount: money.Major(100, money.KES)}},
+	}
+	drafts := processmanagers.Output{Commands: []commands.Command{commands.DraftOfChange(changed)}}
+	s := processtest.For(t, invoicing.Process(), now).When(changed).Then(drafts)
+	s.WhenRefused(drafts.Commands[0], "currency_mismatch").Then(tries(time.Minute))
+	s.When(events.InvoiceDrafted{InvoiceID: invoice, SoldTo: due.SubscriptionID}).ThenEnded()
+	p := invoicing.Process()
+	costsNothing := events.SubscriptionPlanChanged{SubscriptionID: due.SubscriptionID}
+	if key := p.Key(events.Envelope{Event: costsNothing}); key != "" {
+		t.Errorf("a change without costs begins an instance %q", key)
+	}
+}
+
+// A billing run drafts the invoices of its periods by itself. What it has left is drafted half a minute later.
+func TestInvoicing_ARunHasTimeToDraft(t *testing.T) {
+	t.Parallel()
+	byRun := due
+	byRun.RunID = id.Derive[id.BillingRun]("test", "run")
+	s := processtest.For(t, invoicing.Process(), now).When(byRun).Then(tries(30 * time.Second))
+	s.WhenDue("again", now).Then(drafts)
+	s.When(drafted).ThenEnded()
 }

@@ -32,6 +32,10 @@ func book(s State, e events.Event) (State, processmanagers.Output) {
 		return s.takenFrom(e.CreditedTo, reasonAbsorbed)
 	case events.ReceiptStalled:
 		return onStalled(s, e)
+	case events.ReceiptRefunded:
+		if !e.Left.Positive() {
+			return s.stays(), processmanagers.Output{}
+		}
 	case events.ReceiptCredited:
 		if e.SubscriberID == s.Subscriber {
 			s.Subscriber, s.Over = id.Subscriber{}, !s.Provisional

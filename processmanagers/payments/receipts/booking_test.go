@@ -87,6 +87,16 @@ func TestMovedMoney_ThatItsAccountKeepsIsOnNoOther(t *testing.T) {
 		ThenGoesOn().When(gaveBack(sub)).ThenNothing().ThenEnded()
 }
 
+// The account refused the move because the money waited for a refund, which was paid afterwards.
+func TestMovedMoney_ThatWentBackToThePayerMovesNoMore(t *testing.T) {
+	t.Parallel()
+	kept := after(t, movedTo(sub, sub2, 1)).WhenRefused(leaves(sub), "receipt_refunded").ThenNothing().ThenGoesOn()
+	refunded := events.ReceiptRefunded{ReceiptID: realMoney, SubscriberID: sub, Amount: amount, Left: amount, At: now}
+	kept.When(refunded).ThenNothing().ThenGoesOn() // a part: a person moves the rest back
+	refunded.Left = money.Of(0, money.KES)
+	kept.When(refunded).ThenNothing().ThenEnded()
+}
+
 func TestMovedMoney_ThatMovesAgainWaitsForTheFirstAccount(t *testing.T) {
 	t.Parallel()
 	waits := after(t, movedTo(sub, sub2, 1))

@@ -13,6 +13,7 @@
 //	reattributed ──► WithdrawReceipt ┬─► withdrawn, or it never was there ──► CreditReceipt
 //	                                 └─► refused: the money stays where it is
 //	stalled: what was asked last is asked again
+//	refunded whole: a move that its account has refused is over
 //	attributed or reattributed by hand, attempt known ──► SettlePayment: a success if the account is the attempt's;
 //	                                 a provisional receipt of the attempt is superseded whichever account it is
 package receipts
@@ -82,6 +83,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.ReceiptStalled) string { return e.ReceiptID.String() }),
 			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
 			processmanagers.Follow(func(e events.ReceiptWithdrawn) string { return e.ReceiptID.String() }),
+			processmanagers.Follow(func(e events.ReceiptRefunded) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.PaymentSucceeded) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ProvisionalClaimed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ProvisionalSuperseded) string { return e.ProvisionalReceiptID.String() }),

@@ -271,5 +271,6 @@ func TestProcess_EveryHandledEventBelongsToTheReceipt(t *testing.T) {
 		events.ReceiptReversed{ReceiptID: realMoney}, events.ReceiptReattributed{ReceiptID: realMoney},
 		events.PaymentSucceeded{ReceiptID: realMoney}, events.ReceiptCredited{ReceiptID: realMoney},
 		events.ReceiptStalled{ReceiptID: realMoney}, events.ReceiptWithdrawn{ReceiptID: realMoney},
+		events.ReceiptRefunded{ReceiptID: realMoney},
 		events.ProvisionalSuperseded{ReceiptID: provisional, ProvisionalReceiptID: realMoney})
 }

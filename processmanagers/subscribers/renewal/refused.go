@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -16,9 +17,18 @@ type Refused struct {
 	SubscriptionID id.Subscription `json:"subscriptionId,omitzero"`
 	SubscriberID   id.Subscriber   `json:"subscriberId,omitzero"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
+	CorrectedID    id.Invoice      `json:"correctedId,omitzero"` // that of ReissuePeriod
 	PaidAt         time.Time       `json:"paidAt,omitzero"`
 	// Late is that of ExtendSubscription.
 	Late events.LateRenewal `json:"late,omitempty"`
+	// Note, Days, Of and Reason are those of CreditDays.
+	Note   id.Receipt `json:"note,omitzero"`
+	Days   int        `json:"days,omitempty"`
+	Of     int        `json:"of,omitempty"`
+	Reason string     `json:"reason,omitempty"`
+	// Amount and KeepsPeriod are those of CreditDays.
+	Amount      money.Amount `json:"amount,omitzero"`
+	KeepsPeriod bool         `json:"keepsPeriod,omitempty"`
 }
 
 // againTimer is the timer after which refused commands are asked again; one instance has one.
@@ -49,9 +59,21 @@ func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
 		}, true
 	case commands.CancelPeriod:
 		return Refused{Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID}, true
+	case commands.ReissuePeriod:
+		return Refused{
+			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID,
+			CorrectedID: c.CorrectedID,
+		}, true
 	case commands.VoidInvoice:
 		return Refused{
 			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
+		}, true
+	case commands.ExpireSubscription:
+		return Refused{Kind: c.CommandName(), SubscriptionID: c.SubscriptionID}, true
+	case commands.CreditDays:
+		return Refused{
+			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, Note: c.CreditNoteID,
+			Days: c.Days, Of: c.Of, Reason: c.Reason, Amount: c.Amount, KeepsPeriod: c.KeepsPeriod,
 		}, true
 	}
 	return Refused{}, false
@@ -71,6 +93,17 @@ func (r Refused) command() commands.Command {
 		}
 	case commands.CancelPeriod{}.CommandName():
 		return commands.CancelPeriod{SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID}
+	case commands.ReissuePeriod{}.CommandName():
+		return commands.ReissuePeriod{
+			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, CorrectedID: r.CorrectedID,
+		}
+	case commands.ExpireSubscription{}.CommandName():
+		return commands.ExpireSubscription{SubscriptionID: r.SubscriptionID}
+	case commands.CreditDays{}.CommandName():
+		return commands.CreditDays{
+			SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, CreditNoteID: r.Note, Days: r.Days, Of: r.Of,
+			Reason: r.Reason, Amount: r.Amount, KeepsPeriod: r.KeepsPeriod,
+		}
 	}
 	return commands.VoidInvoice{
 		SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: endedReason, ReleaseMoney: true,
@@ -83,7 +116,7 @@ func (s State) refused(r processmanagers.Refusal, now time.Time) processmanagers
 		return processmanagers.Output{}
 	}
 	at := now.Add(later)
-	if r.Code == "invoice_not_found" {
+	if r.Code == "invoice_not_found" || r.Code == "invoice_not_issued" {
 		at = now.Add(soon)
 	}
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: againTimer, At: at}}}
@@ -108,8 +141,10 @@ func (s State) repeating(in processmanagers.Input) State {
 		return s
 	}
 	r, wanted := refusedCommand(*in.Refusal)
-	known := slices.ContainsFunc(s.Refused,
-		func(k Refused) bool { return k.Kind == r.Kind && k.InvoiceID == r.InvoiceID })
+	known := slices.ContainsFunc(s.Refused, func(k Refused) bool {
+		return k.Kind == r.Kind && k.InvoiceID == r.InvoiceID && k.Note == r.Note &&
+			k.SubscriptionID == r.SubscriptionID
+	})
 	if wanted && !known {
 		s.Refused = append(slices.Clone(s.Refused), r)
 	}
@@ -117,12 +152,13 @@ func (s State) repeating(in processmanagers.Input) State {
 }
 
 // overtaken returns the state without the refused commands that a later event about their invoice replaces: asked again
-// they would undo what follows from the event. A wish to void an invoice ends only when nothing is owed on it for good.
+// they would undo what follows from the event. A wish to void an invoice, or to credit days of it, ends only when
+// nothing is owed on it for good.
 func (s State) overtaken(invoice id.Invoice, final bool) State {
 	var left []Refused
 	for _, r := range s.Refused {
-		voids := r.Kind == (commands.VoidInvoice{}).CommandName()
-		if r.InvoiceID != invoice || voids && !final {
+		lasts := r.Kind == (commands.VoidInvoice{}).CommandName() || r.Kind == (commands.CreditDays{}).CommandName()
+		if r.InvoiceID != invoice || lasts && !final {
 			left = append(left, r)
 		}
 	}

@@ -1,13 +1,18 @@
 // Package renewal keeps subscriptions in step with their money: a paid invoice moves PaidUntil, a withdrawn payment
-// moves it back, and the next period falls due by a timer.
+// moves it back. The next period of an hour or a day falls due by a timer. Weeks and months are for the billing run of
+// their day; only what has become due by today, after the run, is asked for at once.
 //
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
+//	                                                                        └──► due today ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ──────► MakePeriodDue
 //	                                        InvoiceReopened ──► WithdrawPeriod
+//	SubscriptionExtended, -Resumed, -Ended, -Compensated with credits ──► CreditDays
 //	                                        InvoiceVoided, InvoiceCancelled, InvoiceWrittenOff ──► CancelPeriod
+//	InvoiceCancelled with another in its place ──► ReissuePeriod, and ExtendSubscription or WithdrawPeriod
 //	PeriodCancelled that never began ──► VoidInvoice, money on it becomes credit
 //	CreditLeft and an order that it covers beside the next periods ──► PayOrders
 //	a subscription without service and invoice ──► TellCredit ──► CreditLeft covers the price ──► MakePeriodDue
+//	30 days without a first payment ──► timer "expire:<id>" ──► ExpireSubscription
 //	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
 // One instance serves all subscriptions of a subscriber, because credit belongs to the account and not to one of them.
@@ -17,7 +22,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -50,12 +54,14 @@ type Subscription struct {
 	Paid id.Invoice `json:"paid,omitzero"`
 	// Late goes into the command that records a payment.
 	Late events.LateRenewal `json:"late,omitempty"`
-}
-
-// lead is how long before expiry a prepaid customer gets the next invoice, so that there is time to pay it.
-var lead = map[calendar.Period]time.Duration{
-	calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour,
-	calendar.Month: 72 * time.Hour,
+	// Terms are those that the length of a next part depends on; absent without a fixed billing day.
+	Terms    events.PlanTerms `json:"terms,omitzero"`
+	Timezone string           `json:"timezone,omitempty"` // absent for hours and days that were sold before it was kept
+	// Part, Charge and Beside are those of the period that became due last.
+	Part   events.PartPeriod    `json:"part,omitzero"`
+	Charge money.Amount         `json:"charge,omitzero"`
+	Beside []events.PeriodExtra `json:"beside,omitempty"`
+	Extras events.Extras        `json:"extras,omitempty"`
 }
 
 // Process has one instance for each subscriber; it never ends.
@@ -64,13 +70,22 @@ func Process() processmanagers.Process[State] {
 		Name: "renewal",
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.SubscriptionCreated) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.PaidTimeCarriedOver) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.ExtraAdded) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.ExtraRemoved) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.PeriodDue) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.PeriodCancelled) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.PeriodReissued) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.SubscriptionExtended) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.PeriodWithdrawn) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.SubscriptionPaused) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.SubscriptionResumed) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.SubscriptionCompensated) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.SubscriptionPlanChanged) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.PlanChangePlanned) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.PlanChangeDropped) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.CompensationTakenBack) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoicePaid) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceReopened) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceVoided) string { return e.SubscriberID.String() }),
@@ -90,29 +105,32 @@ func Evolve(s State, in processmanagers.Input) State {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.SubscriptionCreated:
-		return s.with(e.SubscriptionID, Subscription{
-			Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt,
-			Late: e.Terms.LateRenewal,
-		})
+		return s.with(e.SubscriptionID, newSubscription(e))
 	case events.SubscriptionEnded:
 		s.Subscriptions = maps.Clone(s.Subscriptions)
 		delete(s.Subscriptions, e.SubscriptionID)
 		return s
-	case events.PeriodDue:
+	case events.PaidTimeCarriedOver:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.wait(e.InvoiceID)
-			if !e.To.IsZero() {
-				sub.NextFrom = e.To
-			}
+			sub.PaidUntil, sub.NextFrom = e.PaidUntil, e.PaidUntil
 		})
+	case events.PeriodDue:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.became(e) })
 	case events.InvoiceDrafted:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Gross = e.Total })
+		if !e.Replaces.IsZero() { // the next period is not corrected with it
+			return s
+		}
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Gross = sub.gross(e) })
+	case events.PeriodReissued:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e.InvoiceID, e.CorrectedID) })
 	case events.PeriodCancelled:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.settle(e.InvoiceID)
 			if e.Ordinal > 0 { // otherwise it was recorded without the paid time
 				sub.PaidUntil = e.PaidUntil
 			}
+			sub.NextFrom = cmp.Or(e.NextFrom, sub.NextFrom) // told by an undo
+			sub.Extras = sub.Extras.After(e)
 		})
 	case events.SubscriptionExtended:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
@@ -126,6 +144,10 @@ func Evolve(s State, in processmanagers.Input) State {
 		})
 	case events.SubscriptionPaused:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
+	case events.SubscriptionCompensated:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil = e.PaidUntil })
+	case events.CompensationTakenBack:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil = e.PaidUntil })
 	case events.SubscriptionResumed:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.Resting, sub.PaidUntil = false, e.PaidUntil
@@ -134,7 +156,44 @@ func Evolve(s State, in processmanagers.Input) State {
 			}
 		})
 	}
-	return s.ofInvoice(in.Event.Event)
+	return s.ofPlan(in.Event.Event).ofInvoice(in.Event.Event)
+}
+
+// ofPlan follows the plan of the next periods.
+func (s State) ofPlan(e events.Event) State {
+	switch e := e.(type) {
+	case events.SubscriptionPlanChanged:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.billedBy(e.Terms) })
+	case events.PlanChangePlanned:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.billedBy(e.Terms) })
+	case events.PlanChangeDropped:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.billedBy(e.Terms) })
+	case events.ExtraAdded:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Extras = sub.Extras.After(e) })
+	case events.ExtraRemoved:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Extras = sub.Extras.After(e) })
+	}
+	return s
+}
+
+// newSubscription keeps what the renewal depends on.
+func newSubscription(e events.SubscriptionCreated) Subscription {
+	sub := Subscription{Mode: e.Terms.Mode, NextFrom: e.StartsAt, Timezone: e.Timezone}
+	sub.billedBy(e.Terms)
+	return sub
+}
+
+// billedBy takes over the terms of the next periods. The tax that was on top of the last invoice is the same share of
+// another price.
+func (s *Subscription) billedBy(t events.PlanTerms) {
+	if s.Gross.Positive() && s.Price.Positive() {
+		s.Gross = t.Price.MulDivRounded(s.whole(), s.Price.Minor)
+		s.Charge = money.Amount{}
+	}
+	s.Price, s.Period, s.Late, s.Terms = t.Price, t.Period, t.LateRenewal, events.PlanTerms{}
+	if t.AnchorDay > 0 {
+		s.Terms = events.PlanTerms{AnchorDay: t.AnchorDay}
+	}
 }
 
 // ofInvoice follows what became of an invoice.
@@ -167,10 +226,31 @@ func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 	return left
 }
 
+// became takes in the period that became due.
+func (s *Subscription) became(e events.PeriodDue) {
+	s.wait(e.InvoiceID)
+	s.Part, s.Charge, s.Beside = e.Part, e.Charge, e.Extras
+	s.Extras = s.Extras.After(e)
+	if !e.To.IsZero() {
+		s.NextFrom = e.To
+	}
+}
+
 // wait adds a prepaid invoice to the open ones. Postpaid periods follow each other whether they are paid or not.
 func (s *Subscription) wait(invoice id.Invoice) {
 	if s.Mode == events.Prepaid {
 		s.Open = append(without(s.Open, invoice), invoice)
+	}
+}
+
+// reissued puts a corrected invoice in the place of another.
+func (s *Subscription) reissued(wrong, corrected id.Invoice) {
+	if slices.Contains(s.Open, wrong) {
+		s.wait(corrected)
+	}
+	s.settle(wrong)
+	if s.Paid == wrong {
+		s.Paid = corrected
 	}
 }
 
@@ -229,7 +309,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.InvoiceVoided:
 		return cancel(e.SubscriptionID, e.InvoiceID)
 	case events.InvoiceCancelled:
-		return cancel(e.SubscriptionID, e.InvoiceID)
+		return s.invoiceCancelled(e)
 	case events.InvoiceWrittenOff:
 		return cancel(e.SubscriptionID, e.InvoiceID)
 	case events.InvoiceDrafted:
@@ -237,128 +317,53 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.CreditLeft:
 		return s.fromCredit(e, now)
 	case events.SubscriptionCreated:
-		return after.arm(e.SubscriptionID)
+		return after.created(e)
+	case events.PaidTimeCarriedOver:
+		return after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
 	case events.PeriodDue:
-		return after.arm(e.SubscriptionID)
+		return after.next(e.SubscriptionID, now)
 	case events.PeriodCancelled:
-		return after.askForCredit(after.cancelled(e), e.SubscriberID, now)
+		if !e.UndoneRun.IsZero() { // the next one waits for a person or for money
+			return disarm(e.SubscriptionID)
+		}
+		return after.askForCredit(after.cancelled(e, now), e.SubscriberID, now)
 	case events.SubscriptionExtended:
-		return after.askForCredit(after.arm(e.SubscriptionID), e.SubscriberID, now)
+		out := after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
+		return crediting(out, e.SubscriberID, e.Credits, e.PaidAt, lateReason)
 	case events.PeriodWithdrawn:
-		return after.arm(e.SubscriptionID)
+		return after.next(e.SubscriptionID, now)
 	case events.SubscriptionResumed:
-		return after.askForCredit(after.arm(e.SubscriptionID), e.SubscriberID, now)
+		out := after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
+		return crediting(out, e.SubscriberID, e.Credits, e.At, pausedReason)
+	case events.SubscriptionCompensated:
+		return compensating(after.next(e.SubscriptionID, now), e)
+	case events.CompensationTakenBack:
+		return after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
 	case events.SubscriptionPaused:
 		return after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
 	case events.SubscriptionEnded:
-		return after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
+		out := after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
+		return crediting(out, e.SubscriberID, e.Credits, e.At, endedReason)
+	}
+	return after.planned(in.Event.Event, now)
+}
+
+// planned lets the next period become due under the terms of its plan; s is the state after the event.
+func (s State) planned(e events.Event, now time.Time) processmanagers.Output {
+	switch e := e.(type) {
+	case events.SubscriptionPlanChanged:
+		return s.askForCredit(s.next(e.SubscriptionID, now), e.SubscriberID, now)
+	case events.PlanChangePlanned:
+		return s.next(e.SubscriptionID, now)
+	case events.PlanChangeDropped:
+		return s.next(e.SubscriptionID, now)
+	case events.ExtraAdded: // a discount may bring the price down to the credit
+		return s.askForCredit(processmanagers.Output{}, e.SubscriberID, now)
+	case events.ExtraRemoved:
+		return s.askForCredit(processmanagers.Output{}, e.SubscriberID, now)
 	}
 	return processmanagers.Output{}
 }
-
-// fromCredit renews, and pays orders with what no period needs.
-func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
-	renewed := s.renewedBy(e, now)
-	var out processmanagers.Output
-	if e.Ordered.Positive() {
-		out.Commands = append(out.Commands, commands.PayOrders{
-			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit, renewed),
-		})
-	}
-	if !renewed.IsZero() {
-		out.Commands = append(out.Commands, commands.MakePeriodDue{SubscriptionID: renewed})
-	}
-	return out
-}
-
-// kept is the part of the credit for periods: for those whose invoices are not issued yet, with the one of the
-// subscription that is renewed now, and for one more of each prepaid subscription that it covers whole. It is kept for
-// them also when it does not renew them now: what is paid ahead does the same in one payment as in two.
-func (s State) kept(credit money.Amount, renewed id.Subscription) money.Amount {
-	left := credit
-	for _, sub := range s.Subscriptions {
-		for range without(sub.Open, sub.Paid) { // with credit on the account, no issued invoice waits for money
-			left.Minor -= min(sub.needs(), left.Minor)
-		}
-	}
-	left.Minor -= min(s.Subscriptions[renewed].needs(), left.Minor)
-	for _, subscription := range s.inTurn(renewed) {
-		if sub := s.Subscriptions[subscription]; sub.Mode == events.Prepaid && sub.coveredBy(left) {
-			left.Minor -= sub.needs()
-		}
-	}
-	return credit.Sub(left)
-}
-
-// inTurn orders the subscriptions for whose next periods credit is kept: first those that it could renew after the one
-// that is renewed now, then those with a period that is not recorded yet, then those that are paused. Of alike ones
-// that comes first which expires first.
-func (s State) inTurn(renewed id.Subscription) []id.Subscription {
-	turn := func(subscription id.Subscription) int {
-		switch sub := s.Subscriptions[subscription]; {
-		case sub.Resting:
-			return 2
-		case len(sub.Open) > 0 || subscription == renewed:
-			return 1
-		}
-		return 0
-	}
-	return slices.SortedFunc(maps.Keys(s.Subscriptions), func(a, b id.Subscription) int {
-		x, y := s.Subscriptions[a], s.Subscriptions[b]
-		return cmp.Or(turn(a)-turn(b), x.PaidUntil.Compare(y.PaidUntil), byText(a, b))
-	})
-}
-
-// needs is the price of the next period, in minor units.
-func (s Subscription) needs() int64 { return max(s.Price.Minor, s.Gross.Minor) }
-
-// coveredBy reports whether credit pays the next period whole.
-func (s Subscription) coveredBy(credit money.Amount) bool {
-	return s.Price.Currency == credit.Currency && s.needs() <= credit.Minor
-}
-
-// renewedBy is the subscription whose next period credit makes due: that which expires first among those whose whole
-// price it covers, and zero when it covers none. Credit that was asked for goes to a subscription that waits for it,
-// and to no other. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
-func (s State) renewedBy(e events.CreditLeft, now time.Time) id.Subscription {
-	var best id.Subscription
-	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
-		sub := s.Subscriptions[candidate]
-		payable := sub.renewable() && sub.coveredBy(e.Credit) && (!e.Asked || sub.expires(now))
-		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
-			best = candidate
-		}
-	}
-	return best
-}
-
-// renewable reports whether a period could be made due: none is, and the price is paid ahead.
-func (s Subscription) renewable() bool {
-	return s.Mode == events.Prepaid && !s.Resting && len(s.Open) == 0 && s.Price.Positive()
-}
-
-// expires reports whether the subscription is without service, or so near its end that the next period should be due.
-func (s Subscription) expires(now time.Time) bool {
-	return !s.PaidUntil.After(now.Add(lead[s.Period]))
-}
-
-// askForCredit adds the question for the account's credit when a subscription without service could be renewed from it.
-// Credit that came while nothing could be renewed, or that was meant for another subscription which was renewed from it
-// or has just ended or paused, is told only when somebody asks.
-func (s State) askForCredit(
-	out processmanagers.Output, subscriber id.Subscriber, now time.Time,
-) processmanagers.Output {
-	for _, sub := range s.Subscriptions {
-		if sub.renewable() && sub.expires(now) {
-			out.Commands = append(out.Commands, commands.TellCredit{SubscriberID: subscriber})
-			return out
-		}
-	}
-	return out
-}
-
-// byText orders ids, so that a replay over a map decides the same.
-func byText(a, b id.Subscription) int { return strings.Compare(a.String(), b.String()) }
 
 // timeout makes the next period due, or asks again for what was refused. The subscription makes no period that is not
 // wanted any more.
@@ -367,36 +372,52 @@ func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 		return s.again()
 	}
 	for subscription := range s.Subscriptions {
-		if t.Name == timer(subscription) {
+		switch t.Name {
+		case timer(subscription):
 			return command(commands.MakePeriodDue{SubscriptionID: subscription})
+		case expiry(subscription):
+			return command(commands.ExpireSubscription{SubscriptionID: subscription})
 		}
 	}
 	return processmanagers.Output{}
 }
 
-// arm sets the timer of a subscription's next period: for postpaid at its start, for prepaid a lead time before expiry.
-// It disarms the timer of a paused subscription, of one with an open invoice, and of one that is not known (any more).
-func (s State) arm(subscription id.Subscription) processmanagers.Output {
+// due is when the next period of a subscription becomes due: for postpaid at its start, for prepaid a lead time before
+// expiry. It is zero for a paused subscription, for one with an open invoice, and for one that is not known (any more).
+func (s State) due(subscription id.Subscription) time.Time {
 	sub := s.Subscriptions[subscription]
-	at := sub.NextFrom
-	if sub.Mode == events.Prepaid {
-		at = time.Time{}
-		if !sub.PaidUntil.IsZero() && len(sub.Open) == 0 {
-			at = sub.PaidUntil.Add(-lead[sub.Period])
-		}
+	switch {
+	case sub.Resting:
+		return time.Time{}
+	case sub.Mode != events.Prepaid:
+		return sub.NextFrom
+	case sub.PaidUntil.IsZero() || len(sub.Open) > 0:
+		return time.Time{}
 	}
-	if sub.Resting {
-		at = time.Time{}
-	}
-	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
+	return sub.PaidUntil.Add(-events.InvoicedAhead(sub.Period))
 }
 
-// cancelled arms the timer after a period was dropped. It does not arm a prepaid timer that would come due at once: the
-// same invoice, which was not wanted, would be made again. Credit on the account still makes one (renewedBy). The
-// invoice of a period that never began is voided, unless it is already, and money on it becomes credit.
-func (s State) cancelled(e events.PeriodCancelled) processmanagers.Output {
-	out := s.arm(e.SubscriptionID)
-	if s.Subscriptions[e.SubscriptionID].Mode == events.Prepaid && !out.Timers[0].At.After(e.At) {
+// next lets the next period become due: of an hour or a day by the timer, of others by the billing run of its day. What
+// is due by today is asked for at once, because the run of today may be over.
+func (s State) next(subscription id.Subscription, now time.Time) processmanagers.Output {
+	sub, at := s.Subscriptions[subscription], s.due(subscription)
+	if sub.Period.Short() {
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
+	}
+	out := disarm(subscription)
+	today := calendar.On(now, sub.zone())
+	if !at.IsZero() && !today.Before(calendar.On(at, sub.zone())) {
+		out.Commands = []commands.Command{commands.MakePeriodDue{SubscriptionID: subscription, On: today}}
+	}
+	return out
+}
+
+// cancelled lets the next period become due after one was dropped, unless it would be due at once: the same invoice,
+// which was not wanted, would be made again. Credit on the account still makes one (renewedBy). The invoice of a period
+// that never began is voided, unless it is already, and money on it becomes credit.
+func (s State) cancelled(e events.PeriodCancelled, now time.Time) processmanagers.Output {
+	out := s.next(e.SubscriptionID, now)
+	if s.Subscriptions[e.SubscriptionID].Mode == events.Prepaid && !s.due(e.SubscriptionID).After(e.At) {
 		out = disarm(e.SubscriptionID)
 	}
 	if e.NeverBegan {
@@ -407,7 +428,8 @@ func (s State) cancelled(e events.PeriodCancelled) processmanagers.Output {
 	return out
 }
 
-// endedReason is the reason on invoices that are voided because their subscription ended.
+// endedReason is the reason on invoices that are voided, and on credit notes over days, because their subscription
+// ended.
 const endedReason = "subscription ended"
 
 // withdrawnReason is the reason on periods whose payment was taken back. What a person wrote about it is in the event
@@ -422,10 +444,49 @@ func cancel(subscription id.Subscription, invoice id.Invoice) processmanagers.Ou
 	return command(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: invoice})
 }
 
+// invoiceCancelled drops the period of an invoice, or names the corrected one as its invoice: the period is paid when
+// that needs no more money, and else not.
+func (s State) invoiceCancelled(e events.InvoiceCancelled) processmanagers.Output {
+	if e.ReplacedBy.IsZero() || e.SubscriptionID.IsZero() {
+		return cancel(e.SubscriptionID, e.InvoiceID)
+	}
+	out := command(commands.ReissuePeriod{
+		SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, CorrectedID: e.ReplacedBy,
+	})
+	if !e.Covered {
+		out.Commands = append(out.Commands, commands.WithdrawPeriod{
+			SubscriptionID: e.SubscriptionID, InvoiceID: e.ReplacedBy, Reason: withdrawnReason,
+		})
+		return out
+	}
+	out.Commands = append(out.Commands, commands.ExtendSubscription{
+		SubscriptionID: e.SubscriptionID, InvoiceID: e.ReplacedBy, PaidAt: e.At,
+		Late: s.Subscriptions[e.SubscriptionID].Late,
+	})
+	return out
+}
+
 // disarm returns an output that removes the timer of a subscription.
 func disarm(subscription id.Subscription) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription)}}}
 }
+
+// created arms the timer of a first period that begins later, and of the end of a prepaid subscription that is never
+// paid. The latter stays armed: once the subscription was paid, it does nothing.
+func (s State) created(e events.SubscriptionCreated) processmanagers.Output {
+	out := processmanagers.Output{Timers: []processmanagers.Timer{
+		{Name: timer(e.SubscriptionID), At: s.due(e.SubscriptionID)},
+	}}
+	if e.Terms.Mode == events.Prepaid {
+		out.Timers = append(out.Timers, processmanagers.Timer{
+			Name: expiry(e.SubscriptionID), At: e.StartsAt.Add(commands.PendingFor),
+		})
+	}
+	return out
+}
+
+// expiry names the timer of the end of a subscription that is never paid.
+func expiry(subscription id.Subscription) string { return "expire:" + subscription.String() }
 
 // timer names the timer of a subscription; one instance has several.
 func timer(subscription id.Subscription) string { return "renew:" + subscription.String() }

@@ -46,6 +46,11 @@ func arms(subscription id.Subscription, at time.Time) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
 }
 
+// leaves is an output that leaves the next period to the billing run of its day.
+func leaves(subscription id.Subscription) processmanagers.Output {
+	return arms(subscription, time.Time{})
+}
+
 // created is a subscription that starts at start, with a price in whole shillings.
 func created(s id.Subscription, mode events.BillingMode, price int64, period calendar.Period) events.Event {
 	return events.SubscriptionCreated{SubscriptionID: s, SubscriberID: who, StartsAt: start,
@@ -80,10 +85,22 @@ func TestPrepaid_NextInvoiceComesALeadTimeBeforeExpiry(t *testing.T) {
 	} {
 		s := after(t, created(line, events.Prepaid, 1500, period), due(line, inv1))
 		s.When(due(line, inv1)).Then(arms(line, time.Time{})) // no timer while the invoice is open
-		s.When(extended(line, inv1, until)).Then(arms(line, until.Add(-lead)))
+		ahead := s.When(extended(line, inv1, start.AddDate(0, 0, 30)))
+		if period.Short() {
+			ahead.Then(arms(line, start.AddDate(0, 0, 30).Add(-lead)))
+			continue
+		}
+		ahead.Then(leaves(line))
+		today, tomorrow := start.Add(lead+14*time.Hour), start.Add(lead+15*time.Hour)
+		at := calendar.Date{Year: 2026, Month: 3, Day: 2}
+		atOnce := leaves(line)
+		atOnce.Commands = []commands.Command{commands.MakePeriodDue{SubscriptionID: line, On: at}}
+		s.When(extended(line, inv1, today)).Then(atOnce) // the run of today may be over
+		s.When(extended(line, inv1, start)).Then(asks(atOnce))
+		s.When(extended(line, inv1, tomorrow)).Then(leaves(line))
 	}
-	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until))
-	rang := until.Add(-72 * time.Hour)
+	s := after(t, created(line, events.Prepaid, 1500, calendar.Day), due(line, inv1), extended(line, inv1, until))
+	rang := until.Add(-2 * time.Hour)
 	s.WhenDue(timer(line), rang).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
 	s.WhenDue(timer(line2), until).ThenNothing() // of a subscription that has ended
 	s.WhenRefused(commands.MakePeriodDue{SubscriptionID: line}, "subscription_not_found").ThenNothing()
@@ -132,7 +149,7 @@ func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
 func TestCredit_LeftOnTheAccountForgetsNoSubscription(t *testing.T) {
 	t.Parallel()
 	after(t, prepaid(line), due(line, inv1), credit(10)).When(extended(line, inv1, until)).
-		Then(arms(line, until.Add(-72*time.Hour)))
+		Then(leaves(line))
 }
 
 // min2 is the id whose text comes first, as a tie is decided.
@@ -141,35 +158,6 @@ func min2(a, b id.Subscription) id.Subscription {
 		return a
 	}
 	return b
-}
-
-func TestPostpaid_EveryPeriodIsDueAtItsStart(t *testing.T) {
-	t.Parallel()
-	first := events.PeriodDue{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, From: start, To: until}
-	made := created(line, events.Postpaid, 1500, calendar.Month)
-	after(t).When(made).Then(arms(line, start)) // no invoice before the start
-	after(t, made).When(first).Then(arms(line, until))
-	s := after(t, made, first)
-	s.When(extended(line, inv1, until)).Then(arms(line, until)) // a payment does not move postpaid periods
-	s.When(events.PeriodCancelled{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, At: start}).
-		Then(arms(line, until))
-}
-
-func TestPause_DisarmsAndResumeArmsForTheShiftedEnd(t *testing.T) {
-	t.Parallel()
-	paused := events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who, At: start}
-	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until))
-	s = s.When(paused).Then(arms(line, time.Time{}))
-	s.When(extended(line, inv2, until)).Then(arms(line, time.Time{})) // paid during the pause
-	s.When(events.SubscriptionResumed{
-		SubscriptionID: line, SubscriberID: who, PaidUntil: until.AddDate(0, 0, 9),
-	}).Then(arms(line, until.AddDate(0, 0, 6)))
-
-	post := after(t, created(line, events.Postpaid, 1500, calendar.Month),
-		events.PeriodDue{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, From: start, To: until}, paused)
-	post.When(events.SubscriptionResumed{
-		SubscriptionID: line, SubscriberID: who, NextFrom: until.AddDate(0, 2, 0),
-	}).Then(arms(line, until.AddDate(0, 2, 0)))
 }
 
 func TestVoided_FreesThePeriodAndIsNotMadeAgainAtOnce(t *testing.T) {
@@ -185,7 +173,7 @@ func TestVoided_FreesThePeriodAndIsNotMadeAgainAtOnce(t *testing.T) {
 	s.When(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 	s.When(cancelled(until.Add(-time.Hour))).Then(arms(line, time.Time{}))
 	// The cancellation comes before the lead time has begun.
-	free := s.When(cancelled(start)).Then(arms(line, until.Add(-72*time.Hour)))
+	free := s.When(cancelled(start)).Then(leaves(line))
 	free.When(events.InvoiceVoided{SubscriberID: who, InvoiceID: inv1}).ThenNothing() // of no subscription
 	if got := free.When(credit(1500)).Output(); len(got.Commands) != 1 {
 		t.Errorf("money makes %v", got)
@@ -200,7 +188,7 @@ func TestReopened_TheSecondOpenInvoiceStaysKnown(t *testing.T) {
 	s = s.Given(extended(line, inv1, until)) // paid again; the invoice of the next period is still open
 	s.When(credit(1500)).ThenNothing()
 	s.When(extended(line, inv1, until)).Then(arms(line, time.Time{}))
-	s.When(extended(line, inv2, until.AddDate(0, 1, 0))).Then(arms(line, until.AddDate(0, 1, 0).Add(-72*time.Hour)))
+	s.When(extended(line, inv2, until.AddDate(0, 1, 0))).Then(leaves(line))
 }
 
 // neverBegan is a period that was cancelled because its subscription ended first.
@@ -308,11 +296,17 @@ func TestCredit_BelowWhatTheInvoiceAsksForWithTaxStaysCredit(t *testing.T) {
 func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 	t.Parallel()
 	processtest.CheckKeys(t, renewal.Process(), who.String(),
-		prepaid(line), due(line, inv1), events.PeriodCancelled{SubscriberID: who}, extended(line, inv1, until),
+		prepaid(line), due(line, inv1), events.PaidTimeCarriedOver{SubscriberID: who},
+		events.PeriodCancelled{SubscriberID: who}, extended(line, inv1, until),
 		events.PeriodWithdrawn{SubscriberID: who}, events.SubscriptionPaused{SubscriberID: who},
 		events.SubscriptionResumed{SubscriberID: who}, events.SubscriptionEnded{SubscriberID: who},
+		events.SubscriptionCompensated{SubscriberID: who}, events.CompensationTakenBack{SubscriberID: who},
+		events.SubscriptionPlanChanged{SubscriberID: who}, events.ExtraAdded{SubscriberID: who},
+		events.ExtraRemoved{SubscriberID: who},
+		events.PlanChangePlanned{SubscriberID: who}, events.PlanChangeDropped{SubscriberID: who},
 		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who},
 		events.InvoiceVoided{SubscriberID: who}, events.InvoiceCancelled{SubscriberID: who},
+		events.PeriodReissued{SubscriberID: who},
 		events.InvoiceWrittenOff{SubscriberID: who}, credit(1), events.InvoiceDrafted{SubscriberID: who})
 }
 
@@ -332,10 +326,11 @@ func TestProcess_SubscribersAndTheirCreditStayApart(t *testing.T) {
 
 func TestCancelled_PaidTimeThatIsTakenBackMovesTheTimer(t *testing.T) {
 	t.Parallel()
-	s := after(t, prepaid(line), extended(line, inv1, until), extended(line, inv2, until.AddDate(0, 1, 0)))
+	s := after(t, created(line, events.Prepaid, 50, calendar.Day), extended(line, inv1, until),
+		extended(line, inv2, until.AddDate(0, 0, 1)))
 	s.When(events.PeriodCancelled{
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, PaidUntil: until, At: start,
-	}).Then(arms(line, until.Add(-72*time.Hour)))
+	}).Then(arms(line, until.Add(-2*time.Hour)))
 }
 
 func TestWithdrawn_TheInvoiceIsOpenAgainAndPaidTimeEndsEarlier(t *testing.T) {
@@ -348,8 +343,11 @@ func TestWithdrawn_TheInvoiceIsOpenAgainAndPaidTimeEndsEarlier(t *testing.T) {
 	s.When(events.PeriodCancelled{
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 0, At: start.AddDate(0, -2, 0),
 	}).Then(processmanagers.Output{ // without an ordinal it tells no paid time
-		Commands: []commands.Command{commands.TellCredit{SubscriberID: who}},
-		Timers:   []processmanagers.Timer{{Name: "renew:" + line.String(), At: earlier.Add(-72 * time.Hour)}},
+		Commands: []commands.Command{
+			commands.MakePeriodDue{SubscriptionID: line, On: calendar.Date{Year: 2026, Month: 3, Day: 2}},
+			commands.TellCredit{SubscriberID: who},
+		},
+		Timers: leaves(line).Timers,
 	})
 }
 
@@ -389,11 +387,20 @@ func TestCredit_TheFirstToExpireIsRenewedWhateverItsId(t *testing.T) {
 
 func TestTimer_ANewPrepaidSubscriptionAndALatePostpaidOne(t *testing.T) {
 	t.Parallel()
-	after(t).When(prepaid(line)).Then(arms(line, time.Time{})) // its first invoice is open
+	first := arms(line, time.Time{}) // its first invoice is open
+	expiry := processmanagers.Timer{Name: "expire:" + line.String(), At: start.AddDate(0, 0, 30)}
+	first.Timers = append(first.Timers, expiry)
+	after(t).When(prepaid(line)).Then(first).WhenDue(expiry.Name, expiry.At).
+		Then(does(commands.ExpireSubscription{SubscriptionID: line}))
 	s := after(t, created(line, events.Postpaid, 1500, calendar.Month))
 	s.When(events.PeriodCancelled{
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, At: start.AddDate(0, 0, 9),
-	}).Then(arms(line, start)) // postpaid periods go on although one was dropped
+	}).Then(processmanagers.Output{ // postpaid periods go on although one was dropped
+		Commands: []commands.Command{
+			commands.MakePeriodDue{SubscriptionID: line, On: calendar.Date{Year: 2026, Month: 3, Day: 2}},
+		},
+		Timers: leaves(line).Timers,
+	})
 }
 
 // asks is an output with the question for the account's credit.
@@ -433,10 +440,10 @@ func TestCredit_IsAskedForUntilEverySubscriptionThatItCoversIsRenewed(t *testing
 	s := after(t, prepaid(line), prepaid(line2)).When(credit(3000)).
 		Then(does(commands.MakePeriodDue{SubscriptionID: line2})) // equal ones in the order of their ids
 	s = s.When(due(line2, inv2)).Then(arms(line2, time.Time{}))
-	s = s.When(extended(line2, inv2, until)).Then(asks(arms(line2, until.Add(-72*time.Hour))))
+	s = s.When(extended(line2, inv2, until)).Then(asks(leaves(line2)))
 	s = s.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
 	s = s.When(due(line, inv1)).Then(arms(line, time.Time{}))
-	s = s.When(extended(line, inv1, until)).Then(arms(line, until.Add(-72*time.Hour)))
+	s = s.When(extended(line, inv1, until)).Then(leaves(line))
 	s.When(asked(1500)).ThenNothing() // both have service: money paid ahead is used period by period
 }
 

@@ -85,6 +85,8 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since = Active, v.At })
 	case events.SubscriptionExtended:
 		h.edit(v.SubscriptionID, func(l *line) { l.settled(v.InvoiceID).PaidUntil, l.Told = v.PaidUntil, told })
+	case events.PaidTimeCarriedOver:
+		h.edit(v.SubscriptionID, func(l *line) { l.PaidUntil, l.Told = v.PaidUntil, told })
 	case events.PeriodWithdrawn:
 		h.edit(v.SubscriptionID, func(l *line) {
 			l.owes(v.InvoiceID)
@@ -98,6 +100,12 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 				l.PaidUntil, l.Told = v.PaidUntil, told
 			}
 		})
+	case events.PeriodReissued:
+		h.edit(v.SubscriptionID, func(l *line) {
+			if slices.Contains(l.open, v.InvoiceID) {
+				l.settled(v.InvoiceID).owes(v.CorrectedID)
+			}
+		})
 	case events.SubscriptionPaused:
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since, l.StandingBy = Paused, v.At, told.EventID })
 	case events.SubscriptionResumed:
@@ -105,10 +113,18 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 			l.Standing, l.Since, l.StandingBy = Active, v.At, id.Event{}
 			l.PaidUntil, l.Told = v.PaidUntil, told
 		})
+	case events.SubscriptionCompensated:
+		h.edit(v.SubscriptionID, func(l *line) { l.PaidUntil, l.Told = v.PaidUntil, told })
+	case events.SubscriptionPlanChanged:
+		h.edit(v.SubscriptionID, func(l *line) { l.Rates, l.Terms = v.Terms.Rates, v.Terms.Access })
+	case events.CompensationTakenBack:
+		h.edit(v.SubscriptionID, func(l *line) { l.PaidUntil, l.Told = v.PaidUntil, told })
 	case events.SubscriptionEnded:
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since, l.StandingBy = Ended, v.At, told.EventID })
 	case events.SubscriptionCreated, events.SubscriptionAddressesAssigned, events.SubscriptionCredentialsSet,
-		events.SubscriptionCredentialsShown, events.SubscriptionPeriodClosed:
+		events.SubscriptionCredentialsShown, events.SubscriptionPeriodClosed, events.PlanChangePlanned,
+		events.PlanChangeMoved, events.PlanChangeDropped, events.ExtraAdded, events.ExtraRemoved,
+		events.ChargesDue:
 	}
 }
 

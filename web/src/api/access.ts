@@ -1,7 +1,6 @@
-import { access } from './access.gen'
+import { access, type Operation } from './access.gen'
 
-/** Operation is a method and a path of the API, such as "POST /payments/cash". */
-export type Operation = keyof typeof access
+export type { Operation }
 
 export type Role = 'super_admin' | 'admin' | 'support' | 'subscriber'
 
@@ -9,7 +8,7 @@ const rank: Record<string, number> = { public: 0, subscriber: 1, support: 2, adm
 
 /** mayCall reports whether the API lets a role make a call. The server decides; pages only leave out what it refuses. */
 export function mayCall(role: Role, operation: Operation): boolean {
-  const needed: string = access[operation]
+  const needed = access[operation] ?? ''
   // What customers do for themselves, staff does for them, but not who only reads.
   if (needed === 'subscriber_or_admin') return role !== 'support'
   return rank[role]! >= (rank[needed] ?? Number.POSITIVE_INFINITY)

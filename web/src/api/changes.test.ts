@@ -22,3 +22,10 @@ test('who reads where customers pay to hears of another gateway', () => {
   expect(makesOld([change], '/paybill', [])).toBe(true)
   expect(makesOld([change], '/settings/payment-gateway', [])).toBe(true)
 })
+
+test('a report about days that are over is not read again at each payment', () => {
+  const change = { topic: 'receipts', id: null, type: 'payments.ReceiptMatched', at: '' }
+  for (const path of ['/reports/today', '/reports/ageing']) expect(makesOld([change], path, []), path).toBe(true)
+  for (const path of ['/reports/revenue', '/reports/settlement/receipts']) expect(makesOld([change], path, []), path).toBe(false)
+  expect(makesOld([{ ...change, topic: 'reset' }], '/reports/revenue', [])).toBe(true)
+})

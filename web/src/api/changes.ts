@@ -18,6 +18,12 @@ const shownBy: Record<string, string[]> = {
   invoices: ['/invoices', '/subscribers', '/reports'],
   payments: ['/payments', '/reports'],
   receipts: ['/receipts', '/reports', '/subscribers'],
+  refunds: ['/refunds', '/reports'],
+  'billing-runs': ['/billing', '/reports'],
+  outages: ['/outages', '/settings/outages', '/reports'],
+  compensations: ['/compensations', '/reports'],
+  messages: ['/messages', '/outages'],
+  batches: ['/batches', '/imports', '/compensations'],
   dunning: ['/dunning', '/subscribers', '/subscriptions', '/reports'],
   'access-differences': ['/access-differences', '/reports', '/subscribers'],
   sessions: ['/sessions', '/subscribers', '/reports', '/nas/fleet'],
@@ -30,19 +36,25 @@ const shownBy: Record<string, string[]> = {
   vouchers: ['/vouchers', '/voucher-batches'],
 }
 
+// Reports about days that are mostly over. Something happens at every moment, and each of them reads a year at most, so
+// they are read again when they are opened, and not at each change.
+const ofPast = ['/reports/revenue', '/reports/churn', '/reports/settlement']
+
 const pathsOf = (topic: string) => shownBy[topic] ?? [`/${topic}`]
 const under = (path: string, start: string) => path === start || path.startsWith(`${start}/`)
+const tells = (topic: string, path: string) =>
+  pathsOf(topic).some((start) => under(path, start)) && !ofPast.some((report) => under(path, report))
 
 /** topicsOf gives the test whether a topic is about a path. */
 export function topicsOf(path: string): (topic: string) => boolean {
-  return (topic) => pathsOf(topic).some((start) => under(path, start))
+  return (topic) => tells(topic, path)
 }
 
 /** makesOld reports whether one of the changes is about a read: its path, and the ids that it was asked for. */
 export function makesOld(changes: Change[], path: string, ids: string[]): boolean {
   return changes.some((c) => {
     if (c.topic === 'reset') return true
-    if (!pathsOf(c.topic).some((start) => under(path, start))) return false
+    if (!tells(c.topic, path)) return false
     // A read about one customer or router is left alone by what happened to others.
     const about = [c.id, c.subscriberId].filter((id) => typeof id === 'string')
     return ids.length === 0 || about.length === 0 || about.some((id) => ids.includes(id))

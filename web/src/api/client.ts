@@ -8,6 +8,9 @@ import { expected, expectedHeader, renewed, signedOut } from './session'
 // A key that the caller does not give is made for each write: a request that the browser repeats acts once.
 const keyHeader = 'Idempotency-Key'
 
+// A file of the largest size takes minutes on a slow line.
+const filePatience = 900_000
+
 /**
  * send is fetch with the conventions of the API: a key on every write, whose page it is on every request, and a session
  * that has expired is renewed.
@@ -20,12 +23,14 @@ async function send(request: Request): Promise<Response> {
   }
   const person = expected()
   if (person && !beginsSession(url)) request.headers.set(expectedHeader, person)
-  const body = writes ? await request.clone().text() : ''
+  // A file may be large, is no command for a shell, and has passwords.
+  const file = writes && request.headers.get('Content-Type') === 'text/csv'
+  const body = writes && !file ? await request.clone().text() : ''
   for (let tries = 0; ; tries++) {
     const ended = began(request.method, url.pathname + url.search, body || null, request.headers.get(keyHeader))
     let answer: Response
     try {
-      answer = await fetch(request.clone(), { signal: AbortSignal.any([request.signal, AbortSignal.timeout(patience)]) })
+      answer = await fetch(request.clone(), { signal: AbortSignal.any([request.signal, AbortSignal.timeout(file ? filePatience : patience)]) })
     } catch (cause) {
       ended(0, null)
       if (request.signal.aborted) throw cause

@@ -33,8 +33,15 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/payments', name: 'payments', icon: icons.Smartphone, needs: 'GET /receipts' },
       { to: '/receipts', name: 'receipts', icon: icons.Receipt, needs: 'GET /receipts' },
       { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
+      { to: '/refunds', name: 'refunds', icon: icons.Undo2, needs: 'GET /refunds' },
+      { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
       { to: '/invoices', name: 'invoices', icon: icons.ScrollText, needs: 'GET /invoices' },
+      { to: '/batches', name: 'batches', icon: icons.Undo2, needs: 'GET /batches' },
+      { to: '/billing-runs', name: 'billingRuns', icon: icons.CalendarClock, needs: 'GET /billing/runs' },
       { to: '/collections', name: 'collections', icon: icons.Landmark, needs: 'GET /reports/collections' },
+      { to: '/ageing', name: 'ageing', icon: icons.CalendarClock, needs: 'GET /reports/ageing' },
+      { to: '/revenue', name: 'revenue', icon: icons.ChartColumn, needs: 'GET /reports/revenue' },
+      { to: '/churn', name: 'churn', icon: icons.ArrowLeftRight, needs: 'GET /reports/churn' },
       { to: '/plans', name: 'plans', icon: icons.Tags, needs: 'GET /plans' },
     ],
   },
@@ -50,7 +57,11 @@ export const organizationPlaces: PlaceGroup[] = [
   },
   {
     name: 'network',
-    places: [{ to: '/routers', name: 'routers', icon: icons.Router, needs: 'GET /nas/fleet' }],
+    places: [
+      { to: '/routers', name: 'routers', icon: icons.Router, needs: 'GET /nas/fleet' },
+      { to: '/outages', name: 'outages', icon: icons.WifiOff, needs: 'GET /outages' },
+      { to: '/compensations', name: 'compensations', icon: icons.Gift, needs: 'GET /compensations' },
+    ],
   },
   {
     name: 'administration',
@@ -60,6 +71,7 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/organization', name: 'organization', icon: icons.Building2, needs: 'GET /settings/organization' },
       { to: '/messages', name: 'messages', icon: icons.Bell, needs: 'GET /messages' },
       { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },
+      { to: '/imports', name: 'imports', icon: icons.ArrowLeftRight, needs: 'GET /imports' },
       { to: '/system', name: 'system', icon: icons.Server, needs: 'GET /system/projections' },
     ],
   },
@@ -73,6 +85,8 @@ export const platformPlaces: PlaceGroup[] = [
       { to: '/', name: 'home', icon: icons.House, needs: 'GET /orgs' },
       { to: '/orgs', name: 'organizations', icon: icons.Building2, needs: 'GET /orgs' },
       { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
+      { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
+      { to: '/settlement', name: 'settlement', icon: icons.Landmark, needs: 'GET /reports/settlement' },
       { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },
       { to: '/system', name: 'system', icon: icons.Server, needs: 'GET /system/projections' },
     ],
@@ -80,7 +94,7 @@ export const platformPlaces: PlaceGroup[] = [
 ]
 
 // Pages whose addresses do not begin with that of their list.
-const lists: Record<string, string> = { services: '/routers', subscriptions: '/customers' }
+const lists: Record<string, string> = { services: '/routers', subscriptions: '/customers', export: '/imports' }
 
 /** listOf gives the place of the navigation to which a page belongs; path is without /app. */
 export function listOf(path: string): string {
@@ -99,6 +113,6 @@ const everywhere = ['/account']
 /** isElsewhere says of a page that this kind of host does not have it: the root host has no customers, say. */
 export function isElsewhere(path: string, platform: boolean): boolean {
   const list = listOf(path)
-  if (!platform) return list === '/orgs'
+  if (!platform) return list === '/orgs' || list === '/settlement'
   return !everywhere.includes(list) && !platformPlaces.some((g) => g.places.some((p) => p.to === list))
 }

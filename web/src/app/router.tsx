@@ -6,10 +6,13 @@ import { platformRoutes } from '../areas/platform/routes'
 import { settingsRoutes } from '../areas/settings/routes'
 import { systemRoutes } from '../areas/system/routes'
 import { billingRoutes } from '../areas/billing/routes'
+import { importsRoutes } from '../areas/imports/routes'
 import { homeRoutes } from '../areas/home/routes'
 import { messagingRoutes } from '../areas/messaging/routes'
 import { networkRoutes } from '../areas/network/routes'
+import { outagesRoutes } from '../areas/outages/routes'
 import { paymentsRoutes } from '../areas/payments/routes'
+import { reportsRoutes } from '../areas/reports/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
 import { Failed } from './Failed'
@@ -26,9 +29,12 @@ const routeTree = rootRoute.addChildren([
   ...planRoutes,
   ...paymentsRoutes,
   ...billingRoutes,
+  ...reportsRoutes,
   ...accessRoutes,
   ...messagingRoutes,
+  ...importsRoutes,
   ...networkRoutes,
+  ...outagesRoutes,
 ])
 
 /** router knows every page. Addresses are below /app. */

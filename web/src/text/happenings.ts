@@ -11,6 +11,8 @@ type Facts = Entry['facts']
 /** Told are the facts of a sentence, already written in the person's language; empty where it has none. */
 interface Told {
   amount: string
+  /** off is what a discount takes off: "25 %", or an amount. */
+  off: string
   due: string
   /** invoice is "invoice ACME-0123", or one without a number. */
   invoice: string
@@ -25,6 +27,7 @@ interface Told {
   used: string
   allowed: string
   bytes: string
+  days: string
   from: string
   until: string
   cause: string
@@ -40,6 +43,7 @@ interface Words {
   note: (number: string) => string
   owed: (amount: string, invoice: string, others: number) => string
   nextPeriod: string
+  days: (n: number) => string
   by: Record<NonNullable<Facts['channel']>, string>
   periods: Record<NonNullable<Facts['period']>, string>
   causes: Record<string, string>
@@ -60,17 +64,35 @@ const en: Says = {
   subscription_created: (s) => `The plan ${s.plan} was added.`,
   period_due: () => 'A period fell due for invoicing.',
   subscription_started: () => 'The subscription started.',
+  paid_time_carried_over: (s) => `The subscription came with paid time until ${s.until}.`,
   subscription_extended: () => 'The subscription was extended by a paid period.',
   period_withdrawn: () => 'A paid period was taken back, because its payment was.',
   period_never_began: () => 'A period was cancelled before it was served: its invoice is no longer owed.',
+  period_undone: () => 'A period was taken back with its billing run: no invoice until somebody asks for one.',
+  period_reissued: () => 'The invoice of a period was replaced by a corrected one.',
   period_cancelled: () => 'A period was cancelled: its invoice is no longer owed.',
   subscription_paused: () => 'The subscription was paused.',
   subscription_resumed: () => 'The subscription was resumed.',
   subscription_ended: () => 'The subscription was ended.',
+  plan_changed: (s) => `The plan was changed to ${s.plan}.`,
+  plan_change_planned: (s) => `The plan changes to ${s.plan} with the next period.`,
+  plan_change_dropped: (s) => `The plan stays ${s.plan}: the planned change was dropped.`,
+  compensated_days: (s) => `${s.days} were added to the paid time, for a time without service from ${s.from} to ${s.until}.`,
+  compensation_taken_back: (s) => `What was given for a time without service from ${s.from} to ${s.until} was taken back.`,
+  compensated_money: (s) => `Money comes back by a credit note, for a time without service from ${s.from} to ${s.until}.`,
+  charge_added: (s) => `A charge of ${s.amount} goes onto the next invoice.`,
+  charges_due: () => 'The charges that were on no invoice yet go onto a last one.',
+  charge_removed: (s) => `A charge of ${s.amount} will not be invoiced.`,
+  add_on_added: (s) => `An add-on of ${s.amount} a period was added, from the next invoice on.`,
+  add_on_removed: (s) => `An add-on of ${s.amount} a period was removed.`,
+  discount_added: (s) => `A discount of ${s.off} was given, from the next invoice on.`,
+  discount_removed: (s) => `A discount of ${s.off} was ended.`,
   addresses_assigned: () => 'Devices or address of the subscription were changed.',
   credentials_set: () => 'The login was changed.',
   credentials_shown: () => 'The login was shown to somebody.',
   account_opened: () => 'The account was opened.',
+  debt_carried_over: (s) => `${s.amount} was owed before the customer came here.`,
+  credit_carried_over: (s) => `${s.amount} was paid ahead before the customer came here.`,
   invoice_drafted: (s) => `An invoice of ${s.amount} was drafted.`,
   invoice_issued: (s) => `${upper(s.invoice)} of ${s.amount} was issued.`,
   invoice_voided: (s) => `${upper(s.invoice)} was voided.`,
@@ -87,6 +109,12 @@ const en: Says = {
   credit_note_voided: (s) => `${upper(s.note)} was voided.`,
   prompt_opened: (s) => `A payment prompt of ${s.amount} was opened.`,
   prompt_closed: () => 'A payment prompt was closed.',
+  refund_requested: (s) => `A refund of ${s.amount} was asked for.`,
+  refund_submitted: (s) => `The provider was asked to send ${s.amount} back to the payer.`,
+  refund_in_doubt: (s) => `It is not known yet whether ${s.amount} went back to the payer.`,
+  refund_approved: (s) => `A refund of ${s.amount} was approved.`,
+  refund_completed: (s) => `${s.amount} went back to the payer.`,
+  refund_not_paid: (s) => `A refund of ${s.amount} is not paid.`,
   refund_set_aside: (s) => `${s.amount} was set aside for a refund.`,
   refund_failed: (s) => `A refund of ${s.amount} failed.`,
   refund_paid_out: (s) => `A refund of ${s.amount} was paid out.`,
@@ -165,6 +193,7 @@ const enWords: Words = {
   owed: (amount, invoice, others) =>
     `${amount && `${amount} of `}${invoice}${others === 1 ? ' and 1 other' : others > 1 ? ` and ${others} others` : ''}`,
   nextPeriod: 'the next period',
+  days: (n) => (n === 1 ? '1 day' : `${n} days`),
   by: ways.en,
   periods: { day: 'day', month: 'month' },
   causes: { no_line: 'the line was down', no_payment: 'payments were down', paused: 'paused' },
@@ -213,6 +242,8 @@ const enWords: Words = {
     cap_warned: 'most of the traffic is used',
     cap_throttled: 'the traffic is used up, access is slow',
     cap_stopped: 'the traffic is used up, there is no access',
+    outage: 'there is an outage where the customer is',
+    outage_over: 'the outage is over',
   },
   faults: {
     expired: 'its time was over',
@@ -234,13 +265,31 @@ const sw: Says = {
   subscription_created: (s) => `Kifurushi ${s.plan} kiliongezwa.`,
   period_due: () => 'Ulifika wakati wa kutoza kipindi kipya.',
   subscription_started: () => 'Usajili ulianza.',
+  paid_time_carried_over: (s) => `Usajili ulikuja na muda uliolipiwa hadi ${s.until}.`,
+  debt_carried_over: (s) => `${s.amount} zilidaiwa kabla ya mteja kuja hapa.`,
+  credit_carried_over: (s) => `${s.amount} zililipwa mapema kabla ya mteja kuja hapa.`,
   subscription_extended: () => 'Usajili uliongezwa kipindi kilicholipiwa.',
   period_withdrawn: () => 'Kipindi kilicholipiwa kilirudishwa, kwa sababu malipo yake yalirudishwa.',
   period_never_began: () => 'Kipindi kilifutwa kabla ya kutumika: ankara yake haidaiwi tena.',
+  period_undone: () => 'Kipindi kilirudishwa pamoja na utoaji wa ankara: hakitatozwa hadi mtu aombe ankara zitolewe tena.',
+  period_reissued: () => 'Ankara ya kipindi ilibadilishwa na iliyosahihishwa.',
   period_cancelled: () => 'Kipindi kilifutwa: ankara yake haidaiwi tena.',
   subscription_paused: () => 'Usajili ulisitishwa.',
   subscription_resumed: () => 'Usajili uliendelezwa.',
   subscription_ended: () => 'Usajili ulimalizwa.',
+  plan_changed: (s) => `Kifurushi kilibadilishwa kuwa ${s.plan}.`,
+  plan_change_planned: (s) => `Kifurushi kitabadilika kuwa ${s.plan} kipindi kijacho.`,
+  plan_change_dropped: (s) => `Kifurushi kinabaki ${s.plan}: badiliko lililopangwa liliondolewa.`,
+  charge_added: (s) => `Gharama ya ${s.amount} itawekwa kwenye ankara ijayo.`,
+  charges_due: () => 'Gharama ambazo hazikuwa kwenye ankara yoyote zinawekwa kwenye ankara ya mwisho.',
+  charge_removed: (s) => `Gharama ya ${s.amount} haitatozwa.`,
+  add_on_added: (s) => `Nyongeza ya ${s.amount} kwa kipindi iliongezwa, kuanzia ankara ijayo.`,
+  add_on_removed: (s) => `Nyongeza ya ${s.amount} kwa kipindi iliondolewa.`,
+  discount_added: (s) => `Punguzo la ${s.off} lilitolewa, kuanzia ankara ijayo.`,
+  discount_removed: (s) => `Punguzo la ${s.off} lilikomeshwa.`,
+  compensated_days: (s) => `Muda uliolipiwa uliongezwa ${s.days}, kwa sababu hakukuwa na huduma kuanzia ${s.from} hadi ${s.until}.`,
+  compensation_taken_back: (s) => `Kilichotolewa kwa muda usio na huduma kuanzia ${s.from} hadi ${s.until} kimerudishwa nyuma.`,
+  compensated_money: (s) => `Pesa zinarudishwa kwa hati ya mkopo, kwa sababu hakukuwa na huduma kuanzia ${s.from} hadi ${s.until}.`,
   addresses_assigned: () => 'Vifaa au anwani ya usajili vilibadilishwa.',
   credentials_set: () => 'Jina la kuingilia au nenosiri lilibadilishwa.',
   credentials_shown: () => 'Mtu alionyeshwa jina la kuingilia na nenosiri.',
@@ -261,6 +310,12 @@ const sw: Says = {
   credit_note_voided: (s) => `${upper(s.note)} ilibatilishwa.`,
   prompt_opened: (s) => `Ombi la malipo la ${s.amount} lilifunguliwa.`,
   prompt_closed: () => 'Ombi la malipo lilifungwa.',
+  refund_requested: (s) => `Kurudisha ${s.amount} kwa mteja kuliombwa.`,
+  refund_submitted: (s) => `Mtoa huduma aliombwa kurudisha ${s.amount} kwa mlipaji.`,
+  refund_in_doubt: (s) => `Bado haijulikani kama ${s.amount} zilirudi kwa mlipaji.`,
+  refund_approved: (s) => `Kurudisha ${s.amount} kwa mteja kuliidhinishwa.`,
+  refund_completed: (s) => `${s.amount} zilimrudia mlipaji.`,
+  refund_not_paid: (s) => `${s.amount} haitarudishwa kwa mteja.`,
   refund_set_aside: (s) => `${s.amount} ilitengwa ili irudishwe kwa mteja.`,
   refund_failed: (s) => `Kurudisha ${s.amount} kwa mteja kulishindikana.`,
   refund_paid_out: (s) => `Mteja alirudishiwa ${s.amount}.`,
@@ -339,6 +394,7 @@ const swWords: Words = {
   owed: (amount, invoice, others) =>
     `${amount && `${amount} ya `}${invoice}${others === 1 ? ' na nyingine 1' : others > 1 ? ` na nyingine ${others}` : ''}`,
   nextPeriod: 'kipindi kijacho',
+  days: (n) => `siku ${n}`,
   by: ways.sw,
   periods: { day: 'siku', month: 'mwezi' },
   causes: { no_line: 'mtandao ulikatika', no_payment: 'malipo hayakufanya kazi', paused: 'imesitishwa' },
@@ -387,6 +443,8 @@ const swWords: Words = {
     cap_warned: 'data nyingi imetumika',
     cap_throttled: 'data imeisha, kasi ni ndogo',
     cap_stopped: 'data imeisha, hana mtandao',
+    outage: 'kuna hitilafu ya mtandao mahali alipo',
+    outage_over: 'hitilafu ya mtandao imeisha',
   },
   faults: {
     expired: 'wakati wake ulikwisha',
@@ -431,6 +489,7 @@ function toldOf(v: Facts, words: Words, f: Format): Told {
   const amount = money(v.amount)
   return {
     amount, invoice,
+    off: v.percent === undefined ? amount : `${v.percent} %`,
     due: money(v.due),
     owed: v.invoices ? words.owed(amount, invoice, v.invoices - 1) : amount || words.nextPeriod,
     note: words.note(v.number ?? ''),
@@ -440,6 +499,7 @@ function toldOf(v: Facts, words: Words, f: Format): Told {
     used: f.bytes(v.used ?? 0),
     allowed: f.bytes(v.allowed ?? 0),
     bytes: f.bytes(v.bytes ?? 0),
+    days: words.days(v.days ?? 0),
     from: at(v.from),
     until: at(v.until),
     cause: wordOf(words.causes, v.cause),

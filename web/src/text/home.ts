@@ -5,6 +5,7 @@ type Counted = Record<string, (n: number) => string>
 type Than = Record<'more' | 'less' | 'same' | 'only', (part: string) => string>
 
 const effectsEn: Counted = {
+  router_down: (n) => plural('en', n, '# router does not answer', '# routers do not answer'),
   service_failed: (n) => plural('en', n, '# service failed', '# services failed'),
   service_degraded: (n) => plural('en', n, '# service differs', '# services differ'),
   router_drifted: () => 'its setup differs',
@@ -12,6 +13,7 @@ const effectsEn: Counted = {
   parts_stopped: (n) => plural('en', n, '# part stopped', '# parts stopped'),
 }
 const effectsSw: Counted = {
+  router_down: (n) => plural('sw', n, 'ruta # haijibu', 'ruta # hazijibu'),
   service_failed: (n) => plural('sw', n, 'huduma # imeshindwa', 'huduma # zimeshindwa'),
   service_degraded: (n) => plural('sw', n, 'huduma # ina tofauti', 'huduma # zina tofauti'),
   router_drifted: () => 'mipangilio yake ina tofauti',
@@ -51,12 +53,16 @@ export const homeText = catalogue(
     customersOff: (n: number) => plural('en', n, '# customer is off', '# customers are off'),
     follows: (list: string[]) => `With it: ${list.join(', ')}.`,
     faults: {
+      outage: (name) => `Outage: ${name}`,
       router_down: (name) => `${name} does not answer`,
       provider_down: () => 'The payment provider cannot be reached',
       gateway_unregistered: (name) => `The provider has not registered your shortcode ${name}`,
       service_failed: (name) => `The service ${name} failed`,
       service_degraded: (name) => `The service ${name} differs from what was applied`,
       router_drifted: (name) => `The setup of ${name} was changed on the router`,
+      run_held: (date) => `The billing run of ${date} is held: far more is due than usual`,
+      cuts_held: () => 'Nobody else is cut: there were far more cuts than usual',
+      messages_held: () => 'Messages wait: there were far more than usual',
       breaker_open: (name) => `${name} cannot be reached`,
       nothing_saved: () => 'Nothing can be saved at the moment',
       projection_stopped: (name) => `The read model ${name} has stopped`,
@@ -64,6 +70,10 @@ export const homeText = catalogue(
       process_stopped: (name) => `The process ${name} has stopped`,
     } as Record<string, (name: string) => string>,
     help: {
+      outage: 'Customers who call from there: it is known. Its page says who is hit, and what they were told.',
+      run_held: 'Look at what would be invoiced, and release it when it is right.',
+      cuts_held: 'Look at who would be cut, and release it when it is right.',
+      messages_held: 'Look at what is told to customers, and release it when it is right.',
       router_down: 'Customers who call from there: it is known. Check its power and its uplink.',
       provider_down: 'Prompts wait and are asked about again by themselves. Cash can be taken meanwhile.',
       gateway_unregistered: 'Paybill payments are not told to us until it has.',
@@ -85,6 +95,10 @@ export const homeText = catalogue(
       router_drifted: 'An administrator can compare and repair it.',
     } as Record<string, string>,
     steps: {
+      outage: 'Open the outage',
+      run_held: 'Open the run',
+      cuts_held: 'Look and release',
+      messages_held: 'Look and release',
       router_down: 'Open the router',
       provider_down: 'See the waiting payments',
       gateway_unregistered: 'Open the gateway',
@@ -104,10 +118,13 @@ export const homeText = catalogue(
     unread: 'Not read:',
     names: {
       suspense: 'suspense',
+      refunds: 'refunds',
       overdue: 'overdue invoices',
       differences: 'differences',
       failedPayments: 'failed payments today',
       failedMessages: 'failed messages today',
+      compensationsApplying: 'half given compensations',
+      compensationsFailed: 'compensations that failed',
       writtenOff: 'write-offs proposed',
       pending: 'payments on their way',
       breakers: 'systems away',
@@ -118,6 +135,8 @@ export const homeText = catalogue(
     },
     inSuspense: (n: number) => plural('en', n, 'payment matches no customer', 'payments match no customer'),
     oldest: (when: string) => `the oldest ${when}`,
+    suspenseLate: (n: number, days: number) =>
+      `${plural('en', n, '# has', '# have')} waited for more than ${plural('en', days, '# day', '# days')}`,
     overdue: 'overdue',
     overdueOf: (customers: number, invoices: number) =>
       `${plural('en', invoices, '# invoice', '# invoices')} of ${plural('en', customers, '# customer', '# customers')}`,
@@ -126,6 +145,11 @@ export const homeText = catalogue(
     failedPayments: (n: number) => plural('en', n, 'payment failed today', 'payments failed today'),
     failedPaymentsHint: 'wrong PIN, no money on the phone, or taken back by staff',
     failedMessages: (n: number) => plural('en', n, 'message did not go out today', 'messages did not go out today'),
+    compensationsApplying: (n: number) => plural('en', n, 'compensation is being given', 'compensations are being given'),
+    compensationsFailed: (n: number) => plural('en', n, 'compensation failed for some customers', 'compensations failed for some customers'),
+    refundsWait: (n: number) => plural('en', n, 'refund waits', 'refunds wait'),
+    refundsOf: (requested: number, approved: number) =>
+      [requested > 0 && `${requested} to be approved`, approved > 0 && `${approved} to be paid and settled`].filter(Boolean).join(', '),
     writtenOff: (n: number) => plural('en', n, 'debt is proposed to be written off', 'debts are proposed to be written off'),
     pending: (n: number) => plural('en', n, 'payment is on its way', 'payments are on their way'),
     sinceTitle: 'Since you last looked,',
@@ -214,12 +238,16 @@ export const homeText = catalogue(
     customersOff: (n) => plural('sw', n, 'mteja # hana mtandao', 'wateja # hawana mtandao'),
     follows: (list) => `Pamoja nayo: ${list.join(', ')}.`,
     faults: {
+      outage: (name) => `Hitilafu ya mtandao: ${name}`,
       router_down: (name) => `${name} haijibu`,
       provider_down: () => 'Mtoa huduma wa malipo hapatikani',
       gateway_unregistered: (name) => `Mtoa huduma hajasajili namba yako ya biashara ${name}`,
       service_failed: (name) => `Huduma ${name} imeshindwa`,
       service_degraded: (name) => `Huduma ${name} ni tofauti na ilivyowekwa`,
       router_drifted: (name) => `Mipangilio ya ${name} imebadilishwa kwenye ruta`,
+      run_held: (date) => `Utoaji wa ankara wa ${date} umezuiwa: zinatakiwa nyingi kuliko kawaida`,
+      cuts_held: () => 'Hakuna mwingine anayekatwa: waliokatwa ni wengi kuliko kawaida',
+      messages_held: () => 'Ujumbe unasubiri: ni mwingi kuliko kawaida',
       breaker_open: (name) => `${name} haipatikani`,
       nothing_saved: () => 'Hakuna kinachoweza kuhifadhiwa kwa sasa',
       projection_stopped: (name) => `Mfumo wa kusoma ${name} umesimama`,
@@ -227,6 +255,10 @@ export const homeText = catalogue(
       process_stopped: (name) => `Mchakato ${name} umesimama`,
     },
     help: {
+      outage: 'Wateja wanaopiga simu kutoka hapo: tatizo linajulikana. Ukurasa wake unasema ni nani walioathirika na waliambiwa nini.',
+      run_held: 'Angalia ankara zinazotolewa, na uruhusu zikiwa sahihi.',
+      cuts_held: 'Angalia wanaokatwa, na uruhusu ikiwa ni sahihi.',
+      messages_held: 'Angalia wateja wanaambiwa nini, na uruhusu ikiwa ni sahihi.',
       router_down: 'Wateja wanaopiga simu kutoka hapo: tatizo linajulikana. Angalia umeme na mawasiliano yake.',
       provider_down: 'Maombi ya malipo yanasubiri na yataulizwa tena yenyewe. Pesa taslimu zinaweza kupokelewa kwa sasa.',
       gateway_unregistered: 'Hadi asajili, hatutaarifiwa malipo ya paybill.',
@@ -248,6 +280,10 @@ export const homeText = catalogue(
       router_drifted: 'Msimamizi anaweza kulinganisha na kurekebisha.',
     },
     steps: {
+      outage: 'Fungua hitilafu',
+      run_held: 'Fungua utoaji',
+      cuts_held: 'Angalia na uruhusu',
+      messages_held: 'Angalia na uruhusu',
       router_down: 'Fungua ruta',
       provider_down: 'Ona malipo yanayosubiri',
       gateway_unregistered: 'Fungua lango la malipo',
@@ -267,10 +303,13 @@ export const homeText = catalogue(
     unread: 'Haikusomwa:',
     names: {
       suspense: 'malipo yasiyotambulika',
+      refunds: 'marejesho',
       overdue: 'ankara zilizochelewa',
       differences: 'tofauti',
       failedPayments: 'malipo yaliyoshindwa leo',
       failedMessages: 'ujumbe ulioshindwa leo',
+      compensationsApplying: 'fidia zilizotolewa nusu',
+      compensationsFailed: 'fidia zilizoshindwa',
       writtenOff: 'madeni ya kufutwa',
       pending: 'malipo yaliyo njiani',
       breakers: 'mifumo isiyopatikana',
@@ -281,6 +320,7 @@ export const homeText = catalogue(
     },
     inSuspense: (n) => plural('sw', n, 'malipo hayana mteja', 'malipo hayana mteja'),
     oldest: (when) => `ya zamani zaidi ${when}`,
+    suspenseLate: (n, days) => `${plural('sw', n, 'moja limesubiri', '# yamesubiri')} zaidi ya siku ${days}`,
     overdue: 'zimechelewa kulipwa',
     overdueOf: (customers, invoices) =>
       `${plural('sw', invoices, 'ankara #', 'ankara #')} za ${plural('sw', customers, 'mteja #', 'wateja #')}`,
@@ -289,6 +329,11 @@ export const homeText = catalogue(
     failedPayments: (n) => plural('sw', n, 'malipo yameshindwa leo', 'malipo yameshindwa leo'),
     failedPaymentsHint: 'PIN si sahihi, hakuna pesa kwenye simu, au yamebatilishwa na mfanyakazi',
     failedMessages: (n) => plural('sw', n, 'ujumbe haukutumwa leo', 'jumbe hazikutumwa leo'),
+    compensationsApplying: (n) => plural('sw', n, 'fidia inatolewa', 'fidia zinatolewa'),
+    compensationsFailed: (n) => plural('sw', n, 'fidia imeshindwa kwa baadhi ya wateja', 'fidia zimeshindwa kwa baadhi ya wateja'),
+    refundsWait: (n) => plural('sw', n, 'rejesho linasubiri', 'marejesho yanasubiri'),
+    refundsOf: (requested, approved) =>
+      [requested > 0 && `${requested} ya kuidhinishwa`, approved > 0 && `${approved} ya kulipwa na kukamilishwa`].filter(Boolean).join(', '),
     writtenOff: (n) => plural('sw', n, 'deni limependekezwa kufutwa', 'madeni yamependekezwa kufutwa'),
     pending: (n) => plural('sw', n, 'malipo yako njiani', 'malipo yako njiani'),
     sinceTitle: 'Tangu ulipoangalia mara ya mwisho,',

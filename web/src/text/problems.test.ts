@@ -81,7 +81,7 @@ test('a fault calls a field as its form does', async () => {
       import('./taking').then((m) => m.takingText), import('./vouchers').then((m) => m.vouchersText),
     ])) as unknown as Record<'en' | 'sw', Record<string, unknown>>[]
   const forms: [of: Record<'en' | 'sw', Record<string, unknown>> | undefined, fields: Record<string, string>][] = [
-    [subscribers, { firstName: 'firstName', lastName: 'lastName', phone: 'phone', email: 'email', address: 'address', tags: 'tags', notes: 'notes', username: 'username', startDate: 'startDate' }],
+    [subscribers, { firstName: 'firstName', lastName: 'lastName', phone: 'phone', email: 'email', address: 'address', taxPin: 'taxPin', tags: 'tags', notes: 'notes', username: 'username', startDate: 'startDate' }],
     [plans, { code: 'code', price: 'price', 'billing.period': 'period', down: 'down', up: 'up', sessionLimit: 'sessions', 'cap.bytes': 'capBytes', dunningPolicy: 'policy', pool: 'pool', thresholdUp: 'thresholdUp', schedule: 'schedule', days: 'days' }],
     [customer, { staticIp: 'staticIp', macAddresses: 'macs', bytes: 'gigabytes' }],
     [settings, { invoicePrefix: 'prefix', taxPin: 'taxPin', tax: 'components', holidays: 'holidays', country: 'country', timezone: 'timezone', shortcode: 'shortcode', passkey: 'passkey' }],

@@ -34,6 +34,7 @@ const en: Words = {
     refund: (s) => `Refund of payment${s.number}`,
     refund_failed: (s) => `Refund of payment${s.number} failed`,
     write_off: () => 'Written off',
+    opening_balance: () => 'Opening balance',
     write_off_recovered: (s) => `Written-off invoice${s.number} ${s.taken ? 'no longer paid' : 'paid'}`,
   },
   by: ways.en,
@@ -50,6 +51,7 @@ const sw: Words = {
     refund: (s) => `Malipo${s.number} yalirudishwa kwa mteja`,
     refund_failed: (s) => `Kurudisha malipo${s.number} kulishindikana`,
     write_off: () => 'Deni lilifutwa',
+    opening_balance: () => 'Salio la kuanzia',
     write_off_recovered: (s) => `Ankara${s.number} iliyofutwa ${s.taken ? 'haijalipwa tena' : 'ililipwa'}`,
   },
   by: ways.sw,
@@ -58,6 +60,8 @@ const sw: Words = {
     "the payment is another subscriber's": 'malipo ni ya mteja mwingine',
     'the payment was reversed': 'malipo yalirudishwa',
     'credited by another receipt': 'yamehesabiwa kwa risiti nyingine',
+    'a refund was asked for': 'marejesho yaliombwa',
+    'the refund was not paid': 'marejesho hayakulipwa',
   },
 }
 

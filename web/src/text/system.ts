@@ -15,7 +15,7 @@ export const systemText = catalogue(
     process: 'Process',
     processNames: {
       claims: 'Unique values', renewal: 'Renewals', invoicing: 'Invoices', document_issue: 'Numbers of documents',
-      paymentprompt: 'Payment requests', receipts: 'Matching of money', gatewayregistration: 'Gateway registration',
+      paymentprompt: 'Payment requests', receipts: 'Matching of money', refunds: 'Refunds', gatewayregistration: 'Gateway registration',
       provisioning: 'Setting services up', reconciling: 'Repair of services', rebooting: 'Reboots', dunning: 'Dunning',
       dunning_rules: 'Dunning policies', usage: 'Data caps', access_forgetting: 'Forgetting of persons in access',
       enforcement: 'Cutting and restoring', no_fault: 'No cut through our own fault', top_ups: 'Extra data', messages: 'Messages',
@@ -81,7 +81,7 @@ export const systemText = catalogue(
     process: 'Mchakato',
     processNames: {
       claims: 'Thamani za kipekee', renewal: 'Kuhuisha', invoicing: 'Ankara', document_issue: 'Namba za hati',
-      paymentprompt: 'Maombi ya malipo', receipts: 'Kutambua fedha', gatewayregistration: 'Usajili wa lango la malipo',
+      paymentprompt: 'Maombi ya malipo', receipts: 'Kutambua fedha', refunds: 'Marejesho', gatewayregistration: 'Usajili wa lango la malipo',
       provisioning: 'Kuweka huduma', reconciling: 'Kurekebisha huduma', rebooting: 'Kuwasha upya', dunning: 'Ufuatiliaji wa madeni',
       dunning_rules: 'Sera za madeni', usage: 'Vikomo vya data', access_forgetting: 'Kusahau watu kwenye huduma',
       enforcement: 'Kukata na kurudisha', no_fault: 'Kutokata kwa kosa letu', top_ups: 'Data ya ziada', messages: 'Ujumbe',

@@ -53,6 +53,8 @@ export const uiText = catalogue(
     savedNotShown: 'Saved, and not shown yet. Do not enter it again: it appears by itself.',
     undoEdits: 'Undo changes',
     save: 'Save',
+    pdf: 'PDF',
+    pdfOf: (document: string) => `${document} as PDF`,
     editedHint: 'Saving is refused until you have seen the new values; what you typed stays until then.',
   },
   {
@@ -106,6 +108,8 @@ export const uiText = catalogue(
     unsaved: 'Bado haijahifadhiwa',
     undoEdits: 'Tendua mabadiliko',
     save: 'Hifadhi',
+    pdf: 'PDF',
+    pdfOf: (document) => `${document} kama PDF`,
     editedHint: 'Kuhifadhi kumezuiwa hadi uone thamani mpya; ulichoandika kitabaki hadi hapo.',
   },
 )

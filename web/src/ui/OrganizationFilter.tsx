@@ -20,8 +20,9 @@ export function OrganizationFilter({ value, onChange }: {
   const t = useText(texts)
   const [typed, setTyped] = useState('')
   const chosen = api.useQuery('get', '/orgs/{id}', { params: { path: { id: value ?? '' } } }, { enabled: value !== undefined }).data
-  // The chosen one's own name stands in the field, and is nothing that somebody looks for.
-  const sought = chosen && typed === organizationLabel(chosen) ? '' : typed.trim().replace(/ \([a-z0-9-]+\)$/, '')
+  // The chosen one's own name stands in the field, or its id until it is read, and is nothing that somebody looks for.
+  const own = chosen ? organizationLabel(chosen) : value?.slice(0, 8)
+  const sought = typed === own ? '' : typed.trim().replace(/ \([a-z0-9-]+\)$/, '')
   const [asked] = useDebouncedValue(sought, 150)
   const found = api.useQuery('get', '/orgs', { params: { query: { q: asked || undefined, limit: 20 } } }, { placeholderData: keepPreviousData })
   const rows = found.data?.data ?? []

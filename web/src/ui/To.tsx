@@ -11,6 +11,16 @@ export interface Way {
  * To is a link to a page of another area. The page reads its own filters from the address, so that areas do not need to
  * know each other's types.
  */
-export function To({ way, children, label }: { way: Way; children: ReactNode; label?: string }) {
-  return <PageLink to={way.to} search={way.search} aria-label={label} className="to">{children}</PageLink>
+export function To({ way, children, label, current }: {
+  way: Way
+  children: ReactNode
+  label?: string
+  /** current is true where the page shows what the link leads to. */
+  current?: boolean
+}) {
+  return (
+    <PageLink to={way.to} search={way.search} aria-label={label} aria-current={current ? 'true' : undefined} className="to">
+      {children}
+    </PageLink>
+  )
 }

@@ -13,6 +13,7 @@ import { CustomerFilter } from '../../ui/CustomerFilter'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
+import { later } from '../../ui/later'
 import { EllipsisVertical } from '../../ui/icons'
 import { Money } from '../../ui/Money'
 import { Page } from '../../ui/Page'
@@ -20,9 +21,12 @@ import { State, type Tone } from '../../ui/State'
 import { exactly, Views } from '../../ui/Views'
 import { When } from '../../ui/When'
 import { useCounts } from './counts'
-import { LiftHold, PlaceHold } from './Holds'
 import { type HoldAct, holdActs, holdNeeds } from './holdActs'
 import { dunningStates } from './routes'
+
+const WriteOff = later(() => import('../billing/WriteOff').then((m) => m.WriteOff))
+const PlaceHold = later(() => import('./Holds').then((m) => m.PlaceHold))
+const LiftHold = later(() => import('./Holds').then((m) => m.LiftHold))
 
 type Owing = Row<'/dunning'>
 
@@ -31,9 +35,12 @@ export const dunningTones: Record<string, Tone> = {
   none: 'good', reminding: 'attention', walled_garden: 'bad', suspended: 'bad', written_off: 'quiet',
 }
 
+/** isGivenUp: what was overdue was written off, and counts for the access alone. */
+const isGivenUp = (r: Owing) => r.state === 'written_off' && r.due - r.writtenOff <= 0
+
 const nameOf = (r: Owing) => r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
 
-type Doing = { act: HoldAct; row: Owing } | null
+type Doing = { act: HoldAct | 'write_off'; row: Owing } | null
 
 /** DunningPage answers: who owes, how far has it come, and what happens next to whom? */
 export default function DunningPage() {
@@ -75,7 +82,8 @@ export default function DunningPage() {
           ? <Empty title={t.noneHere} />
           : <Empty title={t.none} action={<Link to="/policies">{t.toPolicies}</Link>}>{t.noneHint}</Empty>}
       />
-      {doing && doing.act !== 'lift' && <PlaceHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
+      {doing?.act === 'write_off' && <WriteOff id={doing.row.subscriberId} name={nameOf(doing.row)} onClose={() => setDoing(null)} />}
+      {(doing?.act === 'place' || doing?.act === 'move') && <PlaceHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
       {doing?.act === 'lift' && <LiftHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
     </Page>
   )
@@ -88,10 +96,11 @@ function useColumns(begin: (doing: Doing) => void): Column<Owing>[] {
     { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
     {
       id: 'state', title: t.state, width: 180, narrow: 110,
-      cell: (r) => <State tone={dunningTones[r.state] ?? 'quiet'} title={t.meanings[r.state]}>{t.states[r.state] ?? r.state}</State>,
+      cell: (r) => isGivenUp(r) ? <State tone="quiet" title={t.givenUpMeaning}>{t.givenUp}</State>
+        : <State tone={dunningTones[r.state] ?? 'quiet'} title={t.meanings[r.state]}>{t.states[r.state] ?? r.state}</State>,
     },
     { id: 'since', title: t.since, width: 136, wideOnly: true, cell: (r) => <When at={r.since} /> },
-    { id: 'due', title: t.due, width: 124, narrow: 106, figure: true, cell: (r) => <Money amount={r.due} currency={r.currency} /> },
+    { id: 'due', title: t.due, width: 124, narrow: 106, figure: true, cell: (r) => <Money amount={r.due - r.writtenOff} currency={r.currency} /> },
     { id: 'days', title: t.days, width: 70, figure: true, wideOnly: true, cell: (r) => f.number(r.overdueDays) },
     { id: 'next', title: t.next, width: 244, wideOnly: true, cell: (r) => <Next of={r} /> },
     { id: 'hold', title: t.hold, width: 140, wideOnly: true, cell: (r) => <Held of={r} /> },
@@ -138,6 +147,9 @@ function Actions({ of: r, begin }: { of: Owing; begin: (doing: Doing) => void })
         {holdActs(r.hold !== null).filter((act) => may(holdNeeds[act])).map((act) => (
           <Menu.Item key={act} onClick={() => begin({ act, row: r })}>{t[act]}</Menu.Item>
         ))}
+        {r.due - r.writtenOff > 0 && may('POST /subscribers/{id}/write-off') && (
+          <Menu.Item color="var(--tone-bad)" onClick={() => begin({ act: 'write_off', row: r })}>{t.writeOff}</Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   )

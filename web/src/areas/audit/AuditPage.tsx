@@ -18,10 +18,12 @@ import { SpanFilter } from '../../ui/SpanFilter'
 import { OrganizationFilter } from '../../ui/OrganizationFilter'
 import { OrganizationName } from '../../ui/OrganizationName'
 import { State, type Tone } from '../../ui/State'
+import { later } from '../../ui/later'
 import { To } from '../../ui/To'
 import { When } from '../../ui/When'
-import { EntryDrawer } from './EntryDrawer'
 import { targetName } from './target'
+
+const EntryDrawer = later(() => import('./EntryDrawer').then((m) => m.EntryDrawer))
 
 export type Entry = Row<'/audit-log'>
 

@@ -14,6 +14,9 @@ const pages: Record<string, (id: string) => Way> = {
   payment: (id) => ({ to: `/payments/${id}` }),
   device: (id) => ({ to: `/routers/${id}` }),
   user: (id) => ({ to: `/staff/${id}` }),
+  outage: (id) => ({ to: `/outages/${id}` }),
+  compensation: (id) => ({ to: `/compensations/${id}` }),
+  plan_move: (id) => ({ to: `/batches/${id}` }),
   plan: (id) => ({ to: `/plans/${id}` }),
 }
 

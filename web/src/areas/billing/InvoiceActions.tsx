@@ -1,5 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { client } from '../../api/client'
 import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
@@ -7,6 +9,7 @@ import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { Confirm } from '../../ui/Confirm'
+import { DocumentButton } from '../../ui/DocumentButton'
 import { NumberField } from '../../ui/NumberField'
 import { creditNoteOf, restOf } from './creditNote'
 
@@ -23,11 +26,21 @@ export function InvoiceActions({ of: i }: { of: Invoice }) {
   const issued = i.number !== null && i.state !== 'voided'
   return (
     <>
+      {i.number !== null && (
+        <DocumentButton
+          read={() => client.GET('/invoices/{id}/pdf', { params: { path: { id: i.id } }, parseAs: 'blob' })}
+          of={`${t.invoice} ${i.number}`}
+        />
+      )}
       {open && i.paid === 0 && i.creditNotes.length === 0 && may('POST /invoices/{id}/void') && (
         <Button variant="default" onClick={() => setDoing('void')}>{t.void}</Button>
       )}
       {issued && rest > 0 && may('POST /invoices/{id}/credit-note') && (
         <Button variant="default" onClick={() => setDoing('note')}>{t.creditNote}</Button>
+      )}
+      {issued && i.replacedBy === null && i.total > 0 && i.creditNotes.length === 0 && i.writtenOff === 0 &&
+        may('POST /invoices/{id}/reissue') && (
+        <Button variant="default" renderRoot={(props) => <Link {...props} to="/invoices/$id/reissue" params={{ id: i.id }} />}>{t.reissue}</Button>
       )}
       {doing === 'void' && <Void of={i} onClose={close} />}
       {doing === 'note' && <CreditNote of={i} rest={rest} onClose={close} />}

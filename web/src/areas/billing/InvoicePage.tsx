@@ -1,12 +1,13 @@
 import { List, Table, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api } from '../../api/client'
+import { api, client } from '../../api/client'
 import type { Shape } from '../../api/types'
 import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { CustomerLink } from '../../ui/CustomerLink'
+import { DocumentButton } from '../../ui/DocumentButton'
 import { Facts } from '../../ui/Facts'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
@@ -57,11 +58,19 @@ function Head({ of: i }: { of: Invoice }) {
         [t.dueDate, i.dueDate && f.day(i.dueDate)],
         [t.issued, i.issuedAt && <When at={i.issuedAt} exact />],
         [t.period, i.periodFrom && i.periodTo && t.until(f.day(i.periodFrom), f.day(i.periodTo))],
+        [t.replaces, i.replaces && <OtherInvoice of={i.replaces} />],
+        [t.replacedBy, i.replacedBy && <OtherInvoice of={i.replacedBy} />],
         [t.voided, i.voidedAt && <When at={i.voidedAt} exact />],
         [t.voidReason, i.voidReason],
       ]}
     />
   )
+}
+
+/** OtherInvoice leads to the invoice before a correction, or after it. */
+function OtherInvoice({ of }: { of: NonNullable<Invoice['replaces']> }) {
+  const t = useText(billingText)
+  return <Link to="/invoices/$id" params={{ id: of.id }}>{of.number ?? t.draft}</Link>
 }
 
 /** Lines is the invoice as the customer reads it: lines, taxes, and what is left to pay. */
@@ -148,7 +157,14 @@ function Notes({ of: i }: { of: Invoice }) {
       {i.creditNotes.map((n) => (
         <List.Item key={n.id}>
           <Money amount={n.amount} currency={n.currency} /> · {n.number ?? t.noteDraft}
-          {n.state === 'voided' && ` (${t.states.voided})`} · <When at={n.issuedAt ?? n.createdAt} exact /> · {n.reason}
+          {n.state === 'voided' && ` (${t.states.voided})`} · <When at={n.issuedAt ?? n.createdAt} exact /> · {n.reason}{' '}
+          {n.number !== null && (
+            <DocumentButton
+              read={() => client.GET('/credit-notes/{id}/pdf', { params: { path: { id: n.id } }, parseAs: 'blob' })}
+              of={`${t.note} ${n.number}`}
+              size="compact-xs"
+            />
+          )}
         </List.Item>
       ))}
     </List>

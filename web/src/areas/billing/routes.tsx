@@ -34,6 +34,36 @@ const invoice = createRoute({
   component: page('GET /invoices/{id}', () => import('./InvoicePage')),
 })
 
+const reissue = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invoices/$id/reissue',
+  component: page('POST /invoices/{id}/reissue', () => import('./ReissuePage')),
+})
+
+const runs = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/billing-runs',
+  component: page('GET /billing/runs', () => import('./RunsPage')),
+})
+
+const run = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/billing-runs/$id',
+  component: page('GET /billing/runs/{id}', () => import('./RunPage')),
+})
+
+const batches = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/batches',
+  component: page('GET /batches', () => import('./BatchesPage')),
+})
+
+const batch = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/batches/$id',
+  component: page('GET /batches/{id}', () => import('./BatchPage')),
+})
+
 const collections = createRoute({
   getParentRoute: () => rootRoute,
   path: '/collections',
@@ -44,4 +74,4 @@ const collections = createRoute({
   component: page('GET /reports/collections', () => import('./CollectionsPage')),
 })
 
-export const billingRoutes = [invoices, newInvoice, invoice, collections] as const
+export const billingRoutes = [runs, run, batches, batch, invoices, newInvoice, invoice, reissue, collections] as const

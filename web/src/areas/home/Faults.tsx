@@ -19,7 +19,7 @@ import './home.css'
 const shownFirst = 6
 
 // Of these people still get what they pay for.
-const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped']
+const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'cuts_held', 'messages_held']
 
 /** toneOf says how bad a fault is. */
 export const toneOf = (f: Fault) => (mild.includes(f.kind) ? 'attention' : 'bad')
@@ -59,7 +59,9 @@ function Row({ fault: f }: { fault: Fault }) {
         <div>
           <Text fw={500} c={toneColor(tone)}>
             {f.kind === 'part_down' ? parts.down[f.root.name] ?? parts.otherDown(f.root.name) : t.faults[f.kind]?.(f.root.name) ?? f.message}
-            {!!f.customers && <>: {f.offBehind
+            {!!f.customers && <>: {f.kind === 'outage' && f.root.id
+              ? <PageLink to={`/outages/${f.root.id}`}>{t.customersOff(f.customers)}</PageLink>
+              : f.offBehind
               ? <PageLink to="/customers" search={{ offBehind: f.offBehind }}>{t.customersOff(f.customers)}</PageLink>
               : t.customersOff(f.customers)}</>}
           </Text>
@@ -92,12 +94,18 @@ function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | nu
   switch (root.type) {
     case 'device':
       return root.id ? { to: `/routers/${root.id}`, search: kind === 'router_drifted' ? { view: 'differences' } : undefined } : null
+    case 'outage':
+      return root.id ? { to: `/outages/${root.id}` } : null
     case 'service':
       return root.id ? { to: `/services/${root.id}` } : null
     case 'provider':
       return { to: '/payments', search: { status: 'PENDING' } }
     case 'gateway':
       return may('GET /settings/payment-gateway') ? { to: '/gateway' } : null
+    case 'run':
+      return root.id ? { to: `/billing-runs/${root.id}` } : null
+    case 'fuse':
+      return { to: '/batches' }
     case 'part':
       return root.id ? { to: '/system' } : null
     default:

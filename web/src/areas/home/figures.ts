@@ -20,9 +20,14 @@ export function waitingOf(r: Today, t: Texts, f: Format): { some: Line[]; none: 
   const money = (amount: number) => f.money(amount, r.currency)
   const all: Waiting[] = [
     {
-      key: 'suspense', tone: 'attention', count: r.suspense.count, words: t.inSuspense(r.suspense.count),
-      more: `${heldOf(r.suspense, money, f)}${r.suspense.oldestAt ? `, ${t.oldest(f.relative(r.suspense.oldestAt, Date.parse(r.asOf)))}` : ''}`,
+      key: 'suspense', tone: r.suspense.late > 0 ? 'bad' : 'attention', count: r.suspense.count, words: t.inSuspense(r.suspense.count),
+      more: `${heldOf(r.suspense, money, f)}${r.suspense.oldestAt ? `, ${t.oldest(f.relative(r.suspense.oldestAt, Date.parse(r.asOf)))}` : ''}${r.suspense.late > 0 ? `. ${t.suspenseLate(r.suspense.late, r.suspense.alarmDays)}` : ''}`,
       zero: t.names.suspense, way: { to: '/suspense' },
+    },
+    {
+      key: 'refunds', tone: 'attention', count: r.refunds.requested + r.refunds.approved,
+      words: t.refundsWait(r.refunds.requested + r.refunds.approved), more: t.refundsOf(r.refunds.requested, r.refunds.approved),
+      zero: t.names.refunds, way: { to: '/refunds', search: { open: true } },
     },
     {
       key: 'overdue', tone: 'attention', count: r.overdue.invoices, figure: money(r.overdue.amount), words: t.overdue,
@@ -41,6 +46,16 @@ export function waitingOf(r: Today, t: Texts, f: Format): { some: Line[]; none: 
     {
       key: 'messages', tone: 'attention', count: r.failed.messages, words: t.failedMessages(r.failed.messages),
       zero: t.names.failedMessages, way: { to: '/messages', search: { state: 'failed', from: r.date } },
+    },
+    {
+      key: 'compensationsApplying', tone: 'attention', count: r.compensations.applying,
+      words: t.compensationsApplying(r.compensations.applying), zero: t.names.compensationsApplying,
+      way: { to: '/compensations', search: { state: 'applying' } },
+    },
+    {
+      key: 'compensationsFailed', tone: 'attention', count: r.compensations.failed,
+      words: t.compensationsFailed(r.compensations.failed), zero: t.names.compensationsFailed,
+      way: { to: '/compensations', search: { state: 'finished', failed: true, from: r.compensations.failedFrom } },
     },
     {
       key: 'writtenOff', tone: 'attention', count: r.subscriptions.writtenOff, words: t.writtenOff(r.subscriptions.writtenOff),

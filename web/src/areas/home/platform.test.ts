@@ -37,7 +37,7 @@ test('what was read is a figure, or among what there is none of', () => {
   expect(quietOf(calm, t).unread).toEqual([])
   expect(quietOf({ ...calm, organizations: { total: 0, suspended: 0 } }, t)).toEqual(quietOf(calm, t))
   const busy: Platform = {
-    ...calm, suspense: [{ currency: 'KES', amount: 500, count: 2, oldestAt: '2026-11-23T03:00:00Z' }], processes: { stopped: 1 },
+    ...calm, suspense: [{ currency: 'KES', amount: 500, count: 2, oldestAt: '2026-11-23T03:00:00Z', late: 0 }], processes: { stopped: 1 },
     breakers: { open: 1, failing: 0 },
   }
   expect(keys(organizationsOf(busy, t, f))).toEqual(['orgs', 'KES'])

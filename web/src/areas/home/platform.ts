@@ -22,7 +22,7 @@ export function organizationsOf(p: Platform, t: Texts, f: Format): Line[] | null
     way: { to: '/orgs' },
   }
   return [orgs, ...held(p).map((s): Line => ({
-    key: s.currency, tone: 'attention', figure: f.number(s.count), words: t.ofNobody(s.count),
+    key: s.currency, tone: s.late > 0 ? 'bad' : 'attention', figure: f.number(s.count), words: t.ofNobody(s.count),
     more: `${f.money(s.amount, s.currency)}${s.oldestAt ? `, ${t.oldest(f.relative(s.oldestAt, Date.parse(p.asOf)))}` : ''}`,
     way: { to: '/suspense' },
   }))]

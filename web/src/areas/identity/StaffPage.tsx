@@ -1,9 +1,8 @@
-import { Button, SimpleGrid, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRows } from '../../api/rows'
 import type { Shape } from '../../api/types'
-import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
@@ -13,17 +12,17 @@ import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { Facts } from '../../ui/Facts'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
-import { FormDialog } from '../../ui/FormDialog'
 import { Plus } from '../../ui/icons'
+import { later } from '../../ui/later'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { MemberState } from './MemberState'
-import { PassOn, TemporaryPasswordField } from './TemporaryPassword'
-import { readablePassword } from './readablePassword'
-import { RoleSelect } from './RoleSelect'
 import { fullName, type Member } from './words'
 
 type NewMember = Shape<'UserRequest'>
+
+const AddMember = later(async () => (await import('./AddMember')).default)
+const PassOn = later(() => import('./TemporaryPassword').then((m) => m.PassOn))
 
 /** StaffPage answers: who works here, and what may each of them do? */
 export default function StaffPage() {
@@ -99,70 +98,3 @@ export default function StaffPage() {
 
 /** staffRoles are the roles that somebody of an organization can have, in words. */
 const staffRoles = ({ admin, support, subscriber }: Record<Member['role'], string>) => ({ admin, support, subscriber })
-
-/** AddMember adds somebody, with a temporary password that the page makes. */
-function AddMember({ onAdded, onClose }: { onAdded: (member: NewMember) => void; onClose: () => void }) {
-  const t = useText(identityText)
-  const [member, setMember] = useState<NewMember>(() => ({
-    email: '', phone: '', firstName: '', lastName: '', role: 'support', temporaryPassword: readablePassword(),
-  }))
-  const set = (part: Partial<NewMember>) => setMember((m) => ({ ...m, ...part }))
-  const sent = { ...member, email: member.email.trim(), phone: member.phone || undefined, lastName: member.lastName || undefined }
-  const add = useWrite('post', '/users', { told: () => t.added(fullName(sent)), then: () => onAdded(sent) })
-  return (
-    <FormDialog
-      title={t.add}
-      hint={t.addHint}
-      verb={t.add}
-      ready={member.email.trim() !== '' && member.firstName.trim() !== ''}
-      pending={add.isPending}
-      error={add.error}
-      onSubmit={() => add.mutate({ body: sent })}
-      onClose={onClose}
-    >
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <TextInput
-          label={t.firstName}
-          value={member.firstName}
-          onChange={(e) => set({ firstName: e.currentTarget.value })}
-          error={add.error?.of('firstName')}
-          required
-          maxLength={100}
-          data-autofocus
-        />
-        <TextInput
-          label={t.lastName}
-          value={member.lastName}
-          onChange={(e) => set({ lastName: e.currentTarget.value })}
-          error={add.error?.of('lastName')}
-          maxLength={100}
-        />
-      </SimpleGrid>
-      <TextInput
-        label={t.email}
-        type="email"
-        value={member.email}
-        onChange={(e) => set({ email: e.currentTarget.value })}
-        error={add.error?.of('email')}
-        required
-        maxLength={254}
-        autoComplete="off"
-      />
-      <TextInput
-        label={t.phone}
-        type="tel"
-        value={member.phone}
-        onChange={(e) => set({ phone: e.currentTarget.value })}
-        error={add.error?.of('phone')}
-        maxLength={20}
-        autoComplete="off"
-      />
-      <RoleSelect role={member.role} onChange={(role) => set({ role })} />
-      <TemporaryPasswordField
-        value={member.temporaryPassword}
-        onChange={(password) => set({ temporaryPassword: password })}
-        error={add.error?.of('temporaryPassword')}
-      />
-    </FormDialog>
-  )
-}

@@ -9,6 +9,7 @@ import { CustomerLink } from '../../ui/CustomerLink'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
+import { OnlyFilter } from '../../ui/OnlyFilter'
 import { Page } from '../../ui/Page'
 import { SpanFilter } from '../../ui/SpanFilter'
 import { State, type Tone } from '../../ui/State'
@@ -48,6 +49,7 @@ export default function MessagesPage() {
         <ChoiceFilter value={filters.template} label={t.what} names={t.templates} onChange={(template) => change({ template })} />
         <SpanFilter of={filters} onChange={change} />
         <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
+        {filters.outageId && <OnlyFilter words={t.ofOutage} title={t.ofAll} onClear={() => change({ outageId: undefined })} />}
       </Filters>
       <DataTable
         list={list}

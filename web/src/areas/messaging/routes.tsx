@@ -12,7 +12,7 @@ const messageStates = ['queued', 'sending', 'sent', 'failed', 'dropped'] as cons
 /** messageTemplates are the values of the filter template. */
 const messageTemplates = [
   'reminder_before', 'reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_warned', 'cap_throttled',
-  'cap_stopped',
+  'cap_stopped', 'outage', 'outage_over',
 ] as const
 
 const messages = createRoute({
@@ -24,6 +24,7 @@ const messages = createRoute({
       channel: p.oneOf('channel', channels),
       state: p.oneOf('state', messageStates),
       subscriberId: p.text('subscriberId'),
+      outageId: p.text('outageId'),
       template: p.oneOf('template', messageTemplates),
       from: p.date('from'),
       to: p.date('to'),

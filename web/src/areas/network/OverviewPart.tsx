@@ -11,6 +11,8 @@ import { Facts } from '../../ui/Facts'
 import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
+import { RouterLink } from '../../ui/RouterLink'
+import { To } from '../../ui/To'
 import { When } from '../../ui/When'
 import { Live } from './Live'
 import { useAsked } from './useAsked'
@@ -42,6 +44,10 @@ export function OverviewPart({ of: d }: { of: Device }) {
       </Live>
       <Section title={t.lastDay}>
         <Loaded read={polls} height={264}>{({ data }) => <Day polls={data} />}</Loaded>
+      </Section>
+      <Section title={t.placed}>
+        <Facts of={[[t.upstream, d.upstreamId ? <RouterLink key="upstream" id={d.upstreamId} name={d.upstreamName} /> : t.noUpstream]]} />
+        <Text size="sm"><To way={{ to: '/outages', search: { deviceId: d.id } }}>{t.itsOutages}</To></Text>
       </Section>
       <Section title={t.addresses}>
         <Facts

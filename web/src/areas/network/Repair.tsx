@@ -21,6 +21,12 @@ const paths = {
   setup: '/nas/devices/{id}/setup/reconcile',
 } as const
 
+const needs = {
+  device: 'POST /nas/devices/{id}/reconcile',
+  firewall: 'POST /nas/devices/{id}/firewall/reconcile',
+  setup: 'POST /nas/devices/{id}/setup/reconcile',
+} as const
+
 /** Repair writes what differs, after it has said what that is. Its end is shown here, also when it takes long. */
 export function Repair({ id, kind, of }: { id: string; kind: RepairKind; of: Difference }) {
   const t = useText(routerSetupText)
@@ -34,7 +40,7 @@ export function Repair({ id, kind, of }: { id: string; kind: RepairKind; of: Dif
   const { missing, changed, gone } = countOf(of.resources)
   // What could cut the platform off is written after a second word only.
   const risky = write.error?.code === 'setup_confirmation_required'
-  if (!may(`POST ${paths[kind]}`)) return null
+  if (!may(needs[kind])) return null
   return (
     <Stack gap="xs">
       {!of.inSync && (

@@ -5,15 +5,18 @@ import { useText } from '../../text/catalogue'
 import { routerSetupText } from '../../text/routerSetup'
 import { ChevronDown, ChevronRight } from '../../ui/icons'
 import { NumberField } from '../../ui/NumberField'
+import { RouterField } from '../outages/PlaceFields'
 import { newSecret, type TypedRouter } from './routerForm'
 
 /** RouterFields are the fields of a router, for its registration and its settings. */
-export function RouterFields({ value, onChange, problem, known }: {
+export function RouterFields({ value, onChange, problem, known, id }: {
   value: TypedRouter
   onChange: (value: TypedRouter) => void
   problem: Problem | null
   /** known routers keep the secrets that are not typed. */
   known?: boolean
+  /** id is that of the router itself, which cannot stand behind itself. */
+  id?: string
 }) {
   const t = useText(routerSetupText)
   const rare = ['apiPort', 'coaPort', 'apiUsername', 'apiPassword', 'managementAddress', 'requireMessageAuthenticator'] as const
@@ -59,6 +62,14 @@ export function RouterFields({ value, onChange, problem, known }: {
         />
         <Button variant="default" h={36} onClick={() => onChange({ ...value, radiusSecret: newSecret() })}>{t.makeSecret}</Button>
       </Group>
+      <RouterField
+        label={t.upstream}
+        description={t.upstreamHint}
+        value={value.upstreamId || null}
+        error={problem?.of('upstreamId')}
+        without={id}
+        onChange={(upstream) => onChange({ ...value, upstreamId: upstream ?? '' })}
+      />
       <UnstyledButton onClick={toggle} aria-expanded={open}>
         <Group gap={4}>
           {open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}

@@ -52,13 +52,14 @@ function Settings({ device, reread }: { device: Versioned<Device>; reread: () =>
       }}
     >
       <Stack gap="md">
-        <RouterFields value={edited.values} onChange={edited.set} problem={write.error} known />
+        <RouterFields value={edited.values} onChange={edited.set} problem={write.error} known id={device.value.id} />
         <EditedNote
           edited={edited}
           names={{
             name: t.name, ipAddress: t.ipAddress, radiusSecret: [t.radiusSecret, unsaid], apiPort: t.apiPort, coaPort: t.coaPort,
             apiUsername: t.apiUsername, apiPassword: [t.apiPassword, unsaid], managementAddress: t.managementAddress,
             requireMessageAuthenticator: [t.requireMessageAuthenticator, (on) => (on ? words.yes : words.no)],
+            upstreamId: [t.upstream, unsaid],
             secretsVersion: null,
           }}
           error={write.error}

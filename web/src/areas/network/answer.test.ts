@@ -3,7 +3,7 @@ import { findingsOf, type Known } from './answer'
 
 const device: Known['device'] = {
   id: 'd', name: 'tower', ipAddress: '192.0.2.1', coaPort: 3799, apiPort: 80, hasApiCredentials: true, secretsVersion: null,
-  tunnelAddress: '10.99.0.2', tunnelUser: 'nas-d', managementAddress: null, requireMessageAuthenticator: false,
+  tunnelAddress: '10.99.0.2', tunnelUser: 'nas-d', managementAddress: null, upstreamId: null, upstreamName: null, requireMessageAuthenticator: false,
   transport: { protocol: 'rest', tls: false, port: 80, version: '7.16', boardName: 'RB' }, unreachableSince: null, error: null,
   bootstrap: { version: 2, newest: 2, upToDate: true, reportedAt: null }, setupDrift: null, driftUnchecked: null, reboot: null,
   createdAt: '2026-01-01T00:00:00Z', poll: null,

@@ -13,6 +13,8 @@ describe('the form of a router', () => {
     expect(corrected(before, { ...before, apiPort: 443, managementAddress: '', radiusSecret: 'x y' })).toEqual({
       apiPort: 443, managementAddress: null, radiusSecret: 'x y',
     })
+    expect(corrected(before, { ...before, upstreamId: 'd' })).toEqual({ upstreamId: 'd' })
+    expect(corrected({ ...before, upstreamId: 'd' }, before)).toEqual({ upstreamId: null })
   })
   it('makes secrets that the API takes, each another', () => {
     expect(newSecret()).toMatch(/^[A-Za-z2-9]{32}$/)

@@ -12,13 +12,15 @@ export interface TypedRouter {
   apiPassword: string
   managementAddress: string
   requireMessageAuthenticator: boolean
+  /** upstreamId is the router behind which it stands; "" = behind none. */
+  upstreamId: string
   secretsVersion: string | null
 }
 
 /** noRouter is the form before anything is typed. */
 export const noRouter: TypedRouter = {
   name: '', ipAddress: '', radiusSecret: '', apiPort: '', coaPort: '', apiUsername: '', apiPassword: '',
-  managementAddress: '', requireMessageAuthenticator: false, secretsVersion: null,
+  managementAddress: '', requireMessageAuthenticator: false, upstreamId: '', secretsVersion: null,
 }
 
 /** routerSecrets are written and never read. */
@@ -28,7 +30,8 @@ export const routerSecrets = { version: 'secretsVersion', fields: ['radiusSecret
 export function typedOf(d: Device): TypedRouter {
   return {
     ...noRouter, name: d.name, ipAddress: d.ipAddress, apiPort: d.apiPort, coaPort: d.coaPort,
-    managementAddress: d.managementAddress ?? '', requireMessageAuthenticator: d.requireMessageAuthenticator, secretsVersion: d.secretsVersion,
+    managementAddress: d.managementAddress ?? '', requireMessageAuthenticator: d.requireMessageAuthenticator,
+    upstreamId: d.upstreamId ?? '', secretsVersion: d.secretsVersion,
   }
 }
 
@@ -42,6 +45,7 @@ export function registered(t: TypedRouter): Shape<'DeviceRequest'> {
     ...(t.apiPassword && { apiPassword: t.apiPassword }),
     ...(t.managementAddress.trim() && { managementAddress: t.managementAddress.trim() }),
     ...(t.requireMessageAuthenticator && { requireMessageAuthenticator: true }),
+    ...(t.upstreamId && { upstreamId: t.upstreamId }),
   }
 }
 

@@ -15,7 +15,7 @@ import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { assignable } from './assignable'
 import { payerOf } from './ReceiptsPage'
-import type { ReceiptRow } from './words'
+import { type ReceiptRow, whyOfSuggestion } from './words'
 import './payments.css'
 
 type Organization = Row<'/orgs'>
@@ -45,11 +45,11 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
     <Stack gap="md">
       <Alert variant="light" color="yellow" p="sm">{t.heldBecause[r.reason ?? ''] ?? r.reason}</Alert>
       {r.suggestions.map((s) => s.orgId && (
-        <Group key={s.paymentId} justify="space-between" gap="xs" className="offer">
+        <Group key={s.paymentId ?? s.orgId} justify="space-between" gap="xs" className="offer">
           <div>
             <Text size="sm" fw={500} component="div"><Whose of={orgOf(s.orgId)} id={s.orgId} /></Text>
             <Text size="sm" c="dimmed">
-              {t.near[s.by] ?? s.by} <When at={s.initiatedAt} exact />
+              {whyOfSuggestion(s, t)} {s.initiatedAt && <When at={s.initiatedAt} exact />}
               {s.credited && ` (${t.creditedAlready})`}
             </Text>
           </div>

@@ -14,7 +14,7 @@ import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import { AttemptQuestion, mustAsk } from './AttemptQuestion'
-import type { ReceiptRow, Suggestion } from './words'
+import { type ReceiptRow, type Suggestion, whyOfSuggestion } from './words'
 import './payments.css'
 
 /** Attribution says why money waits, and puts it on the account of whoever a person names. */
@@ -58,7 +58,7 @@ export function Attribution({ of: r, onDone }: { of: ReceiptRow; onDone?: () => 
         {r.suggestions.map((s) => (
           <Offer
             key={`${s.subscriberId}${s.paymentId ?? ''}`}
-            of={{ subscriber: s.subscriber, why: t.near[s.by] ?? s.by, at: s.initiatedAt, credited: s.credited }}
+            of={{ subscriber: s.subscriber, why: whyOfSuggestion(s, t), at: s.initiatedAt, credited: s.credited }}
             onCredit={may ? () => credit(saidBy(s)) : undefined}
             pending={write.isPending}
           />

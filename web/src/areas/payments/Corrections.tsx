@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/Confirm'
 import { CustomerPicker } from '../../ui/CustomerPicker'
 import { AttemptQuestion, type AttemptWord, mustAsk } from './AttemptQuestion'
 import { isBooked } from './booked'
+import { RefundDialog } from './RefundDialog'
 import { payerOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
 
@@ -17,7 +18,7 @@ import type { ReceiptRow } from './words'
 export function Corrections({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
   const may = useMay()
-  const [doing, setDoing] = useState<'reverse' | 'move' | 'confirm' | null>(null)
+  const [doing, setDoing] = useState<'reverse' | 'move' | 'confirm' | 'refund' | null>(null)
   const booked = isBooked(r)
   const close = () => setDoing(null)
   return (
@@ -28,11 +29,15 @@ export function Corrections({ of: r }: { of: ReceiptRow }) {
       {booked && may('POST /receipts/{id}/reattribute') && (
         <Button variant="default" onClick={() => setDoing('move')}>{t.move}</Button>
       )}
+      {(booked || r.state === 'suspense') && may('POST /receipts/{id}/refund') && (
+        <Button variant="default" onClick={() => setDoing('refund')}>{t.refund}</Button>
+      )}
       {(booked || r.state === 'suspense') && may('POST /receipts/{id}/reverse') && (
         <Button variant="default" onClick={() => setDoing('reverse')}>{t.reverse}</Button>
       )}
       {doing === 'confirm' && <ConfirmOwner of={r} onClose={close} />}
       {doing === 'move' && <Move of={r} onClose={close} />}
+      {doing === 'refund' && <RefundDialog of={r} onClose={close} />}
       {doing === 'reverse' && <Reverse of={r} onClose={close} />}
     </>
   )

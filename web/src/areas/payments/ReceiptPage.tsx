@@ -1,10 +1,11 @@
 import { Alert, List, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
-import { api } from '../../api/client'
+import { api, client } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { paymentsText } from '../../text/payments'
 import { CopyText } from '../../ui/CopyText'
 import { CustomerLink } from '../../ui/CustomerLink'
+import { DocumentButton } from '../../ui/DocumentButton'
 import { Facts } from '../../ui/Facts'
 import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
@@ -17,6 +18,7 @@ import { ReceiptState, type ReceiptRow } from './words'
 
 const Doings = later(() => import('./Doings').then((m) => m.Doings))
 const Attribution = later(() => import('./Attribution').then((m) => m.Attribution))
+const Refunds = later(() => import('./Refunds').then((m) => m.Refunds))
 const Corrections = later(() => import('./Corrections').then((m) => m.Corrections))
 
 /** ReceiptPage answers: where did this money come from, where is it, and how do we know? */
@@ -30,7 +32,7 @@ export default function ReceiptPage() {
     <Page
       title={r ? `${t.receipt} ${number}` : t.receipt}
       name={r && <>{t.receipt} {r.receiptNumber ? <CopyText text={r.receiptNumber} /> : number}</>}
-      actions={r && <Corrections of={r} />}
+      actions={r && <><Pdf of={r} /><Corrections of={r} /></>}
     >
       <Loaded read={receipt} height={320}>
         {(of) => (
@@ -41,13 +43,25 @@ export default function ReceiptPage() {
             ) : (
               <Section title={t.pays}><Pays of={of} /></Section>
             )}
-            <Section title={t.seen}><Sightings of={of} /></Section>
+            <Refunds of={of} />
+            <Section title={t.seen}>
+              <Sightings of={of} />
+              <Text size="sm"><Link to="/receipts/$id/proof" params={{ id: of.id }}>{t.wholeProof}</Link></Text>
+            </Section>
             <Doings of={of} />
           </>
         )}
       </Loaded>
     </Page>
   )
+}
+
+/** Pdf saves the receipt as a document. Of money that another receipt stands for, that one has it. */
+function Pdf({ of: r }: { of: ReceiptRow }) {
+  const t = useText(paymentsText)
+  if (r.state === 'absorbed') return null
+  const read = () => client.GET('/receipts/{id}/pdf', { params: { path: { id: r.id } }, parseAs: 'blob' })
+  return <DocumentButton read={read} of={`${t.receipt} ${r.receiptNumber ?? t.noNumber}`} />
 }
 
 /** ReceiptFacts says who paid what, when and how. */
@@ -92,7 +106,7 @@ export function ReceiptFacts({ of: r, brief }: {
 function Pays({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
   const booked = isBooked(r)
-  const rest = booked ? r.amount - r.allocations.reduce((sum, a) => sum + a.amount, 0) : 0
+  const rest = booked ? r.amount - r.refunded - r.allocations.reduce((sum, a) => sum + a.amount, 0) : 0
   if (r.allocations.length === 0) return <Text size="sm" c="dimmed">{booked ? t.paysNothing : '–'}</Text>
   return (
     <List size="sm" listStyleType="none">

@@ -8,7 +8,7 @@ const paymentStatuses = ['PENDING', 'SUCCESS', 'CANCELLED', 'FAILED'] as const
 
 /** receiptStates are the values of the filter state. */
 const receiptStates = [
-  'recorded', 'matched', 'allocated', 'attributed', 'suspense', 'absorbed', 'reversed',
+  'recorded', 'matched', 'allocated', 'attributed', 'suspense', 'absorbed', 'reversed', 'refunded',
 ] as const
 
 /** receiptChannels are the values of the filter channel. */
@@ -60,6 +60,30 @@ const receipt = createRoute({
   component: page('GET /receipts/{id}', () => import('./ReceiptPage')),
 })
 
+const proof = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/receipts/$id/proof',
+  component: page('GET /receipts/{id}/proof', () => import('./ProofPage')),
+})
+
+/** refundStates are the values of the filter state of refunds. */
+const refundStates = ['requested', 'approved', 'submitted', 'in_doubt', 'completed', 'failed'] as const
+
+const refunds = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/refunds',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      state: p.oneOf('state', refundStates),
+      open: p.flag('open') || undefined,
+      subscriberId: p.text('subscriberId'),
+      receiptId: p.text('receiptId'),
+    })
+  },
+  component: page('GET /refunds', () => import('./RefundsPage')),
+})
+
 const suspense = createRoute({
   getParentRoute: () => rootRoute,
   path: '/suspense',
@@ -67,4 +91,18 @@ const suspense = createRoute({
   component: page('GET /receipts', () => import('./SuspensePage')),
 })
 
-export const paymentsRoutes = [payments, payment, receipts, receipt, suspense] as const
+const reconciliations = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reconciliations',
+  component: page('GET /reconciliations', () => import('./ReconciliationsPage')),
+})
+
+const reconciliation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reconciliations/$id',
+  component: page('GET /reconciliations/{id}', () => import('./ReconciliationPage')),
+})
+
+export const paymentsRoutes = [
+  payments, payment, receipts, receipt, proof, refunds, suspense, reconciliations, reconciliation,
+] as const

@@ -24,6 +24,7 @@ const receiptTones: Record<ReceiptRow['state'], Tone> = {
   suspense: 'attention',
   absorbed: 'quiet',
   reversed: 'bad',
+  refunded: 'quiet',
 }
 
 /** PaymentState is the status of a payment as word and colour. */
@@ -47,4 +48,9 @@ export function whyOf(p: PaymentRow, t: (typeof paymentsText)['en'], now: number
   if (isUnsure(p, now)) return t.unsure
   if (p.status === 'PENDING') return p.attempts > 0 ? t.noAnswer : t.waiting
   return undefined
+}
+
+/** whyOfSuggestion says in words all that speaks for a suggestion, what says most first. */
+export function whyOfSuggestion(s: Suggestion, t: (typeof paymentsText)['en']): string {
+  return s.reasons.map((r) => (r.by === 'history' ? t.paidBefore(r.times ?? 1) : t.near[r.by] ?? r.text)).join(' ')
 }

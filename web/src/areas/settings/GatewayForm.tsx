@@ -15,7 +15,9 @@ import { type GatewayValues, gatewayForm, gatewayWritten, movesMoney } from './g
 
 type Gateway = Shape<'GatewayResponse'>
 
-const secrets = ['consumerKey', 'consumerSecret', 'passkey'] as const
+const needed = ['consumerKey', 'consumerSecret', 'passkey'] as const
+const optional = ['initiator', 'securityCredential'] as const
+const secrets = [...needed, ...optional] as const
 const hidden = { version: 'credentialsVersion', fields: secrets } as const
 
 /** GatewayForm changes where money goes; it asks before it does. Secrets are written and never read. */
@@ -42,6 +44,8 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
         consumerKey: [t.consumerKey, unsaid],
         consumerSecret: [t.consumerSecret, unsaid],
         passkey: [t.passkey, unsaid],
+        initiator: [t.initiator, unsaid],
+        securityCredential: [t.securityCredential, unsaid],
         credentialsVersion: null,
         rejectUnknownAccounts: [t.reject, (on) => (on ? words.yes : words.no)],
       }}
@@ -105,7 +109,31 @@ function DirectFields({ values, set, gateway, faultOf }: {
   faultOf: (field: string) => string | undefined
 }) {
   const t = useText(settingsText)
-  const names = { consumerKey: t.consumerKey, consumerSecret: t.consumerSecret, passkey: t.passkey }
+  const names = {
+    consumerKey: t.consumerKey,
+    consumerSecret: t.consumerSecret,
+    passkey: t.passkey,
+    initiator: t.initiator,
+    securityCredential: t.securityCredential,
+  }
+  const field = (name: (typeof secrets)[number], required: boolean) => {
+    const isSet = gateway[name] !== ''
+    return (
+      <PasswordInput
+        key={name}
+        label={names[name]}
+        description={isSet ? t.secretSet : required ? t.secretMissing : t.secretOptional}
+        value={values[name]}
+        onChange={(e) => set({ [name]: e.currentTarget.value })}
+        error={faultOf(name)}
+        required={required && !isSet}
+        withAsterisk={false}
+        autoComplete="off"
+        visibilityToggleButtonProps={{ 'aria-label': t.showSecret(names[name]) }}
+        maxLength={500}
+      />
+    )
+  }
   return (
     <Stack gap="sm" maw={640}>
       <div role="group" aria-label={t.environment}>
@@ -132,24 +160,11 @@ function DirectFields({ values, set, gateway, faultOf }: {
       />
       <Text size="sm" c="dimmed">{t.secrets}</Text>
       <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
-        {secrets.map((name) => {
-          const isSet = gateway[name] !== ''
-          return (
-            <PasswordInput
-              key={name}
-              label={names[name]}
-              description={isSet ? t.secretSet : t.secretMissing}
-              value={values[name]}
-              onChange={(e) => set({ [name]: e.currentTarget.value })}
-              error={faultOf(name)}
-              required={!isSet}
-              withAsterisk={false}
-              autoComplete="off"
-              visibilityToggleButtonProps={{ 'aria-label': t.showSecret(names[name]) }}
-              maxLength={500}
-            />
-          )
-        })}
+        {needed.map((name) => field(name, true))}
+      </SimpleGrid>
+      <Text size="sm" c="dimmed">{t.initiatorHint}</Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        {optional.map((name) => field(name, false))}
       </SimpleGrid>
     </Stack>
   )

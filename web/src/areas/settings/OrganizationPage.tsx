@@ -11,12 +11,14 @@ import { EditedNote } from '../../ui/EditedNote'
 import { Facts } from '../../ui/Facts'
 import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
+import { NumberField } from '../../ui/NumberField'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
 import { HolidayFields } from './HolidayFields'
 import { IdentityFields } from './IdentityFields'
 import { InvoiceFields } from './InvoiceFields'
+import { Logo } from './Logo'
 import { type Settings, settingsForm, settingsWritten } from './form'
 import { rateOf } from './tax'
 
@@ -33,6 +35,7 @@ export default function OrganizationPage() {
             ? <SettingsForm settings={settings} reread={() => void read.refetch()} />
             : <SettingsFacts of={settings.value} />}
       </Loaded>
+      <Logo />
     </Page>
   )
 }
@@ -62,6 +65,12 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
         <Section title={t.holidays}>
           <HolidayFields {...fields} />
         </Section>
+        <Section title={t.suspense}>
+          <NumberField
+            label={t.suspenseDays} description={t.suspenseDaysHint} value={edited.values.suspenseDays} min={1} max={90} whole required
+            maw={280} error={save.error?.of('suspenseDays')} onChange={(suspenseDays) => edited.set({ suspenseDays })}
+          />
+        </Section>
         <EditedNote
           edited={edited}
           names={{
@@ -72,6 +81,7 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
             taxPin: t.taxPin,
             mode: [t.taxMode, (mode) => t.modes[mode]],
             components: [t.components, (all) => all.map((c) => t.rateOf(c.name, c.rate)).join(', ')],
+            suspenseDays: t.suspenseDays,
             holidays: [t.holidays, (days) => days.map((d) => f.day(d)).join(', ')],
           }}
           error={save.error}
@@ -103,6 +113,7 @@ function SettingsFacts({ of }: { of: Shape<'SettingsResponse'> }) {
           [t.taxPin, of.taxPin || t.noTaxPin],
           [t.taxMode, t.modes[of.tax.mode]],
           [t.components, of.tax.components.map((c) => t.rateOf(c.name, String(c.rate))).join(', ') || t.noTax],
+          [t.suspenseDays, of.suspenseDays],
           [t.holidays, of.holidays.map((d) => f.day(d)).join(', ') || '–'],
         ]}
       />

@@ -14,6 +14,7 @@ interface SettingsValues {
   mode: 'inclusive' | 'exclusive'
   components: Component[]
   holidays: string[]
+  suspenseDays: number | ''
 }
 
 /** Fields is what each part of the form gets. */
@@ -34,6 +35,7 @@ export function settingsForm(s: Settings): SettingsValues {
     mode: s.tax.mode,
     components: s.tax.components.map((c) => ({ name: c.name, rate: String(c.rate), compound: c.compound ?? false })),
     holidays: [...s.holidays].sort(),
+    suspenseDays: s.suspenseDays,
   }
 }
 
@@ -46,6 +48,7 @@ export function settingsWritten(v: SettingsValues): Shape<'SettingsRequest'> {
     invoicePrefix: v.invoicePrefix,
     taxPin: v.taxPin,
     holidays: v.holidays,
+    ...(v.suspenseDays === '' ? {} : { suspenseDays: v.suspenseDays }),
     tax: {
       mode: v.mode,
       components: v.components.map((c) => ({

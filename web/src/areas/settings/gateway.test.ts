@@ -8,6 +8,8 @@ const own = {
   consumerKey: '********',
   consumerSecret: '********',
   passkey: '********',
+  initiator: '',
+  securityCredential: '',
   credentialsVersion: 'a',
   rejectUnknownAccounts: false,
   active: true,

@@ -10,6 +10,8 @@ export interface GatewayValues {
   consumerKey: string
   consumerSecret: string
   passkey: string
+  initiator: string
+  securityCredential: string
   credentialsVersion: string | null
   rejectUnknownAccounts: boolean
 }
@@ -23,6 +25,8 @@ export function gatewayForm(g: Gateway): GatewayValues {
     consumerKey: '',
     consumerSecret: '',
     passkey: '',
+    initiator: '',
+    securityCredential: '',
     credentialsVersion: g.credentialsVersion,
     rejectUnknownAccounts: g.rejectUnknownAccounts,
   }
@@ -32,7 +36,7 @@ export function gatewayForm(g: Gateway): GatewayValues {
 export function movesMoney(v: GatewayValues, g: Gateway): boolean {
   if (v.mode !== g.mode) return true
   if (v.mode === 'centralized') return false
-  const typed = v.consumerKey + v.consumerSecret + v.passkey
+  const typed = v.consumerKey + v.consumerSecret + v.passkey + v.initiator + v.securityCredential
   return v.environment !== g.environment || v.shortcode !== g.shortcode || typed !== ''
 }
 
@@ -46,6 +50,8 @@ export function gatewayWritten(v: GatewayValues, g: Gateway): Shape<'GatewayRequ
     consumerKey: v.consumerKey.trim() || g.consumerKey,
     consumerSecret: v.consumerSecret.trim() || g.consumerSecret,
     passkey: v.passkey.trim() || g.passkey,
+    initiator: v.initiator.trim() || g.initiator,
+    securityCredential: v.securityCredential.trim() || g.securityCredential,
     rejectUnknownAccounts: v.rejectUnknownAccounts,
   }
 }

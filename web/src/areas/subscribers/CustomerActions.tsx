@@ -4,7 +4,7 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { ActionMenu } from '../../ui/ActionMenu'
-import { Ban, Pencil, Plus, ScrollText, Smartphone } from '../../ui/icons'
+import { Ban, Pencil, Plus, Scale, ScrollText, Smartphone } from '../../ui/icons'
 import { useDo } from './doing'
 import type { Customer } from './words'
 
@@ -21,6 +21,9 @@ export function CustomerActions({ of: c }: { of: Customer }) {
     },
     may('POST /invoices') && {
       key: 'invoice', label: t.invoice, icon: <ScrollText size={14} aria-hidden />, onClick: () => begin({ act: 'invoice' }),
+    },
+    c.balance > 0 && may('POST /subscribers/{id}/write-off') && {
+      key: 'write_off', label: t.writeOff, danger: true, icon: <Scale size={14} aria-hidden />, onClick: () => begin({ act: 'write_off' }),
     },
     c.status === 'blocked' && may('POST /subscribers/{id}/unblock') && {
       key: 'unblock', label: t.unblock, icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'unblock' }),

@@ -7,19 +7,24 @@ import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { Disconnect } from '../access/Disconnect'
 import { LiftHold, PlaceHold } from '../access/Holds'
+import { WriteOff } from '../billing/WriteOff'
+import { AddExtra } from './AddExtra'
 import { AddService } from './AddService'
 import { Addresses } from './Addresses'
+import { ChangePlan } from './ChangePlan'
 import { Credentials, NewCredentials } from './Credentials'
 import type { Doing } from './doing'
 import { EditCustomer } from './EditCustomer'
 import { EndService } from './EndService'
 import { NewInvoice } from './NewInvoice'
+import { RemoveExtra } from './RemoveExtra'
 import { TakePayment } from './TakePayment'
 import { TopUp } from './TopUp'
 import { type Customer, nameOf } from './words'
 
 /** CustomerDialogs shows the dialog of what was begun. */
 export function CustomerDialogs({ doing, of: c, onClose }: { doing: Doing; of: Customer; onClose: () => void }) {
+  const words = useText(subscribersText)
   useFocusBack()
   switch (doing.act) {
     case 'take_payment':
@@ -33,6 +38,8 @@ export function CustomerDialogs({ doing, of: c, onClose }: { doing: Doing; of: C
       return <AddService id={c.id} onClose={onClose} />
     case 'invoice':
       return <NewInvoice of={c} onClose={onClose} />
+    case 'write_off':
+      return <WriteOff id={c.id} name={nameOf(c, words)} onClose={onClose} />
     case 'disconnect':
       return <Disconnect session={doing.session} onClose={onClose} />
     default:
@@ -64,6 +71,12 @@ function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Custo
       return <LiftHold of={{ subscriptionId: id, name: plan, hold }} onClose={onClose} />
     case 'addresses':
       return <Addresses id={id} plan={plan} onClose={onClose} />
+    case 'change_plan':
+      return service.data ? <ChangePlan of={service.data} onClose={onClose} /> : null
+    case 'extra':
+      return <AddExtra id={id} plan={plan} currency={service.data?.currency ?? c.currency} onClose={onClose} />
+    case 'remove_extra':
+      return <RemoveExtra id={id} kind={doing.kind} of={doing.extra} onClose={onClose} />
     case 'end':
       return <EndService id={id} plan={plan} onClose={onClose} />
     default:

@@ -12,17 +12,18 @@ interface Typed {
   phone: string
   email: string
   address: string
+  taxPin: string
   tags: string
   notes: string
 }
 
-export const nobody: Typed = { firstName: '', lastName: '', phone: '', email: '', address: '', tags: '', notes: '' }
+export const nobody: Typed = { firstName: '', lastName: '', phone: '', email: '', address: '', taxPin: '', tags: '', notes: '' }
 
 /** typedOf is a form that holds a customer as it is. */
 export function typedOf(c: Customer): Typed {
   return {
     firstName: c.firstName ?? '', lastName: c.lastName ?? '', phone: c.phone ?? '', email: c.email ?? '',
-    address: c.address ?? '', tags: c.tags.join(', '), notes: c.notes ?? '',
+    address: c.address ?? '', taxPin: c.taxPin ?? '', tags: c.tags.join(', '), notes: c.notes ?? '',
   }
 }
 
@@ -31,14 +32,14 @@ export function registered(v: Typed) {
   const some = (text: string) => text.trim() || undefined
   return {
     firstName: v.firstName.trim(), phone: v.phone.trim(), lastName: some(v.lastName), email: some(v.email),
-    address: some(v.address), notes: some(v.notes), tags: tagsOf(v.tags),
+    address: some(v.address), taxPin: some(v.taxPin), notes: some(v.notes), tags: tagsOf(v.tags),
   }
 }
 
 /** corrected is the body of the call that changes: only what differs, so that others' changes stay. */
 export function corrected(before: Typed, after: Typed) {
   const body: { [K in Exclude<keyof Typed, 'tags'>]?: string | null } & { tags?: string[] } = {}
-  for (const name of ['firstName', 'lastName', 'phone', 'email', 'address', 'notes'] as const) {
+  for (const name of ['firstName', 'lastName', 'phone', 'email', 'address', 'taxPin', 'notes'] as const) {
     const text = after[name].trim()
     if (text !== before[name]) body[name] = text || null
   }
@@ -78,6 +79,7 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
         <TextInput {...input('phone')} type="tel" description={t.phoneHint} inputWrapperOrder={inputLast} required withAsterisk={false} />
         <TextInput {...input('email')} type="email" />
         <TextInput {...input('address')} />
+        <TextInput {...input('taxPin')} description={t.taxPinHint} inputWrapperOrder={inputLast} maxLength={50} />
         <TextInput {...input('tags')} description={t.tagsHint} inputWrapperOrder={inputLast} />
       </SimpleGrid>
       <Textarea {...input('notes')} description={t.notesHint} inputWrapperOrder={inputLast} autosize minRows={2} />

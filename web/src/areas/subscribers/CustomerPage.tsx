@@ -26,6 +26,7 @@ import { nameOf } from './words'
 // The dialogs are read when the page has been drawn, so that the first one opens at once, too.
 const CustomerDialogs = later(async () => (await import('./CustomerDialogs')).CustomerDialogs)
 
+const StatementPdf = later(() => import('./StatementPdf').then((m) => m.StatementPdf))
 const Usage = later(() => import('./Usage').then((m) => m.Usage))
 
 /** CustomerPage answers about one customer: why, and what now? */
@@ -72,6 +73,7 @@ export default function CustomerPage() {
           )])}
         />
         {view === 'overview' && <Loaded read={customer} height={420}>{(c) => <Overview of={c} />}</Loaded>}
+        {view === 'statement' && <StatementPdf id={id} />}
         {view === 'statement' && <Statement id={id} />}
         {view === 'timeline' && <Timeline id={id} />}
         {view === 'sessions' && <Sessions id={id} />}

@@ -55,7 +55,7 @@ function Form({ id, read, error, reread, onClose }: {
         edited={edited}
         names={{
           firstName: t.firstName, lastName: t.lastName, phone: t.phone, email: t.email,
-          address: t.address, tags: t.tags, notes: t.notes,
+          address: t.address, taxPin: t.taxPin, tags: t.tags, notes: t.notes,
         }}
         error={write.error}
         onTake={() => {

@@ -33,17 +33,57 @@ export function EndService({ id, plan, onClose }: { id: string; plan: string; on
     >
       <Text size="sm">{t.endDoes(plan)}</Text>
       <Loaded read={ending} height={40}>
-        {({ staysDue, voided }) => (
+        {({ staysDue, voided, credited, charged }) => (
           <>
-            {staysDue.length + voided.length === 0 && <Text size="sm">{t.endNothing}</Text>}
+            {staysDue.length + voided.length + credited.length + charged.length === 0 && <Text size="sm">{t.endNothing}</Text>}
             <Bills label={t.endStays} of={staysDue} />
             {staysDue.length > 0 && <Text size="sm" c="dimmed">{t.endStaysHint}</Text>}
             <Bills label={t.endVoids} of={voided} voided />
+            <Credits of={credited} />
+            <Charges of={charged} />
           </>
         )}
       </Loaded>
     </Confirm>
   )
+}
+
+function Credits({ of }: { of: Shape<'EndingResponse'>['credited'] }) {
+  const t = useText(customerText)
+  const f = useFormat()
+  if (of.length === 0) return null
+  return (
+    <Stack gap={2}>
+      <Text size="sm" fw={600}>{t.endCredits}</Text>
+      <Stack component="ul" gap={2} m={0} pl="lg" aria-label={t.endCredits}>
+        {of.map((c) => (
+          <Text key={c.id} size="sm" component="li">
+            {c.number ? <InvoiceLink id={c.id} number={c.number} /> : t.endDraft}
+            {': '}{t.endCredit(c.days, c.of, f.money(c.amount, c.currency))}
+          </Text>
+        ))}
+      </Stack>
+    </Stack>
+  )
+}
+
+function Charges({ of }: { of: Shape<'EndingResponse'>['charged'] }) {
+  const t = useText(customerText)
+  const f = useFormat()
+  if (of.length === 0) return null
+  return (
+    <Stack gap={2}>
+      <Text size="sm" fw={600}>{t.endCharges}</Text>
+      <Stack component="ul" gap={2} m={0} pl="lg" aria-label={t.endCharges}>
+        {of.map((c, i) => <Text key={i} size="sm" component="li">{c.description}{': '}{f.money(c.amount, c.currency)}</Text>)}
+      </Stack>
+    </Stack>
+  )
+}
+
+function InvoiceLink({ id, number }: { id: string; number: string }) {
+  const t = useText(customerText)
+  return <Anchor inherit component={Link} to={addressOf.invoice(id)} target="_blank">{t.endInvoice(number)}</Anchor>
 }
 
 function Bills({ label, of, voided }: { label: string; of: Invoice[]; voided?: boolean }) {
@@ -56,9 +96,7 @@ function Bills({ label, of, voided }: { label: string; of: Invoice[]; voided?: b
       <Stack component="ul" gap={2} m={0} pl="lg" aria-label={label}>
         {of.map((i) => (
           <Text key={i.id} size="sm" component="li">
-            {i.number
-              ? <Anchor inherit component={Link} to={addressOf.invoice(i.id)} target="_blank">{t.endInvoice(i.number)}</Anchor>
-              : t.endDraft}
+            {i.number ? <InvoiceLink id={i.id} number={i.number} /> : t.endDraft}
             {': '}{f.money(i.due, i.currency)}{voided && i.paid > 0 && `. ${t.endPaid(f.money(i.paid, i.currency))}`}
           </Text>
         ))}

@@ -72,6 +72,7 @@ function Details({ of: c }: { of: Customer }) {
           [t.phone, c.phone && <Anchor href={`tel:${c.phone}`} inherit className="figure">{c.phone}</Anchor>],
           [t.email, c.email && <Anchor href={`mailto:${c.email}`} inherit>{c.email}</Anchor>],
           [t.address, c.address],
+          [t.taxPin, c.taxPin],
           [t.since, <When at={c.createdAt} />],
           [t.tags, c.tags.length === 0 ? null : (
             <Group gap={4}>

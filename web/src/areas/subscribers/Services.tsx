@@ -19,6 +19,7 @@ import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { holdNeeds } from '../access/holdActs'
 import { type ServiceAct, useDo } from './doing'
+import { Extras } from './Extras'
 import { serviceActs } from './serviceActs'
 import { addressOf, observedTones, stateTones } from './words'
 
@@ -80,6 +81,8 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
           [t.price, `${f.money(s.price, s.currency)} ${words.perPeriod[s.billing.period] ?? s.billing.period}`],
           [t.rate, `${f.rate(s.rates.down)} / ${f.rate(s.rates.up)}`],
           [t.login, s.username && <CopyText text={s.username} />],
+          [t.nextPlan, s.plannedPlan && <NextPlan key="plan" of={s.plannedPlan} />],
+          [t.nextInvoice, <NextInvoice key="invoice" of={s} />],
           [t.next, dunning?.next && <>{answers.comes[dunning.next.state] ?? dunning.next.state}, <When at={dunning.next.at} /></>],
           [t.held, dunning?.hold && <span title={dunning.hold.reason}><When at={dunning.hold.until} exact /></span>],
           [t.stopped, dunning?.stopped && (t.stoppedBy[dunning.stopped.cause] ?? dunning.stopped.cause)],
@@ -87,6 +90,7 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
           [t.macs, s.macAddresses.length > 0 ? s.macAddresses.join(', ') : null],
         ]}
       />
+      <Extras id={s.id} plan={s.planName} />
     </Paper>
   )
 }
@@ -99,6 +103,18 @@ function PaidUntil({ of: s }: { of: Subscription }) {
   return <><When at={s.paidUntil} exact /> ({s.state === 'paused' ? t.states.paused : <When at={s.paidUntil} />})</>
 }
 
+/** NextPlan is the plan that comes when the paid time is over. */
+function NextPlan({ of: p }: { of: NonNullable<Subscription['plannedPlan']> }) {
+  return <><Link to={addressOf.plan(p.planId)} className="quiet-link">{p.planName}</Link>{p.effectiveAt && <>, <When at={p.effectiveAt} exact /></>}</>
+}
+
+/** NextInvoice is what comes when nothing changes, and when. */
+function NextInvoice({ of: s }: { of: Subscription }) {
+  const f = useFormat()
+  const next = api.useQuery('get', '/subscriptions/{id}/upcoming', { params: { path: { id: s.id } } }).data?.data[0]
+  return next ? <>{f.money(next.total, next.currency)}, <When at={next.invoicedAt} /></> : '–'
+}
+
 // What a person must be allowed to, for each act.
 const needs: Record<ServiceAct, Parameters<ReturnType<typeof useMay>>[0]> = {
   credentials: 'GET /subscriptions/{id}/credentials',
@@ -108,6 +124,8 @@ const needs: Record<ServiceAct, Parameters<ReturnType<typeof useMay>>[0]> = {
   ...holdNeeds,
   pause: 'POST /subscriptions/{id}/pause',
   resume: 'POST /subscriptions/{id}/resume',
+  change_plan: 'POST /subscriptions/{id}/change-plan',
+  extra: 'POST /subscriptions/{id}/charges',
   end: 'POST /subscriptions/{id}/end',
 }
 
@@ -115,7 +133,7 @@ function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean | null }
   const t = useText(customerText)
   const may = useMay()
   const begin = useDo()
-  const labels = { ...t, new_credentials: t.newCredentials, top_up: t.topUp }
+  const labels = { ...t, new_credentials: t.newCredentials, top_up: t.topUp, change_plan: t.changePlan, extra: t.extra }
   const actions = serviceActs(s, held).filter((act) => may(needs[act])).map((act) => ({
     key: act, label: labels[act], danger: act === 'end',
     onClick: () => begin({ act, subscriptionId: s.id }),

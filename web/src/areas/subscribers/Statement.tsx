@@ -20,10 +20,10 @@ export function Statement({ id, first }: { id: string; first?: number }) {
   const list = useRows('/subscribers/{id}/statement', {}, { path: { id } })
   const amount = (n: number, l: Line) => (n === 0 ? null : <Money amount={n} currency={l.currency} />)
   const columns: Column<Line>[] = [
-    { id: 'at', title: t.at, width: first === undefined ? 190 : 126, wideOnly: true, cell: (l) => <When at={l.at} exact={first === undefined} /> },
+    { id: 'at', title: t.at, width: first === undefined ? 190 : 108, wideOnly: true, cell: (l) => <When at={l.at} exact={first === undefined} /> },
     { id: 'what', title: t.what, cell: (l) => <><What of={l} /><Amount of={l} /></> },
-    { id: 'debit', title: t.debit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.debit, l) },
-    { id: 'credit', title: t.credit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.credit, l) },
+    { id: 'debit', title: t.debit, width: 118, figure: true, wideOnly: true, cell: (l) => amount(l.debit, l) },
+    { id: 'credit', title: t.credit, width: 118, figure: true, wideOnly: true, cell: (l) => amount(l.credit, l) },
     { id: 'balance', title: t.balance, width: 136, narrow: 106, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
   ]
   return (

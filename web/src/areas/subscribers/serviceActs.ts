@@ -13,7 +13,9 @@ export function serviceActs(
   if (state === 'ended') return []
   const acts: ServiceAct[] = ['credentials', 'new_credentials', 'addresses']
   if (cap && state === 'active') acts.push('top_up')
+  acts.push('extra')
   if (held !== null) acts.push(...holdActs(held))
+  if (state !== 'paused') acts.push('change_plan')
   if (state === 'active') acts.push('pause')
   if (state === 'paused') acts.push('resume')
   return [...acts, 'end']

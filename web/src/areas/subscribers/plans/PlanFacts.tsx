@@ -17,6 +17,7 @@ export function PlanFacts({ of: p }: { of: Shape<'PlanResponse'> }) {
       of={[
         [t.price, t.per(f.money(p.price, p.currency), t.periods[p.billing.period] ?? p.billing.period)],
         [t.mode, t.modes[p.billing.mode] ?? p.billing.mode],
+        [t.anchor, p.billing.period === 'month' ? t.anchors(p.billing.anchor ?? 'anniversary') : null],
         [`${t.speed} (${t.down} / ${t.up})`, pair(p.rates.down, p.rates.up)],
         [t.kind, t.kinds[p.kind] ?? p.kind],
         [t.state, <State tone={p.archived ? 'quiet' : 'good'}>{p.archived ? t.archived : t.offered}</State>],

@@ -22,6 +22,15 @@ export function choices<T extends string>(names: Record<T, string>): { value: T;
   return Object.entries<string>(names).map(([value, label]) => ({ value: value as T, label }))
 }
 
+/** lastDay is the last day of the month that every month has. */
+const lastDay = 28
+
+/** anchors makes the options of the day on which a month is billed. */
+function anchors(t: { anchors: (anchor: string) => string }) {
+  const days = Array.from({ length: lastDay }, (_, i) => String(i + 1))
+  return ['anniversary', ...days].map((value) => ({ value, label: t.anchors(value) }))
+}
+
 /** PlanForm is short for the usual plan; the rest is under "more". */
 export function PlanForm({ draft, fresh, verb, note, waits, refusal, pending, problem, onChange, onSave, onCancel }: {
   draft: PlanDraft
@@ -71,6 +80,14 @@ export function PlanForm({ draft, fresh, verb, note, waits, refusal, pending, pr
             label={t.period} data={choices(t.periods)} value={draft.period} allowDeselect={false}
             onChange={(v) => v && set({ period: v as PlanDraft['period'] })} w={130}
           />
+          {draft.period === 'month' && (
+            <Select
+              label={t.anchor} data={anchors(t)} value={draft.anchor} allowDeselect={false}
+              onChange={(v) => v && set({ anchor: v as PlanDraft['anchor'] })} error={problem?.of('billing.anchor')}
+              description={draft.anchor !== 'anniversary' && t.anchorHint}
+              inputWrapperOrder={['label', 'input', 'description', 'error']} w={220}
+            />
+          )}
           <Select
             label={t.mode} data={choices(t.modes)} value={draft.mode} allowDeselect={false}
             onChange={(v) => v && set({ mode: v as PlanDraft['mode'] })} w={150}

@@ -20,6 +20,7 @@ import { PlanFacts } from './PlanFacts'
 import { PlanForm } from './PlanForm'
 
 const ArchivePlan = later(() => import('./ArchivePlan').then((m) => m.ArchivePlan))
+const MovePlan = later(() => import('./MovePlan').then((m) => m.MovePlan))
 
 type Plan = Shape<'PlanResponse'>
 
@@ -29,7 +30,7 @@ export default function PlanPage() {
   const may = useMay()
   const { id } = useParams({ from: '/plans/$id' })
   const { edit } = useSearch({ from: '/plans/$id' })
-  const [archiving, setArchiving] = useState(false)
+  const [asking, setAsking] = useState<'archive' | 'move'>()
   const plan = api.useQuery('get', '/plans/{id}', { params: { path: { id } } })
   const p = plan.data
   const editing = edit === true && may('PATCH /plans/{id}')
@@ -43,8 +44,11 @@ export default function PlanPage() {
           {t.edit}
         </Button>
       )}
+      {may('POST /plans/{id}/move') && p.versions.some((v) => v.version !== p.version) && (
+        <Button variant="default" onClick={() => setAsking('move')}>{t.move}</Button>
+      )}
       {may('POST /plans/{id}/archive') && (
-        <Button variant="default" onClick={() => setArchiving(true)}>{t.archive}</Button>
+        <Button variant="default" onClick={() => setAsking('archive')}>{t.archive}</Button>
       )}
     </>
   )
@@ -53,7 +57,8 @@ export default function PlanPage() {
       <Loaded read={plan} height={320}>
         {(of) => (editing ? <Change id={of.id} /> : <PlanFacts of={of} />)}
       </Loaded>
-      {archiving && p && <ArchivePlan of={p} onClose={() => setArchiving(false)} />}
+      {asking === 'move' && p && <MovePlan of={p} onClose={() => setAsking(undefined)} />}
+      {asking === 'archive' && p && <ArchivePlan of={p} onClose={() => setAsking(undefined)} />}
     </Page>
   )
 }
@@ -113,7 +118,8 @@ function usePlanNames(): Names<PlanDraft> {
   const switched = (name: string): [string, (of: object | null) => string] => [name, (of) => inWords(of)]
   return {
     code: t.code, name: t.name, kind: [t.kind, (kind) => t.kinds[kind]], mode: [t.mode, (mode) => t.modes[mode]],
-    period: [t.period, (period) => t.periods[period]], price: t.price, down: t.down, up: t.up,
+    period: [t.period, (period) => t.periods[period]],
+    anchor: [t.anchor, (anchor) => t.anchors(anchor)], price: t.price, down: t.down, up: t.up,
     lateRenewal: [t.late, (late) => t.lates[late]], sessionLimit: t.sessions, onLimit: [t.onLimit, (on) => t.onLimits[on]],
     dunningPolicy: t.policy, pool: t.pool, ipv6Pool: t.ipv6Pool, ipv6Delegated: t.ipv6Delegated,
     burst: switched(t.burst), cap: switched(t.cap), schedule: switched(t.schedule),

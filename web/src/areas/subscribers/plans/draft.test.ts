@@ -35,6 +35,11 @@ describe('patchOf', () => {
 })
 
 describe('termsOf', () => {
+  it('sends a billing day with months alone', () => {
+    expect(termsOf({ ...usual, anchor: '5' }).billing).toEqual({ mode: 'prepaid', period: 'month', anchor: '5' })
+    expect(termsOf({ ...usual, anchor: '5', period: 'week' }).billing.anchor).toBe('anniversary')
+  })
+
   it('sends no speed after a cap that stops', () => {
     const cap = { gigabytes: 1, period: 'day', then: 'stop', down: 1, up: 1 } as const
     expect(termsOf({ ...usual, cap }).cap).toEqual({ bytes: 1e9, period: 'day', then: 'stop' })

@@ -3,6 +3,9 @@ import type { Shape } from '../../../api/types'
 type Plan = Shape<'PlanResponse'>
 type Patch = Shape<'PlanPatch'>
 
+/** Anchor is the day on which periods end: their own first day, or a day of the month. */
+export type Anchor = NonNullable<Plan['billing']['anchor']>
+
 /** Figure is a number while it is typed; '' is an empty field. */
 export type Figure = number | ''
 
@@ -27,6 +30,7 @@ export interface PlanDraft extends Pair {
   kind: Plan['kind']
   mode: Plan['billing']['mode']
   period: Plan['billing']['period']
+  anchor: Anchor
   price: Figure
   lateRenewal: Plan['lateRenewal']
   sessionLimit: Figure
@@ -42,7 +46,7 @@ export interface PlanDraft extends Pair {
 
 /** usual is the plan that most of them are: a month at home, paid in advance. */
 export const usual: PlanDraft = {
-  code: '', name: '', kind: 'pppoe', mode: 'prepaid', period: 'month', price: '', down: '', up: '',
+  code: '', name: '', kind: 'pppoe', mode: 'prepaid', period: 'month', anchor: 'anniversary', price: '', down: '', up: '',
   lateRenewal: 'payment', sessionLimit: 1, onLimit: 'replace', dunningPolicy: '', pool: '', ipv6Pool: '',
   ipv6Delegated: '', burst: null, cap: null, schedule: [],
 }
@@ -59,6 +63,7 @@ export function draftOf(p: Plan): PlanDraft {
     kind: p.kind,
     mode: p.billing.mode,
     period: p.billing.period,
+    anchor: p.billing.anchor ?? 'anniversary',
     price: p.price,
     down: mega(p.rates.down),
     up: mega(p.rates.up),
@@ -106,7 +111,8 @@ export function termsOf(d: PlanDraft) {
     name: d.name.trim(),
     kind: d.kind,
     price: Number(d.price),
-    billing: { mode: d.mode, period: d.period },
+    // Only months have a day of their own.
+    billing: { mode: d.mode, period: d.period, anchor: d.period === 'month' ? d.anchor : 'anniversary' as const },
     lateRenewal: d.lateRenewal,
     rates: {
       down: kilo(d.down),

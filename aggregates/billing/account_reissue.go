@@ -1,0 +1,81 @@
+package billing
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// decideReissue drafts a corrected invoice and the credit note over the whole wrong one. Source:
+// docs/rules/billing.md#reissue.
+func decideReissue(s Account, c commands.ReissueInvoice, now time.Time) ([]events.AccountEvent, error) {
+	if s.knows(c.Corrected.InvoiceID) || s.notes(c.CreditNoteID) {
+		return nil, nil
+	}
+	if err := s.mayReissue(c); err != nil {
+		return nil, err
+	}
+	wrong, _ := s.invoice(c.InvoiceID)
+	corrected := c.Corrected
+	corrected.SubscriptionID, corrected.Order = wrong.SubscriptionID, wrong.Order
+	corrected.PeriodFrom, corrected.PeriodTo = wrong.PeriodFrom, wrong.PeriodTo
+	drafted, err := draft(corrected, now)
+	if err != nil {
+		return nil, err
+	}
+	drafted.Replaces = c.InvoiceID
+	b := booking{s: s, now: now}
+	b.record(drafted)
+	b.record(events.CreditNoteDrafted{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
+		Amount: wrong.Total, Reason: personal.Of(c.Reason), Prefix: c.NotePrefix, ReplacedBy: corrected.InvoiceID,
+		DraftedAt: now,
+	})
+	return b.events(), nil
+}
+
+// mayReissue refuses an invoice that is not issued, or of which something was given back or given up already, and one
+// over what was sold beside the periods, which goes with its own invoice.
+func (s Account) mayReissue(c commands.ReissueInvoice) error {
+	inv, found := s.invoice(c.InvoiceID)
+	_, voided := s.Voided[c.InvoiceID]
+	switch {
+	case !s.Exists():
+		return commands.ErrNoInvoice()
+	case isArchived(s, c.InvoiceID):
+		return invoiceArchived()
+	case voided:
+		return invoiceVoided()
+	case !found:
+		return commands.ErrNoInvoice()
+	case inv.Seq == 0:
+		return invoiceNotIssued()
+	case !inv.ReplacedBy.IsZero() || inv.Cancelled || !inv.Total.Positive():
+		return givenBack()
+	case inv.Noted.Positive():
+		return hasCreditNote()
+	case inv.WrittenOff.Positive():
+		return partWrittenOff()
+	case !inv.SoldTo.IsZero():
+		return failure.NewConflict("invoice_not_reissuable",
+			"A top-up or a change of plan goes with its own invoice. Give it back by a credit note instead.")
+	case c.Corrected.Currency != s.Currency:
+		return commands.ErrCurrencyMismatch(s.Currency)
+	}
+	return nil
+}
+
+// Invoiced is the subscription whose period an invoice is for, and the day on which the invoice is due; zero for one
+// that the account does not have (any more), and for one that is replaced.
+func (s Account) Invoiced(invoice id.Invoice) (id.Subscription, calendar.Date) {
+	inv, _ := s.invoice(invoice)
+	if !inv.ReplacedBy.IsZero() {
+		return id.Subscription{}, calendar.Date{}
+	}
+	return inv.SubscriptionID, inv.DueOn
+}

@@ -1,0 +1,235 @@
+// Package outages has the rules about outages of the network and about what customers get for them.
+package outages
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Outages defines the outages of the network: a stream for each. The place is claimed while the outage lasts, so that
+// one place has one at a time.
+func Outages() aggregates.Definition[Outage, commands.LineOutageCommand, events.LineOutageEvent] {
+	return aggregates.Definition[Outage, commands.LineOutageCommand, events.LineOutageEvent]{
+		Category: commands.LineOutageCategory, Missing: commands.ErrNoOutage, Evolve: evolveOutage,
+		Decide: decideOutage, Owner: func(s Outage) id.Organization { return s.Org }, Claims: claimsOutage,
+		Commands: []commands.LineOutageCommand{
+			commands.BeginOutage{}, commands.ExtendOutage{}, commands.DescribeOutage{}, commands.EndOutage{},
+		},
+	}
+}
+
+// Outage is one outage. The zero value does not exist.
+type Outage struct {
+	ID        id.Outage
+	Org       id.Organization
+	Place     events.NetworkPlace
+	Devices   []id.Device
+	Detected  bool
+	Title     string
+	Message   string
+	StartedAt time.Time
+	EndedAt   time.Time // zero = it lasts
+	Merged    bool      // it goes on as a part of another one
+	// ExpectedEnd is when somebody thinks that it ends; zero = nobody has said.
+	ExpectedEnd time.Time
+}
+
+// Lasts reports whether customers have no service at present.
+func (s Outage) Lasts() bool { return !s.ID.IsZero() && s.EndedAt.IsZero() }
+
+// evolveOutage applies one recorded event.
+func evolveOutage(s Outage, e events.LineOutageEvent) Outage {
+	switch e := e.(type) {
+	case events.OutageBegan:
+		return Outage{
+			ID: e.OutageID, Org: e.OrgID, Place: e.Place, Devices: e.Devices, Detected: e.Detected, Title: e.Title,
+			Message: e.Message, StartedAt: e.StartedAt, ExpectedEnd: e.ExpectedEnd,
+		}
+	case events.OutageExtended:
+		s.Devices = e.Devices
+		if !e.Root.IsZero() {
+			s.Place.DeviceID = e.Root
+		}
+	case events.OutageDescribed:
+		s.Title, s.Message, s.ExpectedEnd = e.Title, e.Message, e.ExpectedEnd
+	case events.OutageEnded:
+		s.EndedAt, s.Merged = e.EndedAt, !e.MergedInto.IsZero()
+	}
+	return s
+}
+
+// claimsOutage claims the place within the organization as long as the outage lasts.
+func claimsOutage(s Outage) []commands.Claim {
+	if !s.Lasts() {
+		return nil
+	}
+	place := s.Place.Tag
+	switch {
+	case !s.Place.DeviceID.IsZero():
+		place = s.Place.DeviceID.String()
+	case !s.Place.ServiceID.IsZero():
+		place = s.Place.ServiceID.String()
+	}
+	return []commands.Claim{{
+		Kind: "outage_place", Value: s.Org.String() + "/" + place, Code: "outage_exists",
+		Message: "An outage of this place lasts already. End it first.",
+	}}
+}
+
+// decideOutage dispatches.
+func decideOutage(s Outage, c commands.LineOutageCommand, now time.Time) ([]events.LineOutageEvent, error) {
+	if begin, ok := c.(commands.BeginOutage); ok {
+		return decideBegin(s, begin, now)
+	}
+	if s.ID.IsZero() {
+		return nil, commands.ErrNoOutage()
+	}
+	switch c := c.(type) {
+	case commands.BeginOutage: // above
+	case commands.ExtendOutage:
+		return decideExtend(s, c, now), nil
+	case commands.DescribeOutage:
+		return decideDescribe(s, c, now)
+	case commands.EndOutage:
+		return decideEnd(s, c, now)
+	}
+	return nil, nil
+}
+
+// decideBegin begins an outage once.
+func decideBegin(s Outage, c commands.BeginOutage, now time.Time) ([]events.LineOutageEvent, error) {
+	if !s.ID.IsZero() {
+		return nil, nil
+	}
+	if c.StartedAt.After(now) {
+		return nil, errInstant("startedAt must not be in the future.")
+	}
+	began := events.OutageBegan{
+		OutageID: c.OutageID, OrgID: c.OrgID, Place: c.Place, Devices: c.Devices, Title: c.Title, Message: c.Message,
+		Detected: c.Detected, StartedAt: c.StartedAt.UTC(), ExpectedEnd: c.ExpectedEnd.UTC(), At: now,
+	}
+	if c.ExpectedEnd.IsZero() {
+		began.ExpectedEnd = time.Time{}
+	}
+	if c.TellAfter >= 0 {
+		began.TellAfter = began.StartedAt.Add(c.TellAfter)
+		if began.TellAfter.Before(now) {
+			began.TellAfter = now
+		}
+	}
+	return []events.LineOutageEvent{began}, nil
+}
+
+// decideExtend adds routers, and moves the root. What is there already is no news.
+func decideExtend(s Outage, c commands.ExtendOutage, now time.Time) []events.LineOutageEvent {
+	if !s.Lasts() {
+		return nil
+	}
+	all, root := slices.Clone(s.Devices), s.Place.DeviceID
+	for _, d := range c.Devices {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	if !root.IsZero() && !c.Root.IsZero() {
+		root = c.Root
+	}
+	if len(all) == len(s.Devices) && root == s.Place.DeviceID {
+		return nil
+	}
+	return []events.LineOutageEvent{events.OutageExtended{
+		OutageID: s.ID, OrgID: s.Org, Root: root, Devices: all, At: now,
+	}}
+}
+
+// decideDescribe records words that differ.
+func decideDescribe(s Outage, c commands.DescribeOutage, now time.Time) ([]events.LineOutageEvent, error) {
+	end := c.ExpectedEnd
+	if !end.IsZero() {
+		end = end.UTC()
+	}
+	switch {
+	case c.Title == s.Title && c.Message == s.Message && end.Equal(s.ExpectedEnd):
+		return nil, nil
+	case !end.IsZero() && !end.After(s.StartedAt):
+		return nil, errInstant("expectedEnd must be after the outage began.")
+	}
+	return []events.LineOutageEvent{events.OutageDescribed{
+		OutageID: s.ID, OrgID: s.Org, Title: c.Title, Message: c.Message, ExpectedEnd: end, At: now,
+	}}, nil
+}
+
+// decideEnd ends an outage once.
+func decideEnd(s Outage, c commands.EndOutage, now time.Time) ([]events.LineOutageEvent, error) {
+	if !s.Lasts() {
+		return nil, nil
+	}
+	ended := c.EndedAt.UTC()
+	switch {
+	case c.EndedAt.IsZero():
+		ended = now
+	case ended.After(now):
+		return nil, errInstant("endedAt must not be in the future.")
+	case ended.Before(s.StartedAt):
+		return nil, errInstant("endedAt must not be before the outage began.")
+	}
+	return []events.LineOutageEvent{events.OutageEnded{
+		OutageID: s.ID, OrgID: s.Org, EndedAt: ended, MergedInto: c.MergedInto, At: now,
+	}}, nil
+}
+
+// errInstant is the failure for a beginning or an end that cannot be.
+func errInstant(text string) error { return failure.NewInvalid("invalid_input", text) }
+
+// Rules defines what an organization wants about outages: a stream for each that has ever chosen.
+func Rules() aggregates.Definition[OutageRules, commands.OutageRulesCommand, events.OutageRulesEvent] {
+	return aggregates.Definition[OutageRules, commands.OutageRulesCommand, events.OutageRulesEvent]{
+		Category: commands.OutageRulesCategory, Missing: commands.ErrNotFound,
+		Evolve: func(s OutageRules, e events.OutageRulesEvent) OutageRules {
+			switch e := e.(type) {
+			case events.OutageRulesAdopted:
+				return OutageRules{Org: e.OrgID, Chosen: &e.Rules}
+			}
+			return s
+		},
+		Decide:   decideRules,
+		Owner:    func(s OutageRules) id.Organization { return s.Org },
+		Commands: []commands.OutageRulesCommand{commands.AdoptOutageRules{}},
+	}
+}
+
+// OutageRules are the rules of an organization. The zero value has never chosen.
+type OutageRules struct {
+	Org    id.Organization
+	Chosen *events.OutageRules
+}
+
+// usualTellAfter is how long an outage lasts before customers are told, in minutes, where nobody has chosen.
+const usualTellAfter = 15
+
+// Present are the rules that apply: outages are noticed and shown, and customers are not told before somebody has
+// chosen that.
+func (s OutageRules) Present() events.OutageRules {
+	if s.Chosen == nil {
+		return events.OutageRules{Detect: true, AfterMinutes: usualTellAfter, Public: true}
+	}
+	return *s.Chosen
+}
+
+// decideRules records a choice that differs.
+func decideRules(s OutageRules, c commands.OutageRulesCommand, now time.Time) ([]events.OutageRulesEvent, error) {
+	switch c := c.(type) {
+	case commands.AdoptOutageRules:
+		if s.Chosen != nil && *s.Chosen == c.Rules {
+			return nil, nil
+		}
+		return []events.OutageRulesEvent{events.OutageRulesAdopted{OrgID: c.OrgID, Rules: c.Rules, At: now}}, nil
+	}
+	return nil, nil
+}

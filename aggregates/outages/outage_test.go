@@ -1,0 +1,109 @@
+package outages_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// The things of these tests.
+var (
+	now    = time.Date(2026, time.March, 4, 9, 0, 0, 0, time.UTC)
+	org    = id.Derive[id.Organization]("test", "org")
+	outage = id.Derive[id.Outage]("test", "outage")
+	tower  = id.Derive[id.Device]("test", "tower")
+	hill   = id.Derive[id.Device]("test", "hill")
+)
+
+// begins says that the tower is down since an hour.
+var begins = commands.BeginOutage{
+	OutageID: outage, OrgID: org, Place: events.NetworkPlace{DeviceID: tower}, Devices: []id.Device{tower},
+	Detected: true, StartedAt: now.Add(-time.Hour), TellAfter: -1,
+}
+
+func TestBeginOutage_OnePlaceHasOneAtATime(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	began := s.ThenEvents()
+	if claims := outages.Outages().Claims(s.State()); len(claims) != 1 || claims[0].Code != "outage_exists" {
+		t.Errorf("began %+v, claims %+v", began, claims)
+	}
+	s.When(begins).ThenNothing()
+	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
+	if claims := outages.Outages().Claims(s.State()); len(claims) > 0 {
+		t.Errorf("after the end it claims %+v", claims)
+	}
+	s.When(commands.EndOutage{OutageID: outage}).ThenNothing()
+}
+
+func TestOutage_ImpossibleInstantsAreRefused(t *testing.T) {
+	t.Parallel()
+	future := begins
+	future.StartedAt = now.Add(time.Minute)
+	decidertest.For(t, outages.Outages(), now).When(future).ThenFails("invalid_input")
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	s.When(commands.EndOutage{OutageID: outage, EndedAt: now.Add(-2 * time.Hour)}).ThenFails("invalid_input")
+	s.When(commands.EndOutage{OutageID: outage, EndedAt: now.Add(time.Hour)}).ThenFails("invalid_input")
+}
+
+func TestExtendOutage_WhatIsKnownIsNoNews(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	extend := commands.ExtendOutage{OutageID: outage, Devices: []id.Device{hill, tower}}
+	s.When(extend).Then(events.OutageExtended{
+		OutageID: outage, OrgID: org, Root: tower, Devices: []id.Device{tower, hill}, At: now,
+	})
+	s.When(extend).ThenNothing()
+}
+
+func TestDescribeOutage_WordsAreKeptAlsoAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	unknown := commands.DescribeOutage{OutageID: outage}
+	decidertest.For(t, outages.Outages(), now).When(unknown).ThenFails("outage_not_found")
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	s.When(commands.DescribeOutage{OutageID: outage}).ThenNothing()
+	s.When(commands.DescribeOutage{OutageID: outage, ExpectedEnd: now.Add(-2 * time.Hour)}).ThenFails("invalid_input")
+	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
+	describe := commands.DescribeOutage{OutageID: outage, Title: "The mast", Message: "It had no power."}
+	s.When(describe).Then(events.OutageDescribed{
+		OutageID: outage, OrgID: org, Title: "The mast", Message: "It had no power.", At: now,
+	})
+	s.When(describe).ThenNothing()
+}
+
+func TestCompensation_ItsPartsEndOnce(t *testing.T) {
+	t.Parallel()
+	which := id.Derive[id.Compensation]("test", "which")
+	preview := commands.PreviewCompensation{
+		CompensationID: which, OrgID: org, From: now.Add(-time.Hour), To: now, Reason: "mast",
+		Place: events.NetworkPlace{DeviceID: tower}, Give: events.CompensationGive{Days: 1},
+		Items: make([]events.CompensationItem, 150),
+	}
+	s := decidertest.For(t, outages.Compensations(), now).When(preview)
+	if made := s.ThenEvents(); len(made) != 3 {
+		t.Errorf("150 subscriptions are %d events", len(made))
+	}
+	first := commands.FinishCompensationPart{CompensationID: which, Part: 0, Given: 100}
+	s.When(first).ThenNothing() // nobody wanted it yet
+	s.When(commands.ApplyCompensation{CompensationID: which}).ThenEvents()
+	s.When(commands.ApplyCompensation{CompensationID: which}).ThenNothing()
+	s.When(first).ThenEvents()
+	s.When(first).ThenNothing()
+	second := commands.FinishCompensationPart{CompensationID: which, Part: 1, Given: 49}
+	second.Refused = []events.CompensationRefusal{{Code: "already_compensated"}}
+	made := s.When(second).ThenEvents()
+	if end, ok := made[len(made)-1].(events.CompensationFinished); !ok || end.Given != 149 || end.Refused != 1 {
+		t.Errorf("ended by %+v", made)
+	}
+	future := preview
+	future.CompensationID, future.To = id.Derive[id.Compensation]("test", "future"), now.Add(time.Hour)
+	decidertest.For(t, outages.Compensations(), now).When(future).ThenFails("compensation_not_over")
+}

@@ -1,0 +1,208 @@
+package subscribers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Grant is a number of local days by which the paid period ends later in which an instant lies. Source:
+// docs/rules/outages.md#days.
+type Grant struct {
+	At   time.Time
+	Days int
+}
+
+// Compensated is a time for which the subscription was given something.
+type Compensated struct {
+	ID       id.Compensation
+	From, To time.Time
+	At       time.Time    // when it was given; zero = not known, as in openings of older programs
+	GivenAt  time.Time    // of its grant; zero = it gave money
+	Days     int          // of its grant
+	Invoices []id.Invoice // that it credited
+	// TakenBack says that it was undone: its time can be compensated again.
+	TakenBack bool
+}
+
+// keptCompensated is how many compensated times are remembered. What lies before the end of one that is no longer
+// remembered is never compensated again.
+const keptCompensated = 100
+
+// compensated records what was given.
+func (s Subscription) compensated(e events.SubscriptionCompensated) Subscription {
+	s = s.told(e.At)
+	given := Compensated{ID: e.CompensationID, From: e.From, To: e.To, At: e.At, Days: e.Days}
+	if e.Days > 0 {
+		given.GivenAt = e.GivenAt
+	}
+	for _, c := range e.Credits {
+		given.Invoices = append(given.Invoices, c.InvoiceID)
+	}
+	s.Compensated = append(slices.Clone(s.Compensated), given)
+	if over := len(s.Compensated) - keptCompensated; over > 0 {
+		for _, c := range s.Compensated[:over] {
+			s.CompensatedUntil = latest(s.CompensatedUntil, c.To)
+		}
+		s.Compensated = slices.Clone(s.Compensated[over:])
+	}
+	if e.Days > 0 {
+		s.Grants = append(slices.Clone(s.Grants), Grant{e.GivenAt, e.Days})
+		slices.SortStableFunc(s.Grants, func(a, b Grant) int { return a.At.Compare(b.At) })
+	}
+	return s
+}
+
+// granted is the end of a period after the grants that lie in it. Grants are in order of time.
+func granted(from, to time.Time, grants []Grant, zone *time.Location) time.Time {
+	for _, g := range grants {
+		if !g.At.Before(from) && g.At.Before(to) {
+			to = to.In(zone).AddDate(0, 0, g.Days).UTC()
+		}
+	}
+	return to
+}
+
+// Compensation tells what a command would give at an instant, without giving it: the decision itself is asked, so that
+// a preview cannot differ from what the command does. It fails as the command does.
+func (s Subscription) Compensation(
+	c commands.CompensateSubscription, now time.Time,
+) (events.SubscriptionCompensated, error) {
+	made, err := decideSubscription(s, c, now)
+	for _, e := range made {
+		if given, ok := e.(events.SubscriptionCompensated); ok {
+			return given, nil
+		}
+	}
+	return events.SubscriptionCompensated{}, err
+}
+
+// decideCompensate gives time to a prepaid anniversary whose paid time goes on, and money to all others.
+func decideCompensate(
+	s Subscription, c commands.CompensateSubscription, now time.Time,
+) ([]events.SubscriptionEvent, error) {
+	if slices.ContainsFunc(s.Compensated, func(k Compensated) bool { return k.ID == c.CompensationID }) {
+		return nil, nil
+	}
+	from, to := c.From.UTC(), c.To.UTC()
+	switch {
+	case to.After(now):
+		return nil, commands.ErrCompensationNotOver()
+	case from.Before(s.CompensatedUntil):
+		return nil, failure.NewConflict("compensation_too_old",
+			"This time is too long ago: what was given for it before is no longer known.")
+	case slices.ContainsFunc(s.Compensated, func(k Compensated) bool {
+		return !k.TakenBack && from.Before(k.To) && k.From.Before(to)
+	}):
+		return nil, failure.NewConflict("already_compensated", "A part of this time was compensated before.")
+	}
+	lost := s.lost(Span{from, to})
+	if len(lost) == 0 {
+		return nil, failure.NewConflict("not_served_then",
+			"The subscription was not to have service at any moment of this time.")
+	}
+	zone := s.zone()
+	given := events.SubscriptionCompensated{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, CompensationID: c.CompensationID, From: from, To: to,
+		FirstDay: calendar.On(from, zone), LastDay: calendar.On(to.Add(-1), zone), At: now,
+	}
+	if done, ok := s.givenTime(given, c.Give, lost, now); ok {
+		return []events.SubscriptionEvent{done}, nil
+	}
+	if given.Credits = s.givenMoney(c.Give, lost); len(given.Credits) == 0 {
+		return nil, failure.NewConflict("nothing_to_compensate",
+			"There is no period of more than a day whose invoice could be credited.")
+	}
+	given.PaidUntil = s.PaidUntil()
+	return []events.SubscriptionEvent{given}, nil
+}
+
+// lostTime is how much of a period was without service.
+type lostTime struct {
+	at   int // index of the period
+	time time.Duration
+}
+
+// lost lists the periods that were to have service in a time, without pauses and other gaps, oldest first.
+func (s Subscription) lost(in Span) (list []lostTime) {
+	if !s.EndedAt.IsZero() {
+		in.To = earliest(in.To, s.EndedAt)
+	}
+	in.To = earliest(in.To, s.running(in.To))
+	for i, place := range s.Course().Places {
+		p := s.Periods[i]
+		part := Span{latest(place.From, in.From), earliest(place.To, in.To)}
+		if place.IsZero() || p.State == PeriodCancelled || !part.From.Before(part.To) {
+			continue
+		}
+		length := part.To.Sub(part.From)
+		for _, g := range s.Gaps {
+			if gap := (Span{latest(g.From, part.From), earliest(g.To, part.To)}); gap.From.Before(gap.To) {
+				length -= gap.To.Sub(gap.From)
+			}
+		}
+		if length > 0 {
+			list = append(list, lostTime{i, length})
+		}
+	}
+	return list
+}
+
+// daysOf is a time in days: each 24 hours that have begun count as a day.
+func daysOf(length time.Duration) int { return int((length + 24*time.Hour - 1) / (24 * time.Hour)) }
+
+// givenTime completes the event when the paid time can end later; false when money has to be given.
+func (s Subscription) givenTime(
+	given events.SubscriptionCompensated, give events.CompensationGive, lost []lostTime, now time.Time,
+) (events.SubscriptionCompensated, bool) {
+	given.Days = give.Days
+	if give.Proportional {
+		var length time.Duration
+		for _, l := range lost {
+			length += l.time
+		}
+		given.Days = daysOf(length)
+	}
+	given.GivenAt = s.running(now)
+	before := s.Course()
+	goes := s.Terms.Mode == events.Prepaid && s.Terms.AnchorDay == 0 && (s.State == Active || s.State == Paused) &&
+		given.GivenAt.Before(before.PaidUntil)
+	if given.Days == 0 || !goes {
+		return given, false
+	}
+	after := evolveSubscription(s, given).Course()
+	given.PaidUntil, given.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
+	return given, after.PaidUntil.After(before.PaidUntil)
+}
+
+// givenMoney lists the credits: the days without service on the invoice of each period, or what was chosen on the
+// newest one. None of them has all the days of its period, because a note over a whole invoice takes the period back.
+func (s Subscription) givenMoney(give events.CompensationGive, lost []lostTime) (list []events.DaysCredit) {
+	places := s.Course().Places
+	credit := func(at, days int) {
+		p := s.Periods[at]
+		of := s.days(p, places[at])
+		if days = min(days, of-1); days > 0 {
+			list = append(list, events.DaysCredit{InvoiceID: p.InvoiceID, Days: days, Of: of, KeepsPeriod: true})
+		}
+	}
+	newest := lost[len(lost)-1].at
+	switch {
+	case !give.Money.IsZero():
+		return []events.DaysCredit{{
+			InvoiceID: s.Periods[newest].InvoiceID, Days: 1, Of: 1, Amount: give.Money, KeepsPeriod: true,
+		}}
+	case give.Proportional:
+		for _, l := range lost {
+			credit(l.at, daysOf(l.time))
+		}
+	default:
+		credit(newest, give.Days)
+	}
+	return list
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// BenchmarkBillingRun measures a billing run in the whole program, from its release to its end: each invoice is issued,
+// and all read models and processes follow meanwhile. The limit is to append the same events, as many for each
+// subscription, by as many writers, without a program.
+func BenchmarkBillingRun(b *testing.B) {
+	n := benchtest.Size(b, "RUN_SUBSCRIPTIONS", 50_000)
+	k := newBenchKit(b, "DEV_CLOCK=true")
+	org := k.organizationID("acme")
+	until := k.firstOfMonth(2)
+	k.billedMonthly(b, org, n, until)
+	day := until.AddDate(0, 0, -3)
+	for b.Loop() {
+		k.advance(map[string]any{"to": day.Add(time.Minute)})
+		held := k.runOf(b, day, "held", 5*time.Minute)
+		peak := watchHeap(b)
+		k.must(k.admin, "POST", "/billing/runs/"+held.text("id")+"/release", map[string]string{"reason": "measured"})
+		began := time.Now()
+		done := k.runOf(b, day, "finished", 10*time.Minute)
+		took := time.Since(began)
+		if made, _ := strconv.Atoi(fmt.Sprint(done["done"])); made < n*9/10 { // the process of renewals may be faster
+			b.Fatalf("the run made %v", done)
+		}
+		b.ReportMetric(took.Seconds(), "run_s")
+		b.ReportMetric(float64(n)/took.Seconds(), "subscriptions/s")
+		b.ReportMetric(float64(peak())/(1<<20), "MiB_heap")
+		benchtest.ReportTime(b, "run", took, appendSame(b, k.app.storage.store, n), benchtest.NoAim)
+	}
+}
+
+// billedMonthly makes prepaid subscriptions for a month whose paid time ends at an instant.
+func (k *kit) billedMonthly(b *testing.B, org id.Organization, n int, until time.Time) {
+	b.Helper()
+	var group sync.WaitGroup
+	for writer := range benchWriters {
+		group.Go(func() {
+			for i := writer; i < n; i += benchWriters {
+				s, who := id.New[id.Subscription](), id.New[id.Subscriber]()
+				from := until.AddDate(0, -1, 0).UTC()
+				err := k.append(b, "subscription-"+s.String(), org, events.SubscriptionCreated{
+					SubscriptionID: s, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](), PlanVersion: 1,
+					Timezone: "Africa/Nairobi", StartsAt: from, CreatedAt: from,
+					Username: personal.Of(fmt.Sprintf("bench%d", i)),
+					Terms: events.PlanTerms{
+						Name: "Home", Mode: events.Prepaid, Price: money.Major(1500, money.KES), Period: calendar.Month,
+					},
+				}, events.SubscriptionActivated{SubscriptionID: s, SubscriberID: who, At: from},
+					events.SubscriptionExtended{
+						SubscriptionID: s, SubscriberID: who, InvoiceID: id.New[id.Invoice](), Ordinal: 1, From: from,
+						Begins: from, PaidUntil: until.UTC(), PaidAt: from,
+					})
+				if err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// runOf waits until the run of a day is in a state.
+func (k *kit) runOf(b *testing.B, day time.Time, state string, patience time.Duration) answer {
+	b.Helper()
+	date := day.Format(time.DateOnly)
+	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+		for _, run := range k.must(k.admin, "GET", "/billing/runs?limit=1&state="+state, nil).list("data") {
+			if run.text("date") == date {
+				return run
+			}
+		}
+	}
+	b.Fatalf("no run of %s is %s: %v", date, state, k.must(k.admin, "GET", "/billing/runs?limit=3", nil))
+	return nil
+}
+
+// watchHeap samples the heap until the returned function is called, which gives its peak in bytes.
+func watchHeap(b *testing.B) func() uint64 {
+	b.Helper()
+	ctx, stop := context.WithCancel(b.Context())
+	peak := make(chan uint64)
+	go func() {
+		var most uint64
+		for ctx.Err() == nil {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+			time.Sleep(200 * time.Millisecond)
+		}
+		peak <- most
+	}()
+	return func() uint64 {
+		stop()
+		return <-peak
+	}
+}
+
+// appendSame appends what a run appends for so many subscriptions: three events of their sizes in three appends.
+func appendSame(b *testing.B, store *eventstore.Store, n int) time.Duration {
+	b.Helper()
+	org := id.New[id.Organization]()
+	tax := []events.TaxCharge{{Name: "VAT", BasisPoints: 1600, Amount: money.Major(207, money.KES)}}
+	began := time.Now()
+	var group sync.WaitGroup
+	for writer := range benchWriters {
+		group.Go(func() {
+			for i := writer; i < n; i += benchWriters {
+				s, who, invoice := id.New[id.Subscription](), id.New[id.Subscriber](), id.New[id.Invoice]()
+				for _, list := range [][]events.Event{
+					{events.PeriodDue{
+						SubscriptionID: s, OrgID: org, SubscriberID: who, InvoiceID: invoice, PlanName: "Home",
+						Terms: events.PlanTerms{Name: "Home", Price: money.Major(1500, money.KES)}, At: began,
+					}},
+					{events.AccountOpened{SubscriberID: who, OrgID: org, Currency: money.KES}, events.InvoiceDrafted{
+						SubscriberID: who, OrgID: org, InvoiceID: invoice, SubscriptionID: s, Taxes: tax,
+						Lines: []events.InvoiceLine{{
+							Description: personal.Of("Home, 1 month"), Quantity: "1", Taxes: tax,
+						}}, Total: money.Major(1500, money.KES), Prefix: "ACME", DraftedAt: began,
+					}},
+					{events.InvoiceIssued{
+						SubscriberID: who, OrgID: org, InvoiceID: invoice, SubscriptionID: s, Number: "ACME-0001",
+						Total: money.Major(1500, money.KES), IssuedAt: began,
+					}},
+				} {
+					if err := appendAll(b.Context(), store, org, list); err != nil {
+						b.Error(err)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	return time.Since(began)
+}
+
+// appendAll records events in a stream of their own.
+func appendAll(ctx context.Context, store *eventstore.Store, org id.Organization, list []events.Event) error {
+	batch := make([]eventstore.New, len(list))
+	for i, e := range list {
+		batch[i] = eventstore.New{Event: e, Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench", At: time.Now(),
+			Actor: events.Actor{Kind: events.ActorOperator},
+		}}
+	}
+	_, err := store.Append(ctx, "bench-"+id.New[id.Any]().String(), eventstore.NoStream, batch)
+	return err
+}

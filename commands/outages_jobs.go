@@ -1,0 +1,37 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// BeginDetectedOutage begins an outage of routers that do not answer, if customers are off because of them or several
+// routers are down together, and unless the organization does not want that.
+type BeginDetectedOutage struct {
+	OrgID   id.Organization `json:"orgId"`
+	Root    id.Device       `json:"root"` // the highest one that is down
+	Devices []id.Device     `json:"devices"`
+	Since   time.Time       `json:"since"` // the first of them went away
+}
+
+// TellOutage tells the customers of an outage that it lasts, or those who were told that it is over. One job takes a
+// part of them, after the given id, and the next job the rest.
+type TellOutage struct {
+	OrgID    id.Organization `json:"orgId"`
+	OutageID id.Outage       `json:"outageId"`
+	Over     bool            `json:"over,omitempty"`
+	Position uint64          `json:"position"` // of the event; read models must have reached it
+	After    id.Subscriber   `json:"after"`    // zero = from the first one on
+}
+
+// GiveCompensationPart has the subscriptions of one part take what they get.
+type GiveCompensationPart struct {
+	OrgID          id.Organization `json:"orgId"`
+	CompensationID id.Compensation `json:"compensationId"`
+	Part           int             `json:"part"`
+}
+
+func (BeginDetectedOutage) Kind() string  { return "outages_begin" }
+func (TellOutage) Kind() string           { return "outages_tell" }
+func (GiveCompensationPart) Kind() string { return "outages_give" }

@@ -1,0 +1,92 @@
+package mobilemoney_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// statementFile is a statement as the portal gives it out.
+const statementFile = `Account Holder:,ACME NETWORKS
+Short Code:,600100
+Time Period:,From 02-03-2026 To 03-03-2026
+
+Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Other Party Info,A/C No.
+SJK4X7Q2P1,02-03-2026 14:05:33,Pay Bill,Completed,"1,500.00",,"9,500.00",254712345678 - AMINA  ODHIAMBO,'=10000008
+SJK4X7Q2P1,02-03-2026 14:05:33,Pay Bill Charge,Completed,,-8.50,9491.50,,
+SJK4X7Q2P2,03-03-2026 08:00:00,Reversal of SJK4X7Q2P0,Completed,,-200.00,,254712345678 - AMINA,
+SJK4X7Q2P3,03-03-2026 09:00:00,Business Payment to bank,Completed,,"-5,000.00",,,
+SJK4X7Q2P4,03-03-2026 09:30:00,Pay Bill from 254700000000,Failed,700.00,,,,
+,,,,,,,,,
+`
+
+func TestReadStatement_TellsMovementsApart(t *testing.T) {
+	t.Parallel()
+	s, err := mobilemoney.ReadStatement([]byte(statementFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := ""
+	for _, l := range s.Lines {
+		kinds += string(l.Kind) + " "
+	}
+	if kinds != "payment charge reversal withdrawal failed " || s.ShortCode != "600100" {
+		t.Errorf("%s of %s", kinds, s.ShortCode)
+	}
+	l := s.Lines[0]
+	if l.PaidIn != money.Major(1500, money.KES) || l.Party.Name != "AMINA ODHIAMBO" || l.AccountRef != "=10000008" ||
+		!l.CompletedAt.Equal(time.Date(2026, 3, 2, 11, 5, 33, 0, time.UTC)) || l.Row != 6 {
+		t.Errorf("%+v of %+v", l.PaidIn, l.CompletedAt)
+	}
+	if !s.First.Equal(l.CompletedAt) || !s.Last.Equal(time.Date(2026, 3, 3, 6, 30, 0, 0, time.UTC)) {
+		t.Errorf("from %s to %s", s.First, s.Last)
+	}
+}
+
+func TestReadStatement_TakesEveryUsualEncodingAndSeparator(t *testing.T) {
+	t.Parallel()
+	plain := "Receipt No.;Completion Time;Details;Paid In;Withdrawn;Other Party Info;A/C No.\r\n" +
+		"SJK4X7Q2P1;2026-03-02 14:05:33;Pay Bill;1.500,50;;254712345678 - RENÉ;1\r\n"
+	units := utf16.Encode([]rune("\ufeff" + plain))
+	little, big := make([]byte, 2*len(units)), make([]byte, 2*len(units))
+	for i, u := range units {
+		binary.LittleEndian.PutUint16(little[2*i:], u)
+		binary.BigEndian.PutUint16(big[2*i:], u)
+	}
+	for name, file := range map[string][]byte{
+		"utf-8": []byte(plain), "with a mark": []byte("\ufeff" + plain), "utf-16 little": little, "utf-16 big": big,
+		"windows-1252": []byte(strings.ReplaceAll(plain, "É", "\xc9")),
+		"tabs":         []byte(strings.ReplaceAll(plain, ";", "\t")),
+		"bars":         []byte(strings.ReplaceAll(plain, ";", "|")),
+	} {
+		s, err := mobilemoney.ReadStatement(file)
+		if err != nil || len(s.Lines) != 1 || s.Lines[0].PaidIn.Minor != 150050 || s.Lines[0].Party.Name != "RENÉ" {
+			t.Errorf("%s: %+v, %v", name, s.Lines, err)
+		}
+	}
+}
+
+func TestReadStatement_RefusesWhatIsNoStatement(t *testing.T) {
+	t.Parallel()
+	header := "Receipt No.,Completion Time,Paid In,Withdrawn\n"
+	for name, file := range map[string]string{
+		"empty": "", "no rows": header, "other columns": "Name,Phone\nAmina,1\n",
+		"one endless line": strings.Repeat("x", 1<<20), "an endless cell": header + "\"" + strings.Repeat("y", 1<<20),
+		"zeros": "PK\x03\x04\x00\x00", "a bad time": header + "SJK4X7Q2P1,yesterday,1,\n",
+		"a bad amount": header + "SJK4X7Q2P1,2026-03-02 14:05:33,1.2.3,\n",
+		"both sides":   header + "SJK4X7Q2P1,2026-03-02 14:05:33,1,1\n",
+		"no side":      header + "SJK4X7Q2P1,2026-03-02 14:05:33,,\n",
+		"no number":    header + ",2026-03-02 14:05:33,1,\n",
+		"many rows":    header + strings.Repeat("\n", 200_001),
+	} {
+		if s, err := mobilemoney.ReadStatement([]byte(file)); failure.KindOf(err) != failure.Invalid {
+			t.Errorf("%s: %d lines, %v", name, len(s.Lines), err)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package subscribersapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
+)
+
+// Imports serves /imports.
+type Imports struct {
+	Cases   subscriberscases.Imports
+	Imports subscribersviews.ImportsQuery
+}
+
+// importLimit is the largest file, in bytes.
+const importLimit = 64 << 20
+
+// Routes lists the endpoints of imports.
+func (a Imports) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: "POST", Path: "/imports/subscribers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Take customers in from a file of another system; with dryRun, tell its faults and change nothing",
+			Accepts: "text/csv", BodyLimit: importLimit, Status: 202, Response: importResponse{},
+			Answers: map[int]any{200: dryRunResponse{}}, Handle: a.ask,
+			Query: []httpapi.Param{
+				{Name: "dryRun", Type: "boolean"},
+				{Name: "source", Type: "string", Enum: commands.ImportSources,
+					Doc: "the system whose own columns the file has"},
+			},
+			Codes: []string{"invalid_input"},
+		},
+		{
+			Method: "GET", Path: "/imports", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "List imports", Row: importResponse{}, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/imports/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "How far an import is, and the faults of its rows", Response: importResponse{}, Handle: a.get,
+		},
+	}
+}
+
+// rowFault says what is wrong with a row; it has no value of the row.
+type rowFault struct {
+	Row     int    `json:"row" doc:"the header is row 1"`
+	Field   string `json:"field" doc:"the column; empty: the whole row"`
+	Message string `json:"message"`
+}
+
+// columnResponse says for what a column of the file is taken.
+type columnResponse struct {
+	Column string  `json:"column"`
+	Field  *string `json:"field" doc:"null: it is ignored"`
+}
+
+// dryRunResponse tells before what an import of the file would do (docs/rules/subscribers-import.md#import).
+type dryRunResponse struct {
+	Rows       int              `json:"rows" doc:"without the header and empty ones"`
+	Valid      int              `json:"valid"`
+	Errors     []rowFault       `json:"errors" doc:"the first 1,000"`
+	ErrorCount int              `json:"errorCount" doc:"of all"`
+	Columns    []columnResponse `json:"columns"`
+}
+
+// importState makes the description list the states.
+type importState string
+
+// Texts implements httpapi.Enumerated.
+func (importState) Texts() []string { return []string{"queued", "running", "finished"} }
+
+// importResponse is an import and its progress (docs/rules/subscribers-import.md#import).
+type importResponse struct {
+	ID         id.Import   `json:"id"`
+	State      importState `json:"state"`
+	Source     *string     `json:"source" doc:"null: our own columns"`
+	Rows       int         `json:"rows"`
+	Created    int         `json:"created"`
+	Skipped    int         `json:"skipped" doc:"the customer was here already"`
+	Failed     int         `json:"failed"`
+	Errors     []rowFault  `json:"errors" doc:"the first 1,000; empty in lists"`
+	AskedAt    time.Time   `json:"askedAt"`
+	FinishedAt *time.Time  `json:"finishedAt"`
+}
+
+// ask checks the file, or begins the import.
+func (a Imports) ask(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	dry, source := f.Bool("dryRun"), f.OneOf("source", commands.ImportSources...)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	in := subscriberscases.ImportInput{Body: c.Body(), Source: source}
+	if null.Zero(dry) {
+		checked, err := a.Cases.Check(ctx, c.Asked(), in)
+		if err != nil {
+			return err
+		}
+		return c.Send(200, showDryRun(checked))
+	}
+	of, done, err := a.Cases.Ask(ctx, c.Asked(), in)
+	if err != nil {
+		return err
+	}
+	if _, err := c.WaitVisible(ctx, subscribersviews.ImportsName, done.Position); err != nil {
+		return err
+	}
+	row, err := a.Imports.Get(ctx, c.Org.ID, of)
+	switch {
+	case err != nil:
+		return err
+	case row == nil:
+		return c.Send(202, httpapi.Accepted{ID: of.String(), Status: "accepted"})
+	}
+	return c.Send(202, showImport(*row))
+}
+
+// list answers with a page of imports.
+func (a Imports) list(ctx context.Context, c *httpapi.Call) error {
+	return httpapi.SendList(ctx, c, showImport, func(
+		ctx context.Context, after subscribersviews.ImportKey, max int,
+	) ([]subscribersviews.ImportRow, error) {
+		return a.Imports.List(ctx, c.Org.ID, after, max)
+	})
+}
+
+// get answers with one import.
+func (a Imports) get(ctx context.Context, c *httpapi.Call) error {
+	of, err := httpapi.PathID[id.Import](c, "id", commands.ErrNoImport)
+	if err != nil {
+		return err
+	}
+	row, err := a.Imports.Get(ctx, c.Org.ID, of)
+	switch {
+	case err != nil:
+		return err
+	case row == nil:
+		return commands.ErrNoImport()
+	}
+	return c.Send(200, showImport(*row))
+}
+
+// showDryRun writes what an import would do; no list is null.
+func showDryRun(in subscriberscases.CheckedImport) dryRunResponse {
+	out := dryRunResponse{
+		Rows: in.Rows, Valid: in.Valid, Errors: showFaults(in.Faults), ErrorCount: in.Told,
+		Columns: make([]columnResponse, len(in.Columns)),
+	}
+	for i, column := range in.Columns {
+		out.Columns[i] = columnResponse{Column: column.Column, Field: null.Of(column.Field)}
+	}
+	return out
+}
+
+// showImport writes an import.
+func showImport(r subscribersviews.ImportRow) importResponse {
+	return importResponse{
+		ID: r.ID, State: importState(r.State), Source: null.Of(r.Source), Rows: r.Rows, Created: r.Created,
+		Skipped: r.Skipped, Failed: r.Failed, Errors: showFaults(r.Faults), AskedAt: r.AskedAt.UTC(),
+		FinishedAt: r.FinishedAt,
+	}
+}
+
+// showFaults writes faults; the list is never null.
+func showFaults(list []events.ImportFault) []rowFault {
+	out := make([]rowFault, len(list))
+	for i, f := range list {
+		out[i] = rowFault(f)
+	}
+	return out
+}

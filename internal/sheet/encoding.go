@@ -1,0 +1,81 @@
+package sheet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// utf16Of is the order of bytes of a text in UTF-16; nil for another encoding. A text without a mark is one when every
+// second byte of its beginning is zero, as the letters of a header are.
+func utf16Of(body []byte) binary.ByteOrder {
+	switch {
+	case bytes.HasPrefix(body, []byte{0xFF, 0xFE}):
+		return binary.LittleEndian
+	case bytes.HasPrefix(body, []byte{0xFE, 0xFF}):
+		return binary.BigEndian
+	}
+	start := body[:min(len(body), 64)&^1]
+	if len(start) < 8 {
+		return nil
+	}
+	var zeros [2]int
+	for i, b := range start {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch {
+	case zeros[1] > len(start)/3 && zeros[0] < zeros[1]/4:
+		return binary.LittleEndian
+	case zeros[0] > len(start)/3 && zeros[1] < zeros[0]/4:
+		return binary.BigEndian
+	}
+	return nil
+}
+
+// fromUTF16 is the text in UTF-8, without the mark. Fails: ErrUnreadable for half a character.
+func fromUTF16(body []byte, order binary.ByteOrder) ([]byte, error) {
+	if len(body)%2 != 0 {
+		return nil, ErrUnreadable
+	}
+	out := make([]byte, 0, len(body))
+	for i := 0; i < len(body); i += 2 {
+		r := rune(order.Uint16(body[i:]))
+		if utf16.IsSurrogate(r) {
+			if i += 2; i >= len(body) {
+				return nil, ErrUnreadable
+			}
+			if r = utf16.DecodeRune(r, rune(order.Uint16(body[i:]))); r == utf8.RuneError {
+				return nil, ErrUnreadable
+			}
+		}
+		if r != 0xFEFF || i > 0 {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out, nil
+}
+
+// windows1252 has the characters of the bytes 0x80 to 0x9F; the others are those of Latin-1. Zero = no character.
+var windows1252 = [32]rune{
+	0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
+	0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E,
+	0x0178,
+}
+
+// fromWindows1252 is the text in UTF-8. A byte that stands for no character becomes the sign of an unknown one.
+func fromWindows1252(body []byte) []byte {
+	out := make([]byte, 0, len(body)+len(body)/8)
+	for _, b := range body {
+		r := rune(b)
+		if b >= 0x80 && b <= 0x9F {
+			if r = windows1252[b-0x80]; r == 0 {
+				r = utf8.RuneError
+			}
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}

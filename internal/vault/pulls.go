@@ -1,0 +1,54 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Pulls keeps how far the provider was asked for the payments of each shortcode. Safe for concurrent use.
+type Pulls struct{ core *core }
+
+// Pull says how far the payments of a shortcode were asked for. The zero value is never.
+type Pull struct {
+	Registered bool      `db:"registered"`  // the provider has taken the shortcode's registration
+	AskedUntil time.Time `db:"asked_until"` // all payments up to here have been listed
+}
+
+// SQL of pulls. What was asked for never goes back.
+const (
+	getPullSQL  = `select registered, asked_until from {schema}.pulls where ref = $1`
+	notePullSQL = `
+insert into {schema}.pulls (ref, registered, asked_until) values ($1, $2, $3)
+on conflict (ref) do update set registered = excluded.registered,
+	asked_until = greatest(pulls.asked_until, excluded.asked_until)`
+)
+
+// Get gives how far the payments of a shortcode were asked for.
+func (p *Pulls) Get(ctx context.Context, ref uuid.UUID) (Pull, error) {
+	rows, err := p.core.db.Owner.Query(ctx, p.core.sql(getPullSQL), ref)
+	if err != nil {
+		return Pull{}, fmt.Errorf("load pull: %w", err)
+	}
+	found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Pull])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Pull{}, nil
+	}
+	if err != nil {
+		return Pull{}, fmt.Errorf("load pull: %w", err)
+	}
+	return found, nil
+}
+
+// Note keeps how far the payments of a shortcode were asked for.
+func (p *Pulls) Note(ctx context.Context, ref uuid.UUID, now Pull) error {
+	_, err := p.core.db.Owner.Exec(ctx, p.core.sql(notePullSQL), ref, now.Registered, now.AskedUntil)
+	if err != nil {
+		return fmt.Errorf("store pull: %w", err)
+	}
+	return nil
+}

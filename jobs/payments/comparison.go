@@ -1,0 +1,106 @@
+package paymentsjobs
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// comparison is a statement beside the receipts, without I/O. The caller adds the receipts that each side may have.
+type comparison struct {
+	payments []mobilemoney.StatementLine // each receipt number once, in the order of the file
+	sentBack map[string]bool             // numbers of payments that the statement has as reversed
+	figures  events.ReconciliationFigures
+	here     map[string]paymentsviews.TillReceipt // by number
+}
+
+// numberShape finds the provider's receipt numbers in the details of a reversal.
+var numberShape = regexp.MustCompile(`\b[A-Z0-9]{10}\b`)
+
+// newComparison takes the payments of customers out of a statement, and counts what else moved. A charge has the number
+// of the payment that it is for, and a reversal names it in its details.
+func newComparison(s mobilemoney.Statement) comparison {
+	c := comparison{sentBack: map[string]bool{}, here: map[string]paymentsviews.TillReceipt{}}
+	seen := map[string]bool{}
+	for _, line := range s.Lines {
+		switch line.Kind {
+		case mobilemoney.LinePayment:
+			if !seen[line.ReceiptNumber] {
+				c.payments = append(c.payments, line)
+			}
+			seen[line.ReceiptNumber] = true
+		case mobilemoney.LineReversal:
+			c.figures.Reversals++
+			for _, number := range numberShape.FindAllString(strings.ToUpper(line.Details), -1) {
+				c.sentBack[number] = true
+			}
+		case mobilemoney.LineWithdrawal:
+			c.figures.Withdrawals++
+		case mobilemoney.LineCharge:
+			c.figures.Charges++
+		case mobilemoney.LineFailed:
+			c.figures.Failed++
+		}
+	}
+	return c
+}
+
+// left reports whether the money of a receipt has gone again, so that it and a statement that sends it back agree.
+func left(r paymentsviews.TillReceipt) bool { return r.State == "reversed" || r.State == "refunded" }
+
+// outcome compares. booked are the receipts of the statement's time; one that has gone again is not missed.
+func (c comparison) outcome(
+	booked []paymentsviews.TillReceipt,
+) (paymentsviews.StatementOutcome, events.ReconciliationFigures) {
+	out := paymentsviews.StatementOutcome{}
+	figures := c.figures
+	stated := make(map[string]bool, len(c.payments))
+	for _, line := range c.payments {
+		stated[line.ReceiptNumber] = true
+		receipt, has := c.here[line.ReceiptNumber]
+		back := c.sentBack[line.ReceiptNumber]
+		switch {
+		case !has && back: // it came and went before anybody here saw it
+		case !has:
+			out.MissingHere = append(out.MissingHere, statedPayment(line))
+		case receipt.Amount() != line.PaidIn:
+			out.Different = append(out.Different, different(line, receipt, "amount"))
+		case back && !left(receipt):
+			out.Different = append(out.Different, different(line, receipt, "reversed"))
+		default:
+			figures.Matched++
+		}
+	}
+	told := map[string]bool{}
+	for _, r := range booked {
+		if number := strings.ToUpper(r.Number); !stated[number] && !told[number] && !left(r) {
+			told[number] = true
+			out.MissingThere = append(out.MissingThere, paymentsviews.BookedPayment{
+				ReceiptID: r.ID, ReceiptNumber: r.Number, PaidAt: r.PaidAt, Amount: r.Amount(), OrgID: r.OrgID,
+			})
+		}
+	}
+	figures.MissingHere, figures.MissingThere = len(out.MissingHere), len(out.MissingThere)
+	figures.Different = len(out.Different)
+	return out, figures
+}
+
+// statedPayment is a payment of a statement as it is kept and shown.
+func statedPayment(l mobilemoney.StatementLine) paymentsviews.StatedPayment {
+	return paymentsviews.StatedPayment{
+		Row: l.Row, ReceiptNumber: l.ReceiptNumber, PaidAt: l.CompletedAt, Amount: l.PaidIn, PayerPhone: l.Party.Number,
+		PayerName: l.Party.Name, BillRef: l.AccountRef,
+	}
+}
+
+// different is a payment about which both sides disagree.
+func different(
+	l mobilemoney.StatementLine, r paymentsviews.TillReceipt, why string,
+) paymentsviews.StatedDifferent {
+	return paymentsviews.StatedDifferent{
+		StatedPayment: statedPayment(l), ReceiptID: r.ID, Here: r.Amount(), Why: why,
+	}
+}

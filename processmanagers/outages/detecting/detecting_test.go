@@ -1,0 +1,132 @@
+package detecting_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
+	"github.com/lastmile-isp/lastmile/processmanagers/outages/detecting"
+)
+
+// The things of these tests: the hill stands behind the tower.
+var (
+	now   = time.Date(2026, time.March, 4, 9, 0, 0, 0, time.UTC)
+	org   = id.Derive[id.Organization]("test", "org")
+	tower = id.Derive[id.Device]("test", "tower")
+	hill  = id.Derive[id.Device]("test", "hill")
+)
+
+// scenario is the process with both routers up.
+type scenario = processtest.Scenario[detecting.State]
+
+// network begins a scenario.
+func network(t *testing.T) scenario {
+	t.Helper()
+	return processtest.For(t, detecting.Process(), now).With(events.Metadata{OrgID: org, At: now}).
+		Given(events.UpstreamChosen{OrgID: org, DeviceID: hill, UpstreamID: tower, At: now})
+}
+
+// down says that a router went away at now.
+func down(d id.Device) events.DeviceUnreachable {
+	return events.DeviceUnreachable{DeviceID: d, At: now}
+}
+
+// began is the outage of some routers.
+func began(name string, root id.Device, devices ...id.Device) events.OutageBegan {
+	return events.OutageBegan{
+		OutageID: id.Derive[id.Outage]("test", name), OrgID: org, Place: events.NetworkPlace{DeviceID: root},
+		Devices: devices, Detected: true, StartedAt: now, At: now,
+	}
+}
+
+// at moves the clock to a look.
+func at(s scenario, after time.Duration) scenario {
+	return s.At(now.Add(after)).WhenDue("look", now.Add(after))
+}
+
+func TestDetecting_TheRootIsTheHighestRouterThatIsDown(t *testing.T) {
+	t.Parallel()
+	s := network(t).Given(down(hill), down(tower))
+	if out := at(s, time.Minute).Output(); len(out.Jobs) > 0 || len(out.Timers) != 1 || out.Timers[0].At.IsZero() {
+		t.Errorf("too early: %+v", out)
+	}
+	out := at(s, 3*time.Minute).Output()
+	if len(out.Jobs) != 1 {
+		t.Fatalf("one outage: %+v", out)
+	}
+	job := out.Jobs[0].(commands.BeginDetectedOutage)
+	if job.Root != tower || len(job.Devices) != 2 || !job.Since.Equal(now) || job.OrgID != org {
+		t.Errorf("got %+v", job)
+	}
+}
+
+func TestDetecting_AFlapMakesNoneAndEndsNone(t *testing.T) {
+	t.Parallel()
+	s := network(t).Given(down(tower), events.DeviceRecovered{DeviceID: tower, At: now})
+	if out := at(s, 3*time.Minute).Output(); len(out.Jobs)+len(out.Commands) > 0 {
+		t.Errorf("a flap begins %+v", out)
+	}
+	lasting := network(t).Given(down(tower), began("one", tower, tower))
+	flap := lasting.Given(events.DeviceRecovered{DeviceID: tower, At: now}, down(tower))
+	if out := at(flap, 5*time.Minute).Output(); len(out.Commands) > 0 {
+		t.Errorf("a flap ends %+v", out)
+	}
+	out := at(lasting.Given(events.DeviceRecovered{DeviceID: tower, At: now}), 3*time.Minute).Output()
+	if len(out.Commands) != 1 || !out.Commands[0].(commands.EndOutage).EndedAt.Equal(now) {
+		t.Errorf("the end: %+v", out)
+	}
+}
+
+func TestDetecting_ItGoesOnWhileOneOfItsRoutersIsDown(t *testing.T) {
+	t.Parallel()
+	s := network(t).Given(down(tower), down(hill), began("one", tower, tower, hill),
+		events.DeviceRecovered{DeviceID: tower, At: now})
+	if out := at(s, 9*time.Minute).Output(); len(out.Commands)+len(out.Jobs) > 0 {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestDetecting_WhatGoesAwayLaterExtendsItAndTheRootMovesUp(t *testing.T) {
+	t.Parallel()
+	s := network(t).Given(down(hill), began("one", hill, hill), down(tower))
+	out := at(s, 3*time.Minute).Output()
+	if len(out.Commands) != 1 || len(out.Jobs) > 0 {
+		t.Fatalf("got %+v", out)
+	}
+	extend := out.Commands[0].(commands.ExtendOutage)
+	if extend.Root != tower || len(extend.Devices) != 1 || extend.Devices[0] != tower {
+		t.Errorf("got %+v", extend)
+	}
+}
+
+func TestDetecting_OfTwoThatBecomeOneTheYoungerEnds(t *testing.T) {
+	t.Parallel()
+	first, second := began("one", hill, hill), began("two", tower, tower)
+	out := at(network(t).Given(down(hill), first, down(tower), second), 3*time.Minute).Output()
+	var merged bool
+	for _, c := range out.Commands {
+		if end, ok := c.(commands.EndOutage); ok {
+			merged = end.OutageID == second.OutageID && end.MergedInto == first.OutageID
+		}
+	}
+	if !merged {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestDetecting_WhatAPersonBeganNoRouterEnds(t *testing.T) {
+	t.Parallel()
+	byHand := began("hand", tower, tower, hill)
+	byHand.Detected = false
+	s := network(t).Given(byHand, down(hill))
+	if out := at(s, 3*time.Minute).Output(); len(out.Jobs)+len(out.Commands) > 0 {
+		t.Errorf("a second one: %+v", out)
+	}
+	back := s.Given(events.DeviceRecovered{DeviceID: hill, At: now})
+	if out := at(back, 9*time.Minute).Output(); len(out.Commands) > 0 {
+		t.Errorf("got %+v", out)
+	}
+}

@@ -1,0 +1,95 @@
+package renewal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// onFifth is a prepaid subscription of 1,500 shillings a month, billed on the fifth day, in Nairobi.
+func onFifth() events.Event {
+	return events.SubscriptionCreated{
+		SubscriptionID: line, SubscriberID: who, StartsAt: start, Timezone: "Africa/Nairobi",
+		Terms: events.PlanTerms{Mode: events.Prepaid, Price: kes(1500), Period: calendar.Month, AnchorDay: 5},
+	}
+}
+
+// Until 5 March there are three days of 28 left on 2 March: 160.71 shillings pay them.
+func TestBillingDay_CreditThatCoversThePartRenews(t *testing.T) {
+	t.Parallel()
+	renews := does(commands.MakePeriodDue{SubscriptionID: line})
+	asked := func(minor int64) events.Event {
+		return events.CreditLeft{SubscriberID: who, Credit: money.Of(minor, money.KES), Asked: true}
+	}
+	s := after(t, onFifth())
+	s.When(asked(160_70)).ThenNothing()
+	s.When(asked(160_71)).Then(renews)
+	// the invoice of a part tells the price with tax on top: 16 percent of 160.71 are 25.71
+	part := events.PeriodDue{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Part: events.PartPeriod{Days: 3, Of: 28},
+		Charge: money.Of(160_71, money.KES),
+	}
+	drafted := events.InvoiceDrafted{
+		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Total: money.Of(186_42, money.KES),
+	}
+	taxed := after(t, onFifth(), part, drafted, events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1,
+	})
+	taxed.When(asked(160_71)).ThenNothing()
+	taxed.When(asked(186_42)).Then(renews)
+	// a part that is rounded up makes no month dearer: 1 of 31 days of 1,000 costs 32.26
+	rounded := events.PeriodDue{
+		SubscriptionID: line2, SubscriberID: who, InvoiceID: inv2, Part: events.PartPeriod{Days: 1, Of: 31},
+		Charge: money.Of(32_26, money.KES),
+	}
+	s = after(t, created(line2, events.Prepaid, 1000, calendar.Month), rounded, events.InvoiceDrafted{
+		SubscriberID: who, InvoiceID: inv2, SubscriptionID: line2, Total: money.Of(32_26, money.KES),
+	}, events.PeriodCancelled{SubscriptionID: line2, SubscriberID: who, InvoiceID: inv2, Ordinal: 1})
+	s.When(asked(1000_00)).Then(does(commands.MakePeriodDue{SubscriptionID: line2}))
+}
+
+func TestBillingDay_DaysThatAreNotPaidBecomeCreditNotes(t *testing.T) {
+	t.Parallel()
+	at := start.Add(time.Hour)
+	unused := []events.DaysCredit{{InvoiceID: inv1, Days: 3, Of: 28}}
+	note := func(reason string) commands.CreditDays {
+		return commands.CreditDays{
+			SubscriberID: who, InvoiceID: inv1, Days: 3, Of: 28, Reason: reason,
+			CreditNoteID: id.Derive[id.Receipt]("days", inv1.String(), at.Format(time.RFC3339Nano)),
+		}
+	}
+	with := func(out processmanagers.Output, c commands.Command) processmanagers.Output {
+		out.Commands = append(out.Commands, c)
+		return out
+	}
+	s := after(t, onFifth(), due(line, inv1), extended(line, inv1, until))
+	s.When(events.SubscriptionResumed{
+		SubscriptionID: line, SubscriberID: who, PaidUntil: until, Credits: unused, At: at,
+	}).Then(with(leaves(line), note("days of a pause")))
+	s.When(events.SubscriptionExtended{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: until, Credits: unused, PaidAt: at,
+	}).Then(with(leaves(line), note("days before the payment, without service")))
+	s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who, Credits: unused, At: at}).
+		Then(with(arms(line, time.Time{}), note("subscription ended")))
+}
+
+// The invoice may not be issued yet. The credit note is asked for again, unless the invoice is given back whole.
+func TestBillingDay_ARefusedCreditNoteIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	note := commands.CreditDays{
+		SubscriberID: who, InvoiceID: inv1, Days: 3, Of: 28, Reason: "days of a pause",
+		CreditNoteID: id.Derive[id.Receipt]("test", "note"),
+	}
+	s := after(t, onFifth()).WhenRefused(note, "invoice_not_issued")
+	s.Then(processmanagers.Output{Timers: []processmanagers.Timer{{Name: "again", At: start.Add(time.Minute)}}})
+	s.WhenDue("again", start).Then(does(note))
+	given := after(t, onFifth()).WhenRefused(note, "invoice_not_issued").
+		When(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv1})
+	given.WhenDue("again", start).ThenNothing()
+}

@@ -1,0 +1,235 @@
+package renewal
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// Reasons on credit notes over days of a period.
+const (
+	lateReason   = "days before the payment, without service"
+	pausedReason = "days of a pause"
+)
+
+// compensatedReason says for which days a compensation is.
+func compensatedReason(e events.SubscriptionCompensated) string {
+	if e.FirstDay == e.LastDay {
+		return "compensation for " + e.FirstDay.String()
+	}
+	return "compensation for " + e.FirstDay.String() + " to " + e.LastDay.String()
+}
+
+// crediting adds the credit notes over days of periods that need not be paid. Their ids follow from the event.
+func crediting(
+	out processmanagers.Output, subscriber id.Subscriber, credits []events.DaysCredit, at time.Time, reason string,
+) processmanagers.Output {
+	for _, c := range credits {
+		out.Commands = append(out.Commands, commands.CreditDays{
+			SubscriberID: subscriber, InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of, Reason: reason,
+			CreditNoteID: id.Derive[id.Receipt]("days", c.InvoiceID.String(), at.UTC().Format(time.RFC3339Nano)),
+		})
+	}
+	return out
+}
+
+// compensating adds the credit notes of a compensation. Their ids follow from it, so that two at the same instant are
+// two.
+func compensating(out processmanagers.Output, e events.SubscriptionCompensated) processmanagers.Output {
+	for _, c := range e.Credits {
+		out.Commands = append(out.Commands, commands.CreditDays{
+			SubscriberID: e.SubscriberID, InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of, Amount: c.Amount,
+			KeepsPeriod: c.KeepsPeriod, Reason: compensatedReason(e),
+			CreditNoteID: commands.CompensationNote(e.CompensationID, c.InvoiceID, e.SubscriptionID),
+		})
+	}
+	return out
+}
+
+// fromCredit renews, and pays orders with what no period needs.
+func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
+	renewed := s.renewedBy(e, now)
+	var out processmanagers.Output
+	if e.Ordered.Positive() {
+		out.Commands = append(out.Commands, commands.PayOrders{
+			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit, renewed, now),
+		})
+	}
+	if !renewed.IsZero() {
+		out.Commands = append(out.Commands, commands.MakePeriodDue{
+			SubscriptionID: renewed, Received: e.Received,
+		})
+	}
+	return out
+}
+
+// kept is the part of the credit for periods: for those whose invoices are not issued yet, with the one of the
+// subscription that is renewed now, and for one more of each prepaid subscription that it covers whole. It is kept for
+// them also when it does not renew them now: what is paid ahead does the same in one payment as in two.
+func (s State) kept(credit money.Amount, renewed id.Subscription, now time.Time) money.Amount {
+	left := credit
+	for _, sub := range s.Subscriptions {
+		for range without(sub.Open, sub.Paid) { // with credit on the account, no issued invoice waits for money
+			left.Minor -= min(sub.invoiced(), left.Minor)
+		}
+	}
+	left.Minor -= min(s.Subscriptions[renewed].needs(now), left.Minor)
+	for _, subscription := range s.inTurn(renewed) {
+		sub := s.Subscriptions[subscription]
+		next := sub.needs(now)
+		if subscription == renewed {
+			next = sub.afterNext(now)
+		}
+		if sub.Mode == events.Prepaid && sub.Price.Currency == left.Currency && next <= left.Minor {
+			left.Minor -= next
+		}
+	}
+	return credit.Sub(left)
+}
+
+// inTurn orders the subscriptions for whose next periods credit is kept: first those that it could renew after the one
+// that is renewed now, then those with a period that is not recorded yet, then those that are paused. Of alike ones
+// that comes first which expires first.
+func (s State) inTurn(renewed id.Subscription) []id.Subscription {
+	turn := func(subscription id.Subscription) int {
+		switch sub := s.Subscriptions[subscription]; {
+		case sub.Resting:
+			return 2
+		case len(sub.Open) > 0 || subscription == renewed:
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedFunc(maps.Keys(s.Subscriptions), func(a, b id.Subscription) int {
+		x, y := s.Subscriptions[a], s.Subscriptions[b]
+		return cmp.Or(turn(a)-turn(b), x.PaidUntil.Compare(y.PaidUntil), byText(a, b))
+	})
+}
+
+// gross is the total of a whole period without extras, as an invoice tells it: the tax on top of the plan's own line,
+// which comes first and may be for a part, is the same share.
+func (s Subscription) gross(e events.InvoiceDrafted) money.Amount {
+	total, charge := e.Total, s.Charge
+	if len(e.Lines) > 0 {
+		total, charge = e.Lines[0].Gross, e.Lines[0].UnitPrice
+	}
+	if !charge.Positive() || charge == s.Price {
+		return total
+	}
+	return s.Price.MulDivRounded(total.Minor, charge.Minor)
+}
+
+// whole is the price of a whole period without extras, in minor units.
+func (s Subscription) whole() int64 { return max(s.Price.Minor, s.Gross.Minor) }
+
+// next is the period that would become due now, as far as its price depends on it. With a fixed billing day it is the
+// days until then, when no period is due and paid time has run out; otherwise it begins on that day.
+func (s Subscription) next(now time.Time) events.PeriodDue {
+	next := events.PeriodDue{Terms: events.PlanTerms{Price: s.Price}, DueAt: now}
+	if s.PaidUntil.After(now) {
+		next.DueAt = s.PaidUntil
+	}
+	if len(s.Open) == 0 && !s.PaidUntil.After(now) {
+		next.Part = s.Terms.NextPart(now, s.zone())
+		next.Charge = next.Part.Share(s.Price)
+	}
+	next.Extras = s.Extras.Next(s.Price, next.Part, next.DueAt, s.zone())
+	return next
+}
+
+// needs is the price of the next period, in minor units.
+func (s Subscription) needs(now time.Time) int64 { return s.withTax(s.next(now)) }
+
+// afterNext is the price of the whole period after the next one, in minor units.
+func (s Subscription) afterNext(now time.Time) int64 {
+	next := s.next(now)
+	return s.withTax(events.PeriodDue{
+		Terms:  next.Terms,
+		Extras: s.Extras.After(next).Next(s.Price, events.PartPeriod{}, next.DueAt, s.zone()),
+	})
+}
+
+// invoiced is the total of the invoice of the period that became due last, in minor units.
+func (s Subscription) invoiced() int64 {
+	return s.withTax(events.PeriodDue{
+		Terms: events.PlanTerms{Price: s.Price}, Part: s.Part, Charge: s.Part.Share(s.Price), Extras: s.Beside,
+	})
+}
+
+// withTax is the total of an invoice, in minor units: each line has the share of tax that is on top of the last one.
+func (s Subscription) withTax(period events.PeriodDue) int64 {
+	if !s.Price.Positive() {
+		return period.Net().Minor
+	}
+	gross := func(net money.Amount) int64 { return net.MulDivRounded(s.whole(), s.Price.Minor).Minor }
+	sum := gross(period.Own())
+	for _, x := range period.Extras {
+		sum += gross(x.Amount)
+	}
+	return max(sum, 0)
+}
+
+// zone is the time zone of billing days; UTC for a name that is unknown here.
+func (s Subscription) zone() *time.Location {
+	zone, err := time.LoadLocation(s.Timezone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// coveredBy reports whether credit pays the next period whole.
+func (s Subscription) coveredBy(credit money.Amount, now time.Time) bool {
+	return s.Price.Currency == credit.Currency && s.needs(now) <= credit.Minor
+}
+
+// renewedBy is the subscription whose next period credit makes due: that which expires first among those whose whole
+// price it covers, and zero when it covers none. Credit that was asked for goes to a subscription that waits for it,
+// and to no other. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
+func (s State) renewedBy(e events.CreditLeft, now time.Time) id.Subscription {
+	var best id.Subscription
+	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
+		sub := s.Subscriptions[candidate]
+		payable := sub.renewable() && sub.coveredBy(e.Credit, now) && (!e.Asked || sub.expires(now))
+		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
+			best = candidate
+		}
+	}
+	return best
+}
+
+// renewable reports whether a period could be made due: none is, and the price is paid ahead.
+func (s Subscription) renewable() bool {
+	return s.Mode == events.Prepaid && !s.Resting && len(s.Open) == 0 && s.Price.Positive()
+}
+
+// expires reports whether the subscription is without service, or so near its end that the next period should be due.
+func (s Subscription) expires(now time.Time) bool {
+	return !s.PaidUntil.After(now.Add(events.InvoicedAhead(s.Period)))
+}
+
+// askForCredit adds the question for the account's credit when a subscription without service could be renewed from it.
+// Credit that came while nothing could be renewed, or that was meant for another subscription which was renewed from it
+// or has just ended or paused, is told only when somebody asks.
+func (s State) askForCredit(
+	out processmanagers.Output, subscriber id.Subscriber, now time.Time,
+) processmanagers.Output {
+	for _, sub := range s.Subscriptions {
+		if sub.renewable() && sub.expires(now) {
+			out.Commands = append(out.Commands, commands.TellCredit{SubscriberID: subscriber})
+			return out
+		}
+	}
+	return out
+}
+
+// byText orders ids, so that a replay over a map decides the same.
+func byText(a, b id.Subscription) int { return strings.Compare(a.String(), b.String()) }

@@ -1,0 +1,197 @@
+package billingviews
+
+import (
+	_ "embed"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// BatchesName keys the projection's checkpoint and schemas, so it never changes.
+const BatchesName = "billing_batches"
+
+// Batches lists what changed many customers at once, and what was taken back of it (docs/rules/billing.md#batches).
+type Batches struct{}
+
+// batchesDDL is compiled in from batches.sql.
+//
+//go:embed batches.sql
+var batchesDDL string
+
+// Name keys checkpoint and schemas.
+func (Batches) Name() string { return BatchesName }
+
+// Version must grow with every change to the tables or to Apply.
+func (Batches) Version() int { return 2 }
+
+// DDL creates the tables of batches.sql.
+func (Batches) DDL() string { return batchesDDL }
+
+// TenantTables are under row-level security.
+func (Batches) TenantTables() []string { return []string{"batches", "items"} }
+
+// Handles lists the events that change the tables.
+func (Batches) Handles() []string {
+	return []string{
+		events.BillingRunRequested{}.EventType(), events.BillingRunBegan{}.EventType(),
+		events.BillingRunHeld{}.EventType(), events.BillingRunReleased{}.EventType(),
+		events.BillingRunFinished{}.EventType(), events.PeriodDue{}.EventType(), events.InvoiceDrafted{}.EventType(),
+		events.ImportAsked{}.EventType(), events.ImportPartDone{}.EventType(), events.ImportFinished{}.EventType(),
+		events.SubscriberRegistered{}.EventType(), events.BalanceCarriedOver{}.EventType(),
+		events.CompensationPreviewed{}.EventType(), events.CompensationListed{}.EventType(),
+		events.CompensationApplied{}.EventType(), events.CompensationFinished{}.EventType(),
+		events.SubscriptionCompensated{}.EventType(), events.BatchUndoAsked{}.EventType(),
+		events.BatchUndoPartDone{}.EventType(), events.BatchUndoFinished{}.EventType(),
+		events.PlanMoveAsked{}.EventType(), events.PlanMovePartDone{}.EventType(),
+		events.PlanMoveFinished{}.EventType(), events.PlanChangePlanned{}.EventType(),
+		events.SubscriptionPlanChanged{}.EventType(),
+	}
+}
+
+// Statements of Apply. Each may be applied twice.
+const (
+	batchSQL = `
+insert into {schema}.batches (batch_id, org_id, kind, title, state, asked_at, asked_by)
+values (@batch, @org, @kind, @title, @state, @at, @by)
+on conflict (batch_id) do update set state = excluded.state, asked_at = excluded.asked_at,
+	asked_by = excluded.asked_by, finished_at = null`
+	batchStateSQL = `update {schema}.batches set state = $2 where batch_id = $1`
+	batchEndedSQL = `
+update {schema}.batches set state = 'finished', finished_at = $2, failed = $3 where batch_id = $1`
+	batchItemSQL = `
+insert into {schema}.items (batch_id, item_id, org_id, subscriber_id, subscription_id, made_at, amount_minor, currency,
+	days)
+values (@batch, @item, @org, @subscriber, @subscription, @made, @amount, @currency, @days)
+on conflict (batch_id, item_id) do nothing`
+	importedSQL = `
+insert into {schema}.items (batch_id, item_id, org_id, subscriber_id, made_at)
+select batch_id, $2, org_id, $2, $3 from {schema}.batches where batch_id = $1 and kind = 'import'
+on conflict (batch_id, item_id) do nothing`
+	itemAmountSQL = `update {schema}.items set amount_minor = $2, currency = $3 where item_id = $1`
+	givenItemSQL  = `
+update {schema}.items set made_at = $3, days = $4 where batch_id = $1 and item_id = $2`
+	outcomeSQL = `
+update {schema}.items set outcome = $3, code = $4 where batch_id = $1 and item_id = $2`
+	undoAskedSQL = `
+update {schema}.batches set undo_round = @round, undo_state = 'running', undo_reason = @reason, undo_at = @at,
+	undo_by = @by, undo_ended_at = null, revision = @revision
+where batch_id = @batch`
+)
+
+// Apply queues the statements for one event. An event applied again changes nothing.
+func (Batches) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.PeriodDue:
+		if !v.RunID.IsZero() {
+			w.Exec(batchItemSQL, pgx.NamedArgs{
+				"batch": v.RunID, "item": v.InvoiceID, "org": v.OrgID, "subscriber": v.SubscriberID,
+				"subscription": v.SubscriptionID, "made": v.At, "amount": 0, "currency": "", "days": 0,
+			})
+		}
+	case events.InvoiceDrafted:
+		w.Exec(itemAmountSQL, v.InvoiceID, v.Total.Minor, string(v.Total.Currency))
+	case events.SubscriberRegistered:
+		if batch, err := id.Parse[id.Batch](e.Meta.CorrelationID); err == nil {
+			w.Exec(importedSQL, batch, v.SubscriberID, v.RegisteredAt)
+		}
+	case events.BalanceCarriedOver:
+		w.Exec(itemAmountSQL, v.SubscriberID, v.Amount.Minor, string(v.Amount.Currency))
+	case events.CompensationListed:
+		for _, item := range v.Items {
+			if item.Code == "" {
+				w.Exec(batchItemSQL, pgx.NamedArgs{
+					"batch": v.CompensationID, "item": item.SubscriptionID, "org": v.OrgID,
+					"subscriber": item.SubscriberID, "subscription": item.SubscriptionID, "made": nil,
+					"amount": item.Amount.Minor, "currency": string(item.Amount.Currency), "days": item.Days,
+				})
+			}
+		}
+	case events.PlanChangePlanned:
+		movedItem(w, e, v.MoveID, v.SubscriberID, v.SubscriptionID)
+	case events.SubscriptionPlanChanged:
+		movedItem(w, e, v.MoveID, v.SubscriberID, v.SubscriptionID)
+	case events.SubscriptionCompensated:
+		w.Exec(givenItemSQL, v.CompensationID, v.SubscriptionID, v.At, v.Days)
+	default:
+		applyBatch(w, e)
+	}
+	return nil
+}
+
+// movedItem queues the statement for a subscription that was moved to another version of its plan, if a move did it.
+func movedItem(
+	w *runner.Writes, e events.Envelope, move id.PlanMove, subscriber id.Subscriber, subscription id.Subscription,
+) {
+	if move.IsZero() {
+		return
+	}
+	w.Exec(batchItemSQL, pgx.NamedArgs{
+		"batch": move, "item": subscription, "org": e.Meta.OrgID, "subscriber": subscriber,
+		"subscription": subscription, "made": e.Meta.At, "amount": 0, "currency": "", "days": 0,
+	})
+}
+
+// applyBatch queues the statements of events about whole batches.
+func applyBatch(w *runner.Writes, e events.Envelope) {
+	begin := func(batch id.Any, org id.Organization, kind, title, state string) {
+		w.Exec(batchSQL, pgx.NamedArgs{
+			"batch": batch, "org": org, "kind": kind, "title": title, "state": state, "at": e.Meta.At,
+			"by": staffOf(e.Meta.Actor),
+		})
+	}
+	switch v := e.Event.(type) {
+	case events.BillingRunRequested:
+		begin(id.As[id.Any](v.RunID), v.OrgID, events.BatchRun, v.Date.String(), "queued")
+	case events.BillingRunBegan:
+		w.Exec(batchStateSQL, v.RunID, "running")
+	case events.BillingRunHeld:
+		w.Exec(batchStateSQL, v.RunID, "held")
+	case events.BillingRunReleased:
+		w.Exec(batchStateSQL, v.RunID, "queued")
+	case events.BillingRunFinished:
+		w.Exec(batchEndedSQL, v.RunID, v.At, v.Failed)
+	case events.ImportAsked:
+		begin(id.As[id.Any](v.ImportID), v.OrgID, events.BatchImport, v.Source, "queued")
+	case events.ImportPartDone:
+		w.Exec(batchStateSQL, v.ImportID, "running")
+	case events.ImportFinished:
+		w.Exec(batchEndedSQL, v.ImportID, v.At, 0)
+	case events.PlanMoveAsked:
+		begin(id.As[id.Any](v.MoveID), v.OrgID, events.BatchPlanMove, v.PlanName, "queued")
+	case events.PlanMovePartDone:
+		w.Exec(batchStateSQL, v.MoveID, "running")
+	case events.PlanMoveFinished:
+		w.Exec(batchEndedSQL, v.MoveID, v.At, v.Refused)
+	case events.CompensationPreviewed:
+		begin(id.As[id.Any](v.CompensationID), v.OrgID, events.BatchCompensation, v.Reason, "preview")
+	case events.CompensationApplied:
+		w.Exec(batchStateSQL, v.CompensationID, "running")
+	case events.CompensationFinished:
+		w.Exec(batchEndedSQL, v.CompensationID, v.At, v.Refused)
+	default:
+		applyUndo(w, e)
+	}
+}
+
+// applyUndo queues the statements of events about what is taken back.
+func applyUndo(w *runner.Writes, e events.Envelope) {
+	revision := int64(e.Revision) //nolint:gosec // fits
+	switch v := e.Event.(type) {
+	case events.BatchUndoAsked:
+		w.Exec(undoAskedSQL, pgx.NamedArgs{
+			"batch": v.BatchID, "round": v.Round, "reason": v.Reason, "at": v.At, "by": staffOf(e.Meta.Actor),
+			"revision": revision,
+		})
+	case events.BatchUndoPartDone:
+		for _, item := range v.Items {
+			w.Exec(outcomeSQL, v.BatchID, item.ItemID, item.Outcome, item.Code)
+		}
+		w.Exec(`update {schema}.batches set revision = $2 where batch_id = $1`, v.BatchID, revision)
+	case events.BatchUndoFinished:
+		w.Exec(`update {schema}.batches set undo_state = 'finished', undo_ended_at = $2, revision = $3
+			where batch_id = $1`, v.BatchID, v.At, revision)
+	}
+}

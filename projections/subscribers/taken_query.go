@@ -1,0 +1,84 @@
+package subscribersviews
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// TakenValues are values that only one customer of an organization may have, in the form in which they are kept.
+type TakenValues struct {
+	Usernames []string
+	StaticIPs []string
+	MACs      []string
+	Aliases   []string
+}
+
+// TakenRow is the customer who has a value.
+type TakenRow struct {
+	Key          string        `db:"key"` // column of an import and value, such as "username=amina"
+	SubscriberID id.Subscriber `db:"subscriber_id"`
+	Phone        string        `db:"phone"` // "" of a forgotten person
+}
+
+// Statements of Taken. The terms are an index of usernames, addresses and old account numbers; what is found by them is
+// compared as it is. A subscription that has ended has nothing any more.
+const (
+	takenServicesSQL = `
+with wanted as (
+	select 'username=' || v as key, lower(v) as term from unnest(@usernames::text[]) as v
+	union all select 'staticIp=' || v, lower(v) from unnest(@ips::text[]) as v
+	union all select 'macAddresses=' || v, v from unnest(@macs::text[]) as v
+)
+select distinct on (w.key) w.key, s.subscriber_id, '' as phone
+from wanted w join {schema}.terms t on t.org_id = @org and t.term = w.term
+join {schema}.subscriptions s on s.subscription_id = t.subscription_id and s.state <> 'ended'
+where w.key in ('username=' || s.username, 'staticIp=' || s.static_ip)
+	or substr(w.key, length('macAddresses=') + 1) = any(s.mac_addresses) and w.key like 'macAddresses=%'
+order by w.key, s.created_at`
+	takenAliasesSQL = `
+select 'accountAliases=' || w.alias as key, s.subscriber_id, coalesce(s.phone, '') as phone
+from unnest($2::text[]) as w (alias) join {schema}.terms t on t.org_id = $1 and t.term = lower(w.alias)
+join {schema}.subscribers s on s.subscriber_id = t.subscriber_id and w.alias = any(s.account_aliases)`
+	takenPhonesSQL = `
+select subscriber_id, coalesce(phone, '') from {schema}.subscribers
+where org_id = $1 and subscriber_id = any($2::uuid[])`
+)
+
+// Taken finds out which values customers of an organization have already, by their keys.
+func (q SubscriptionsQuery) Taken(
+	ctx context.Context, org id.Organization, v TakenValues,
+) (map[string]TakenRow, error) {
+	var services, people []TakenRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &services, pgx.RowToStructByName[TakenRow],
+			q.Views.SQL(SubscriptionsName, takenServicesSQL), pgx.NamedArgs{
+				"org": org, "usernames": v.Usernames, "ips": v.StaticIPs, "macs": v.MACs,
+			})
+		postgres.Collect(r, &people, pgx.RowToStructByName[TakenRow], q.Views.SQL(SubscribersName, takenAliasesSQL),
+			org, v.Aliases)
+	})
+	if err != nil || len(services)+len(people) == 0 {
+		return nil, err
+	}
+	owners := make([]id.Subscriber, len(services))
+	for i, s := range services {
+		owners[i] = s.SubscriberID
+	}
+	var phones map[id.Subscriber]string
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMap(r, &phones, q.Views.SQL(SubscribersName, takenPhonesSQL), org, owners)
+	})
+	taken := make(map[string]TakenRow, len(services)+len(people))
+	for _, row := range services {
+		row.Phone = phones[row.SubscriberID]
+		taken[row.Key] = row
+	}
+	for _, row := range people {
+		taken[row.Key] = row
+	}
+	return taken, err
+}

@@ -1,0 +1,158 @@
+package documentscases
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/paper"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// receipt is a receipt with what its document shows beside it.
+type receipt struct {
+	paymentsviews.ReceiptRow
+	frame
+	pays    []paymentsviews.AllocationRow
+	numbers map[id.Invoice]string // of the invoices that it pays
+	balance *money.Amount         // of the account after it; nil = on none
+}
+
+// errAbsorbed refuses a second document of the same money.
+func errAbsorbed() error {
+	return failure.NewConflict("receipt_without_document",
+		"Another receipt stands for this money. Print that one: it is linked here.")
+}
+
+// channels name the ways of payment on a receipt.
+var channels = map[string]string{
+	"stk": "mobile money, by phone prompt", "c2b": "mobile money, at the paybill", "cash": "cash",
+	"bill_manager": "bill manager",
+}
+
+// Receipt makes the document of a receipt of an organization. What the organization was called is that of the day when
+// the money was recorded. Fails: receipt_not_found, receipt_without_document.
+func (d Documents) Receipt(ctx context.Context, org id.Organization, which id.Receipt) (File, error) {
+	row, err := d.receipts().Get(ctx, org, which)
+	switch {
+	case err != nil:
+		return File{}, err
+	case row == nil:
+		return File{}, commands.ErrNoReceipt()
+	case row.State == "absorbed":
+		return File{}, errAbsorbed()
+	}
+	r := receipt{ReceiptRow: *row}
+	payer := row.SubscriberID
+	if payer.IsZero() {
+		payer = row.CreditedTo
+	}
+	if r.frame, err = d.frameAt(ctx, org, payer, row.RecordedAt); err != nil {
+		return File{}, err
+	}
+	r.frame.kind, r.frame.number = "Receipt", row.ReceiptNumber
+	if row.State == "reversed" {
+		r.frame.stamp = "REVERSED"
+	}
+	if err := d.used(ctx, org, &r); err != nil {
+		return File{}, err
+	}
+	pdf, err := d.draw(ctx, r.frame, r.facts(), r.write)
+	return File{Name: safeName("receipt", cmp.Or(row.ReceiptNumber, row.ID.String())), PDF: pdf}, err
+}
+
+// used reads the invoices that a receipt pays, and the balance after it.
+func (d Documents) used(ctx context.Context, org id.Organization, r *receipt) error {
+	pays, err := d.receipts().Allocations(ctx, org, []id.Receipt{r.ID})
+	if err != nil {
+		return err
+	}
+	r.pays = pays[r.ID]
+	invoices := make([]id.Invoice, len(r.pays))
+	for i, p := range r.pays {
+		invoices[i] = p.InvoiceID
+	}
+	if r.numbers, err = d.invoices().Numbers(ctx, org, invoices); err != nil || !r.OnAccount() {
+		return err
+	}
+	r.balance, err = d.statements().BalanceAfter(ctx, org, r.SubscriberID, r.ID)
+	return err
+}
+
+// facts stand at the head.
+func (r receipt) facts() [][2]string {
+	payer := cmp.Or(null.Zero(r.PayerName), null.Zero(r.PayerPhone))
+	if name, phone := null.Zero(r.PayerName), null.Zero(r.PayerPhone); name != "" && phone != "" {
+		payer = name + ", " + phone
+	}
+	return [][2]string{
+		{"Received", r.momentOf(r.PaidAt)}, {"By", channels[r.Channel]}, {"From", payer},
+		{"Reference", null.Zero(r.BillRef)}, {"Paybill", r.Shortcode}, {"Reason", r.reason()},
+	}
+}
+
+// reason says why a receipt was reversed. What it says about other receipts is for staff.
+func (r receipt) reason() string {
+	if r.State != "reversed" {
+		return ""
+	}
+	return r.Reason
+}
+
+// write puts the amount and its use on the sheet.
+func (r receipt) write(s *paper.Sheet) {
+	if r.ReceiptNumber == "" {
+		s.Text("The provider has not told the number of this payment yet.", paper.Style{})
+		s.Space(10)
+	}
+	s.Text("Received: "+amount(r.Amount()), paper.Style{Size: 13, Bold: true})
+	s.Space(14)
+	rest := r.Amount()
+	var rows [][]string
+	for _, p := range r.pays {
+		part := money.Of(p.AmountMinor, r.Currency)
+		rest = rest.Sub(part)
+		rows = append(rows, []string{"Invoice " + r.numbers[p.InvoiceID], figure(part)})
+	}
+	if rest.Positive() {
+		rows = append(rows, []string{r.unused(), figure(rest)})
+	}
+	s.Table([]paper.Column{
+		{Title: "For", Share: 75}, {Title: "Amount (" + string(r.Currency) + ")", Share: 25, Right: true},
+	}, slices.Values(rows))
+	if r.balance != nil {
+		s.Sums([]paper.Sum{{Name: balanceName(*r.balance), Amount: amount(positive(*r.balance))}})
+	}
+}
+
+// unused says where the money is that pays no invoice.
+func (r receipt) unused() string {
+	switch {
+	case r.State == "reversed":
+		return "Taken back"
+	case r.OnAccount():
+		return "Not used for an invoice"
+	}
+	return "Not on an account yet"
+}
+
+// balanceName says of which kind a balance after a payment is.
+func balanceName(balance money.Amount) string {
+	if balance.Negative() {
+		return "Credit on the account after this payment"
+	}
+	return "Owed on the account after this payment"
+}
+
+// positive is an amount without its sign.
+func positive(a money.Amount) money.Amount {
+	if a.Negative() {
+		return a.Neg()
+	}
+	return a
+}

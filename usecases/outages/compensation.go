@@ -1,0 +1,266 @@
+package outagescases
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Compensations previews and gives compensations. All fields are required. Safe for concurrent use.
+type Compensations struct {
+	Bus    *bus.Bus
+	Places Places
+	Clock  clock.Clock
+}
+
+// PreviewInput says for which place and time something is given. With an outage, its place is taken, and its time where
+// none is given.
+type PreviewInput struct {
+	Place    events.NetworkPlace
+	OutageID id.Outage
+	From, To time.Time
+	Give     GiveInput
+	Reason   string
+}
+
+// GiveInput has exactly one field that is set.
+type GiveInput struct {
+	Days         int
+	Money        *usecases.Figure
+	Proportional bool
+}
+
+// Preview records what each subscription of a place would get. Fails: invalid_input, outage_not_found,
+// device_not_found, service_not_found, compensation_not_over, compensation_empty, compensation_too_large.
+func (u Compensations) Preview(
+	ctx context.Context, asked usecases.Asked, in PreviewInput,
+) (id.Compensation, bus.Result, error) {
+	compensation := usecases.NewID[id.Compensation](asked, "compensation")
+	command := commands.PreviewCompensation{
+		CompensationID: compensation, OrgID: asked.Org(), Place: in.Place, OutageID: in.OutageID, From: in.From,
+		To: in.To, Reason: strings.TrimSpace(in.Reason),
+	}
+	where, err := u.aim(ctx, asked.Org(), &command)
+	if err != nil {
+		return compensation, bus.Result{}, err
+	}
+	if command.Give, err = u.give(ctx, asked.Org(), in.Give); err != nil {
+		return compensation, bus.Result{}, err
+	}
+	if err := command.Validate(); err != nil {
+		return compensation, bus.Result{}, err
+	}
+	if where.tag == "" && where.devices == nil {
+		if where, err = u.Places.Find(ctx, asked.Org(), command.Place); err != nil {
+			return compensation, bus.Result{}, err
+		}
+	}
+	at := events.TimeSpan{From: command.From, To: command.To}
+	of, err := u.Places.Subscriptions(ctx, asked.Org(), where, at, commands.MaxCompensated)
+	if err != nil {
+		return compensation, bus.Result{}, err
+	}
+	if len(of) > commands.MaxCompensated {
+		return compensation, bus.Result{}, failure.NewConflict("compensation_too_large",
+			"One compensation has at most %d subscriptions. Choose a smaller place.", commands.MaxCompensated)
+	}
+	if command.Items, err = u.items(ctx, command, of); err != nil {
+		return compensation, bus.Result{}, err
+	}
+	done, err := u.Bus.Execute(ctx, command, u.meta(asked, compensation))
+	return compensation, done, err
+}
+
+// meta correlates what a compensation does by its id, so that all of it can be found.
+func (u Compensations) meta(asked usecases.Asked, compensation id.Compensation) commands.Meta {
+	meta := asked.Meta
+	meta.CorrelationID = compensation.String()
+	return meta
+}
+
+// aim takes place and time of the outage, if one is named.
+func (u Compensations) aim(
+	ctx context.Context, org id.Organization, c *commands.PreviewCompensation,
+) (where Where, err error) {
+	c.Place.Tag = strings.TrimSpace(c.Place.Tag)
+	if c.OutageID.IsZero() {
+		return Where{}, nil
+	}
+	if c.Place != (events.NetworkPlace{}) {
+		return Where{}, failure.NewInvalid("invalid_input", "outageId names the place already.")
+	}
+	outage, _, err := bus.LoadOwned[outages.Outage](ctx, u.Bus, org, c.OutageID)
+	if err != nil {
+		return Where{}, err
+	}
+	c.Place = outage.Place
+	if c.From.IsZero() {
+		c.From = outage.StartedAt
+	}
+	if c.To.IsZero() {
+		c.To = outage.EndedAt
+	}
+	if c.To.IsZero() {
+		return Where{}, commands.ErrCompensationNotOver()
+	}
+	return Where{devices: outage.Devices}, nil
+}
+
+// give reads the amount in the organization's currency.
+func (u Compensations) give(
+	ctx context.Context, org id.Organization, in GiveInput,
+) (events.CompensationGive, error) {
+	give := events.CompensationGive{Days: in.Days, Proportional: in.Proportional}
+	if in.Money == nil {
+		return give, nil
+	}
+	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
+	if err != nil {
+		return give, err
+	}
+	var f failure.Faults
+	give.Money = in.Money.In(settings.Currency, "give", &f)
+	f.Check(give.Money.Positive(), "give", "must have money above zero")
+	return give, f.Err()
+}
+
+// readers is how many subscriptions are asked at a time.
+const readers = 8
+
+// items asks each subscription what it would get.
+func (u Compensations) items(
+	ctx context.Context, c commands.PreviewCompensation, of []telemetry.Served,
+) ([]events.CompensationItem, error) {
+	list := make([]events.CompensationItem, len(of))
+	failed := make([]error, readers)
+	var wait sync.WaitGroup
+	for reader := range readers {
+		wait.Go(func() {
+			for i := reader; i < len(of) && failed[reader] == nil; i += readers {
+				list[i], failed[reader] = u.item(ctx, c, of[i])
+			}
+		})
+	}
+	wait.Wait()
+	return list, errors.Join(failed...)
+}
+
+// item asks one subscription.
+func (u Compensations) item(
+	ctx context.Context, c commands.PreviewCompensation, of telemetry.Served,
+) (events.CompensationItem, error) {
+	item := events.CompensationItem{SubscriptionID: of.SubscriptionID, SubscriberID: of.SubscriberID}
+	state, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, c.OrgID, of.SubscriptionID)
+	if err != nil {
+		return refusedItem(item, err)
+	}
+	given, err := state.Compensation(command(c.CompensationID, of.SubscriptionID, c.From, c.To, c.Give), u.Clock.Now())
+	if err != nil {
+		return refusedItem(item, err)
+	}
+	item.SubscriberID, item.Days = state.SubscriberID, given.Days
+	if len(given.Credits) == 0 {
+		return item, nil
+	}
+	account, _, err := bus.LoadUnchecked[billing.Account](ctx, u.Bus, state.SubscriberID) // of the subscription above
+	if err != nil {
+		return item, err
+	}
+	item.Amount = money.Of(0, state.Terms.Price.Currency)
+	for _, credit := range given.Credits {
+		if share := account.Share(credit); share.Positive() {
+			item.Amount = item.Amount.Add(share)
+		}
+	}
+	if !item.Amount.Positive() {
+		item.Amount, item.Code = money.Amount{}, "nothing_to_compensate"
+	}
+	return item, nil
+}
+
+// refusedItem is a subscription that gets nothing; a fault of the program stays one.
+func refusedItem(item events.CompensationItem, err error) (events.CompensationItem, error) {
+	if !refuses(err) {
+		return item, err
+	}
+	item.Code = failure.CodeOf(err)
+	return item, nil
+}
+
+// refuses reports whether a subscription has decided against it, so that a repeat would not help.
+func refuses(err error) bool {
+	switch failure.KindOf(err) {
+	case failure.Conflict, failure.NotFound, failure.Invalid:
+		return failure.CodeOf(err) != "concurrent_change"
+	}
+	return false
+}
+
+// command tells one subscription to take its part.
+func command(
+	compensation id.Compensation, of id.Subscription, from, to time.Time, give events.CompensationGive,
+) commands.CompensateSubscription {
+	return commands.CompensateSubscription{
+		SubscriptionID: of, CompensationID: compensation, From: from, To: to, Give: give,
+	}
+}
+
+// Apply has a previewed compensation given. Fails: compensation_not_found, stale_revision.
+func (u Compensations) Apply(
+	ctx context.Context, asked usecases.Asked, compensation id.Compensation,
+) (bus.Result, error) {
+	return u.Bus.Execute(ctx, commands.ApplyCompensation{CompensationID: compensation}, u.meta(asked, compensation))
+}
+
+// GivePart gives one part, each subscription once, however often it runs. meta makes the metadata of the report.
+func (u Compensations) GivePart(
+	ctx context.Context, args commands.GiveCompensationPart, meta commands.Meta,
+) error {
+	state, _, err := bus.LoadOwned[outages.Compensation](ctx, u.Bus, args.OrgID, args.CompensationID)
+	if err != nil {
+		return err
+	}
+	if !state.Applied || args.Part >= len(state.Parts) || state.Done[args.Part] {
+		return nil
+	}
+	meta.CorrelationID = state.ID.String()
+	report := commands.FinishCompensationPart{CompensationID: state.ID, Part: args.Part}
+	for _, item := range state.Parts[args.Part] {
+		if item.Code != "" {
+			report.Refused = append(report.Refused, events.CompensationRefusal{
+				SubscriptionID: item.SubscriptionID, Code: item.Code,
+			})
+			continue
+		}
+		one := meta
+		one.CommandID = id.Derive[id.Command]("compensation", state.ID.String(), item.SubscriptionID.String())
+		_, err := u.Bus.Execute(ctx, command(state.ID, item.SubscriptionID, state.From, state.To, state.Give), one)
+		switch {
+		case err == nil:
+			report.Given++
+		case refuses(err):
+			report.Refused = append(report.Refused, events.CompensationRefusal{
+				SubscriptionID: item.SubscriptionID, Code: failure.CodeOf(err),
+			})
+		default:
+			return err
+		}
+	}
+	_, err = u.Bus.Execute(ctx, report, meta)
+	return err
+}

@@ -1,0 +1,174 @@
+package outagescases
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/outages"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Outages begins and ends outages, and finds their customers. All fields are required. Safe for concurrent use.
+type Outages struct {
+	Bus    *bus.Bus
+	Places Places
+	Clock  clock.Clock
+}
+
+// BeginInput describes an outage that a person knows of.
+type BeginInput struct {
+	Place       events.NetworkPlace
+	Title       string
+	Message     string
+	StartedAt   time.Time // zero = now
+	ExpectedEnd time.Time // zero = nobody knows
+}
+
+// Begin begins an outage. Fails: invalid_input, device_not_found, service_not_found, outage_exists.
+func (u Outages) Begin(ctx context.Context, asked usecases.Asked, in BeginInput) (id.Outage, bus.Result, error) {
+	outage := usecases.NewID[id.Outage](asked, "outage")
+	in.Place.Tag = strings.TrimSpace(in.Place.Tag)
+	command := commands.BeginOutage{
+		OutageID: outage, OrgID: asked.Org(), Place: in.Place, Title: strings.TrimSpace(in.Title),
+		Message: strings.TrimSpace(in.Message), StartedAt: in.StartedAt, ExpectedEnd: in.ExpectedEnd,
+	}
+	if command.StartedAt.IsZero() {
+		command.StartedAt = u.Clock.Now()
+	}
+	if err := command.Validate(); err != nil {
+		return outage, bus.Result{}, err
+	}
+	where, err := u.Places.Find(ctx, asked.Org(), in.Place)
+	if err != nil {
+		return outage, bus.Result{}, err
+	}
+	if !in.Place.DeviceID.IsZero() {
+		command.Devices = where.Devices()
+	}
+	rules, err := u.rules(ctx, asked.Org())
+	if err != nil {
+		return outage, bus.Result{}, err
+	}
+	command.TellAfter = tellAfter(rules)
+	done, err := u.Bus.Execute(ctx, command, asked.Meta)
+	return outage, done, err
+}
+
+// rules are those of an organization.
+func (u Outages) rules(ctx context.Context, org id.Organization) (events.OutageRules, error) {
+	state, _, err := bus.LoadUnchecked[outages.OutageRules](ctx, u.Bus, org) // the id is the organization's own
+	return state.Present(), err
+}
+
+// tellAfter is how long an outage lasts before customers are told; negative when they are not.
+func tellAfter(rules events.OutageRules) time.Duration {
+	if !rules.Tell {
+		return -1
+	}
+	return time.Duration(rules.AfterMinutes) * time.Minute
+}
+
+// Detected begins an outage of routers that do not answer. One router behind which nobody is off makes none, nor does
+// an organization that does not want it. Another outage of the same router that lasts is no failure.
+func (u Outages) Detected(ctx context.Context, args commands.BeginDetectedOutage, meta commands.Meta) error {
+	rules, err := u.rules(ctx, args.OrgID)
+	if err != nil || !rules.Detect {
+		return err
+	}
+	if len(args.Devices) == 1 {
+		at := events.TimeSpan{From: args.Since, To: u.Clock.Now()}
+		off, err := u.Places.Count(ctx, args.OrgID, Where{devices: args.Devices}, at)
+		if err != nil || off == 0 {
+			return err
+		}
+	}
+	_, err = u.Bus.Execute(ctx, commands.BeginOutage{
+		OutageID: id.Derive[id.Outage]("outage", args.OrgID.String(), args.Root.String(),
+			args.Since.UTC().Format(time.RFC3339Nano)),
+		OrgID: args.OrgID, Place: events.NetworkPlace{DeviceID: args.Root}, Devices: args.Devices, Detected: true,
+		StartedAt: args.Since, TellAfter: tellAfter(rules),
+	}, meta)
+	if failure.CodeOf(err) == "outage_exists" {
+		return nil
+	}
+	return err
+}
+
+// End ends an outage; at an instant, or now. Fails: outage_not_found, invalid_input, stale_revision.
+func (u Outages) End(
+	ctx context.Context, asked usecases.Asked, outage id.Outage, at time.Time,
+) (bus.Result, error) {
+	return u.Bus.Execute(ctx, commands.EndOutage{OutageID: outage, EndedAt: at}, asked.Meta)
+}
+
+// Description has what is written about an outage; nil = as before, empty and zero = nothing.
+type Description struct {
+	Title       *string
+	Message     *string
+	ExpectedEnd *time.Time
+}
+
+// Describe changes what is written about an outage; two people at once who change different fields both count. Fails:
+// outage_not_found, invalid_input, stale_revision, concurrent_change.
+func (u Outages) Describe(
+	ctx context.Context, asked usecases.Asked, outage id.Outage, in Description,
+) (bus.Result, error) {
+	return usecases.Amend(ctx, u.Bus, asked, outage, func(present outages.Outage) (commands.Command, error) {
+		return commands.DescribeOutage{
+			OutageID: outage, Title: strings.TrimSpace(null.Or(in.Title, present.Title)),
+			Message:     strings.TrimSpace(null.Or(in.Message, present.Message)),
+			ExpectedEnd: null.Or(in.ExpectedEnd, present.ExpectedEnd),
+		}, nil
+	})
+}
+
+// span is the time of an outage up to now.
+func (u Outages) span(row outagesviews.OutageRow) events.TimeSpan {
+	return events.TimeSpan{From: row.StartedAt, To: null.Or(row.EndedAt, u.Clock.Now())}
+}
+
+// where is the place of an outage, with all routers that were down in it.
+func (u Outages) where(ctx context.Context, row outagesviews.OutageRow) (Where, error) {
+	if len(row.Devices) > 0 {
+		return Where{devices: row.Devices}, nil
+	}
+	where, err := u.Places.Find(ctx, row.OrgID, row.Place())
+	if failure.KindOf(err) == failure.NotFound { // the service was removed since
+		return Where{devices: []id.Device{}}, nil
+	}
+	return where, err
+}
+
+// Hit lists up to max customers who had no service in an outage, after one.
+func (u Outages) Hit(
+	ctx context.Context, row outagesviews.OutageRow, after id.Subscriber, max int,
+) ([]id.Subscriber, error) {
+	where, err := u.where(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return u.Places.Customers(ctx, row.OrgID, where, u.span(row), after, max)
+}
+
+// Count counts the customers of Hit.
+func (u Outages) Count(ctx context.Context, row outagesviews.OutageRow) (int, error) {
+	where, err := u.where(ctx, row)
+	if err != nil {
+		return 0, err
+	}
+	return u.Places.Count(ctx, row.OrgID, where, u.span(row))
+}
+
+// PresentRules are the rules that apply when an organization has chosen some; nil = it never did.
+func PresentRules(chosen *events.OutageRules) events.OutageRules {
+	return outages.OutageRules{Chosen: chosen}.Present()
+}

@@ -1,0 +1,70 @@
+package outagescases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/outages"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
+)
+
+// Telling finds who is told of an outage. All fields are required. Safe for concurrent use.
+type Telling struct {
+	Outages Outages
+	Views   *runner.Views
+}
+
+// How many customers one job tells, and how long news about an outage is of use.
+const (
+	toldAtOnce = 500
+	toldFor    = 24 * time.Hour
+)
+
+// Messages lists the messages to a part of the customers of an outage; last is set when others follow after it. Whoever
+// has several subscriptions is told once.
+func (u Telling) Messages(
+	ctx context.Context, args commands.TellOutage,
+) (list []commands.SendMessage, last id.Subscriber, err error) {
+	if err := u.Views.WaitFor(ctx, outagesviews.OutagesName, args.Position); err != nil {
+		return nil, last, err
+	}
+	row, err := outagesviews.OutagesQuery{Views: u.Views}.Get(ctx, args.OrgID, args.OutageID)
+	if err != nil || row == nil {
+		return nil, last, err
+	}
+	customers, err := u.Outages.Hit(ctx, *row, args.After, toldAtOnce)
+	if err != nil || len(customers) == 0 {
+		return nil, last, err
+	}
+	lines, err := u.Outages.Places.Area.Of(ctx, args.OrgID, customers)
+	if err != nil {
+		return nil, last, err
+	}
+	now := u.Outages.Clock.Now()
+	for _, line := range lines {
+		list = append(list, commands.SendMessage{
+			OrgID: args.OrgID, SubscriberID: line.SubscriberID, SubscriptionID: line.SubscriptionID,
+			Template: events.NoticeOutage, OutageID: args.OutageID, At: now, Until: now.Add(toldFor),
+			Position: args.Position,
+		})
+		if args.Over {
+			list[len(list)-1].Template = events.NoticeOutageOver
+		}
+	}
+	if len(customers) == toldAtOnce {
+		last = customers[len(customers)-1]
+	}
+	return list, last, nil
+}
+
+// Lasts reports whether an outage lasts, for messages that wait.
+func Lasts(ctx context.Context, b *bus.Bus, org id.Organization, outage id.Outage) (bool, error) {
+	state, _, err := bus.LoadOwned[outages.Outage](ctx, b, org, outage)
+	return state.Lasts(), err
+}

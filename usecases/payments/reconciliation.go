@@ -1,0 +1,100 @@
+package paymentscases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Reconciliations compares the provider's statements with the receipts (docs/rules/money.md#reconciliation). Safe for
+// concurrent use.
+type Reconciliations struct {
+	Bus        *bus.Bus
+	Statements *vault.Statements
+	Platform   PlatformGateway
+	Clock      clock.Clock
+	// Read checks a statement and gives its bounds. Fails: invalid_input.
+	Read func(file []byte) (StatementBounds, error)
+}
+
+// StatementBounds say what a statement is about.
+type StatementBounds struct {
+	Shortcode   string // "" when it does not name one
+	Lines       int
+	First, Last time.Time
+}
+
+// Start takes a statement of the organization's own shortcode, or of the platform's at the root host. The file is kept
+// before the comparison begins. Fails: invalid_input, no_own_shortcode, statement_of_another_shortcode.
+func (r Reconciliations) Start(
+	ctx context.Context, asked usecases.Asked, file []byte,
+) (id.Reconciliation, bus.Result, error) {
+	which := usecases.NewID[id.Reconciliation](asked, "reconciliation")
+	command := commands.StartReconciliation{
+		ReconciliationID: which, OrgID: asked.Org(), Environment: r.Platform.Environment,
+		Shortcode: r.Platform.Shortcode,
+	}
+	if !asked.Org().IsZero() {
+		g, _, err := bus.LoadUnchecked[payments.Gateway](ctx, r.Bus, asked.Org())
+		switch {
+		case err != nil:
+			return which, bus.Result{}, err
+		case !g.Direct || !g.Proven:
+			return which, bus.Result{}, noOwnShortcode()
+		}
+		command.Environment, command.Shortcode = g.Environment, g.Shortcode
+	}
+	bounds, err := r.Read(file)
+	switch {
+	case err != nil:
+		return which, bus.Result{}, err
+	case command.Shortcode == "":
+		return which, bus.Result{}, noOwnShortcode()
+	case bounds.Shortcode != "" && bounds.Shortcode != command.Shortcode:
+		return which, bus.Result{}, failure.NewConflict("statement_of_another_shortcode",
+			"This is the statement of another shortcode than the one that money is taken on here.")
+	case bounds.Last.After(r.Clock.Now().Add(24 * time.Hour)):
+		return which, bus.Result{}, failure.NewInvalid("invalid_input", "file has times in the future")
+	}
+	command.Lines, command.From, command.To = bounds.Lines, bounds.First, bounds.Last
+	if err := r.Statements.Put(ctx, which, file); err != nil {
+		return which, bus.Result{}, err
+	}
+	done, err := r.Bus.Execute(ctx, command, asked.Meta)
+	return which, done, err
+}
+
+// Adopt takes in what is missing here. While it is under way, and when nothing is missing, a repeat changes nothing.
+// Fails: reconciliation_not_found, reconciliation_unfinished, statement_gone.
+func (r Reconciliations) Adopt(
+	ctx context.Context, asked usecases.Asked, which id.Reconciliation,
+) (bus.Result, error) {
+	kept, err := r.Statements.Get(ctx, which)
+	if err != nil {
+		return bus.Result{}, err
+	}
+	if kept == nil {
+		of, _, err := bus.LoadUnchecked[payments.Reconciliation](ctx, r.Bus, which)
+		if err == nil && of.State != payments.ReconciliationNone && of.Org == asked.Org() {
+			err = commands.ErrStatementGone()
+		} else if err == nil {
+			err = commands.ErrNoReconciliation()
+		}
+		return bus.Result{}, err
+	}
+	return r.Bus.Execute(ctx, commands.AdoptReconciliation{ReconciliationID: which, OrgID: asked.Org()}, asked.Meta)
+}
+
+// noOwnShortcode refuses a statement where there is no shortcode that it could be of.
+func noOwnShortcode() error {
+	return failure.NewConflict("no_own_shortcode",
+		"Money is taken on the platform's shortcode, whose statements the platform compares.")
+}

@@ -1,0 +1,170 @@
+package paymentscases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Refunds gives received money back to payers (docs/rules/money.md#refunds). Safe for concurrent use.
+type Refunds struct {
+	Bus   *bus.Bus
+	Views *runner.Views // with refunds: tells when the money is set aside
+	// MayAsk reports whether the provider can be asked about the money of a shortcode; nil = never.
+	MayAsk func(ctx context.Context, org id.Organization, environment, shortcode string) (bool, error)
+}
+
+// RefundInput describes a refund that somebody asks for.
+type RefundInput struct {
+	ReceiptID id.Receipt
+	Amount    *usecases.Figure // nil = all that can be refunded
+	Reason    string           // kept with the events, and shown in the timeline
+	By        string           // commands.RefundManual or commands.RefundReversal
+}
+
+// SettleInput says what became of a refund.
+type SettleInput struct {
+	RefundID  id.Refund
+	Completed bool
+	Reference string // of the payment to the payer
+	Reason    string // why the payer does not get the money
+}
+
+// Request asks for a refund, and waits a moment until its money is set aside. What the receipt and the account say is
+// asked first, for a clear answer; they decide themselves once more when the money is set aside. Fails: invalid_input,
+// receipt_not_found, receipt_being_matched, receipt_reversed, receipt_absorbed, receipt_refunded, receipt_disputed,
+// receipt_archived, refund_unconfirmed, refund_attempt_unclear, refund_whole_only, refund_too_large,
+// reversal_not_available, reversal_whole_only, currency_mismatch.
+func (r Refunds) Request(ctx context.Context, asked usecases.Asked, in RefundInput) (id.Refund, bus.Result, error) {
+	refund := usecases.NewID[id.Refund](asked, "refund")
+	command := commands.RequestRefund{
+		RefundID: refund, OrgID: asked.Org(), ReceiptID: in.ReceiptID, By: in.By, Reason: in.Reason,
+		Amount: money.Major(1, money.KES), // until the receipt says what it can be
+	}
+	if err := command.Validate(); err != nil {
+		return refund, bus.Result{}, err
+	}
+	receipt, _, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, asked.Org(), in.ReceiptID)
+	if err != nil {
+		return refund, bus.Result{}, err
+	}
+	made, _, err := bus.LoadUnchecked[payments.Refund](ctx, r.Bus, refund)
+	if err != nil {
+		return refund, bus.Result{}, err
+	}
+	if command.Amount = made.Amount; made.State == payments.RefundNone { // else a repeat: its money waits already
+		if command.Amount, err = r.refundable(ctx, receipt, in.Amount); err != nil {
+			return refund, bus.Result{}, err
+		}
+		if in.By == commands.RefundReversal {
+			if err := r.reversible(ctx, receipt, command.Amount); err != nil {
+				return refund, bus.Result{}, err
+			}
+		}
+	}
+	command.ReceiptNumber, command.SubscriberID = receipt.Number, receipt.Subscriber
+	asked.Meta.Reason = in.Reason
+	done, err := r.Bus.Execute(ctx, command, asked.Meta)
+	if err != nil {
+		return refund, done, err
+	}
+	return refund, done, r.awaitSecured(ctx, asked.Org(), refund)
+}
+
+// reversible fails when the provider cannot send a payment back: it is not the provider's, nobody may ask for that, or
+// it would not be the whole payment.
+func (r Refunds) reversible(ctx context.Context, receipt payments.Receipt, amount money.Amount) error {
+	available, err := r.Reversible(ctx, receipt)
+	switch {
+	case err != nil:
+		return err
+	case !available:
+		return failure.NewConflict("reversal_not_available",
+			"The provider cannot be asked to send this money back. Refund by hand: pay the customer, then settle "+
+				"the refund.")
+	case amount != receipt.Amount:
+		return failure.NewConflict("reversal_whole_only",
+			"The provider sends back whole payments only. To refund a part, do it by hand.")
+	}
+	return nil
+}
+
+// Reversible reports whether the provider can be asked to send the money of a receipt back.
+func (r Refunds) Reversible(ctx context.Context, receipt payments.Receipt) (bool, error) {
+	if r.MayAsk == nil || receipt.Channel == commands.ChannelCash || receipt.Number == "" {
+		return false, nil
+	}
+	return r.MayAsk(ctx, receipt.Org, receipt.Environment, receipt.Shortcode)
+}
+
+// refundable gives the amount that a refund of a receipt would have, and the failure that it would have.
+func (r Refunds) refundable(
+	ctx context.Context, receipt payments.Receipt, wanted *usecases.Figure,
+) (money.Amount, error) {
+	var amount money.Amount
+	if wanted != nil {
+		var faults failure.Faults
+		amount = wanted.In(receipt.Amount.Currency, "amount", &faults)
+		faults.Check(amount.Positive(), "amount", "must be above zero")
+		if err := faults.Err(); err != nil {
+			return amount, err
+		}
+	}
+	if err := receipt.MayRefund(amount); err != nil {
+		return amount, err
+	}
+	if receipt.Subscriber.IsZero() {
+		return receipt.Amount, nil
+	}
+	account, _, err := bus.LoadOwned[billing.Account](ctx, r.Bus, receipt.Org, receipt.Subscriber)
+	if err == nil {
+		amount, err = account.MayRefund(receipt.ID, amount)
+	}
+	if failure.KindOf(err) == failure.NotFound { // the money is on its way to the account
+		return amount, payments.ErrBeingMatched()
+	}
+	return amount, err
+}
+
+// awaitSecured waits, 2 s at most, until the money of a refund is set aside, or could not be. A longer delay is no
+// failure: the refund shows it a little later.
+func (r Refunds) awaitSecured(ctx context.Context, org id.Organization, refund id.Refund) error {
+	q := paymentsviews.RefundsQuery{Views: r.Views}
+	_, err := r.Views.WaitUntil(ctx, paymentsviews.RefundsName, func(ctx context.Context) (bool, error) {
+		row, err := q.Get(ctx, org, refund)
+		return row != nil && (row.Secured || row.State == "failed"), err
+	})
+	return err
+}
+
+// Approve lets the money of a refund go. A repeat changes nothing more. Fails: refund_not_found, refund_not_secured,
+// refund_ended.
+func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Refund) (bus.Result, error) {
+	return r.Bus.Execute(ctx, commands.ApproveRefund{RefundID: refund, OrgID: asked.Org()}, asked.Meta)
+}
+
+// Cancel ends a refund before its money has left. Fails: invalid_input, refund_not_found, refund_ended.
+func (r Refunds) Cancel(
+	ctx context.Context, asked usecases.Asked, refund id.Refund, reason string,
+) (bus.Result, error) {
+	asked.Meta.Reason = reason
+	return r.Bus.Execute(ctx, commands.CancelRefund{RefundID: refund, OrgID: asked.Org(), Reason: reason}, asked.Meta)
+}
+
+// Settle takes the word of a person about what became of a refund. Fails: invalid_input, refund_not_found,
+// refund_not_approved, refund_ended.
+func (r Refunds) Settle(ctx context.Context, asked usecases.Asked, in SettleInput) (bus.Result, error) {
+	asked.Meta.Reason = in.Reason
+	return r.Bus.Execute(ctx, commands.SettleRefund{
+		RefundID: in.RefundID, OrgID: asked.Org(), Completed: in.Completed, Reference: in.Reference, Reason: in.Reason,
+	}, asked.Meta)
+}

@@ -1,0 +1,48 @@
+package reportscases
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+)
+
+// mostHeld is how many held runs are told of; each day waits for the one before.
+const mostHeld = 3
+
+// held tells what waits for a person because far more of it would happen than usual.
+func (r reading) held(ctx context.Context) error {
+	runs, err := billingviews.RunsQuery{Views: r.Views}.List(ctx, r.org, "held", billingviews.RunKey{}, mostHeld)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		r.out.Faults = append(r.out.Faults, Fault{
+			Kind: RunHeld, Root: Root{RootRun, run.ID.String(), run.Day().String()}, Since: null.Zero(run.HeldAt),
+			Message: fmt.Sprintf("The billing run of %s is held: %d invoices, %d at most before.", run.Day(),
+				null.Zero(run.Due), null.Zero(run.Usual)),
+		})
+	}
+	fuses, err := billingviews.FusesQuery{Views: r.Views}.List(ctx, r.org)
+	if err != nil {
+		return err
+	}
+	for _, fuse := range fuses {
+		if !fuse.Held {
+			continue
+		}
+		fault := Fault{
+			Kind: CutsHeld, Root: Root{RootFuse, fuse.ID.String(), fuse.Day().String()}, Since: fuse.HeldAt,
+			Message: fmt.Sprintf("Nobody else is cut: %d were on this day, %d at most before.", fuse.Count, fuse.Usual),
+		}
+		if fuse.Kind == events.FuseMessages {
+			fault.Kind = MessagesHeld
+			fault.Message = fmt.Sprintf("No more messages go: %d went on this day, %d at most before.", fuse.Count,
+				fuse.Usual)
+		}
+		r.out.Faults = append(r.out.Faults, fault)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package subscriberscases
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// importRow is a row that can be taken in. Its JSON is sealed in the vault; nothing else may keep it, since it has the
+// password in the clear.
+type importRow struct {
+	Row        int       `json:"row"`
+	FirstName  string    `json:"firstName"`
+	LastName   string    `json:"lastName,omitempty"`
+	Phone      string    `json:"phone"`
+	Email      string    `json:"email,omitempty"`
+	Aliases    []string  `json:"aliases,omitempty"`
+	Tags       []string  `json:"tags,omitempty"`
+	Balance    int64     `json:"balance,omitempty"` // minor units
+	Plan       id.Plan   `json:"plan,omitzero"`     // null = a customer without a service
+	PaidUntil  time.Time `json:"paidUntil,omitzero"`
+	BillingDay int       `json:"billingDay,omitempty"`
+	Username   string    `json:"username,omitempty"`
+	Password   string    `json:"password,omitempty"`
+	StaticIP   string    `json:"staticIp,omitempty"`
+	MACs       []string  `json:"macs,omitempty"`
+}
+
+// details are the customer's, in one form.
+func (r importRow) details() events.SubscriberDetails {
+	return normalDetails(events.SubscriberDetails{
+		FirstName: personal.Of(r.FirstName), LastName: personal.Of(r.LastName), Phone: personal.Of(r.Phone),
+		Email: personal.Of(r.Email), Tags: personal.OfAll(r.Tags), AccountAliases: personal.OfAll(r.Aliases),
+	})
+}
+
+// addresses are those of the service, in one form.
+func (r importRow) addresses() commands.ServiceAddresses {
+	return commands.NormalAddresses(commands.ServiceAddresses{
+		StaticIP: personal.Of(r.StaticIP), MACAddresses: personal.OfAll(r.MACs),
+	})
+}
+
+// rowReader makes rows of cells. Its maps do not change.
+type rowReader struct {
+	layout   importLayout
+	currency money.Currency
+	zone     *time.Location
+	now      time.Time
+	plans    map[string]subscribersviews.PlanRow // by code in small letters, without archived ones
+}
+
+// read makes a row. What is wrong with it is told by the column.
+func (r rowReader) read(cells []string, row int) (importRow, failure.Faults) {
+	var faults failure.Faults
+	if len(cells) > r.layout.width {
+		faults.Add("", "has more cells than the header")
+		return importRow{Row: row}, faults
+	}
+	cell := func(field string) string { return r.layout.cell(cells, field) }
+	out := importRow{
+		Row: row, FirstName: cell(colFirstName), LastName: cell(colLastName), Phone: cell(colPhone),
+		Email: cell(colEmail), Aliases: list(cell(colAliases)), Tags: list(cell(colTags)), Username: cell(colUsername),
+		Password: cell(colPassword), StaticIP: cell(colStaticIP), MACs: list(cell(colMACs)),
+	}
+	if full := cell(colFullName); full != "" {
+		out.FirstName, out.LastName, _ = strings.Cut(full, " ")
+	}
+	out.Balance = r.balance(cell, &faults)
+	out.PaidUntil = r.paidUntil(cell, &faults)
+	r.service(&out, cell, &faults)
+	r.form(out, &faults)
+	return out, faults
+}
+
+// balance reads the debt of the customer, in minor units.
+func (r rowReader) balance(cell func(string) string, faults *failure.Faults) int64 {
+	owed := usecases.Figure(cell(colBalance)).In(r.currency, colBalance, faults)
+	if credit := cell(colCredit); credit != "" {
+		owed = usecases.Figure(credit).In(r.currency, colBalance, faults).Neg()
+	}
+	return owed.Minor
+}
+
+// Bounds on paidUntil: what is older or later was not meant.
+const (
+	mostYearsPaid = 5
+	mostYearsOld  = 20
+)
+
+// paidForms are the forms of an instant without a zone, in the organization's zone.
+var paidForms = []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04"}
+
+// paidUntil reads an instant or a local date.
+func (r rowReader) paidUntil(cell func(string) string, faults *failure.Faults) time.Time {
+	text := cell(colPaidUntil)
+	if day := cell(colPaidDay); day != "" {
+		text = strings.TrimSpace(day + " " + cell(colPaidTime))
+	}
+	if text == "" {
+		return time.Time{}
+	}
+	at, ok := r.instant(text)
+	switch {
+	case !ok:
+		faults.Add(colPaidUntil, "must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z")
+	case at.Before(r.now.AddDate(-mostYearsOld, 0, 0)) || at.After(r.now.AddDate(mostYearsPaid, 0, 0)):
+		faults.Add(colPaidUntil, "must be in the last %d or the next %d years", mostYearsOld, mostYearsPaid)
+	default:
+		return at.UTC()
+	}
+	return time.Time{}
+}
+
+// instant reads a text in one of the forms that are taken.
+func (r rowReader) instant(text string) (time.Time, bool) {
+	if date, err := calendar.ParseDate(text); err == nil {
+		return date.Start(r.zone), true
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, true
+	}
+	for _, form := range paidForms {
+		if at, err := time.ParseInLocation(form, text, r.zone); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// service reads what the customer's plan needs.
+func (r rowReader) service(out *importRow, cell func(string) string, faults *failure.Faults) {
+	day := cell(colDay)
+	code := cell(colPlan)
+	if code == "" {
+		needs := !out.PaidUntil.IsZero() || day != "" || out.Username != "" || out.Password != "" ||
+			out.StaticIP != "" || len(out.MACs) > 0
+		faults.Check(!needs, colPlan, "is required for a service")
+		return
+	}
+	plan, known := r.plans[strings.ToLower(code)]
+	if !known {
+		faults.Add(colPlan, "is no plan that is sold here")
+		return
+	}
+	out.Plan = plan.ID
+	if day == "" {
+		return
+	}
+	n, err := strconv.Atoi(day)
+	switch {
+	case err != nil || n < 1 || n > commands.MaxBillingDay:
+		faults.Add(colDay, "must be from 1 to %d", commands.MaxBillingDay)
+	case plan.Terms.Period != calendar.Month:
+		faults.Add(colDay, "must be empty, unless the plan's period is a month")
+	default:
+		out.BillingDay = n
+	}
+}
+
+// form checks what the commands would check, so that a dry run tells it.
+func (r rowReader) form(out importRow, faults *failure.Faults) {
+	register := commands.RegisterSubscriber{AccountNumber: commands.AccountNumber(0), Details: out.details()}
+	create := commands.CreateSubscription{Username: personal.Of("x"), Addresses: out.addresses()}
+	if out.Username != "" {
+		create.Username = personal.Of(out.Username)
+	}
+	var f *failure.Error
+	all := failure.JoinFaults(faults.Err(), register.Validate(), create.Validate(),
+		checkNetworkPassword(secrets.Text(out.Password)))
+	if errors.As(all, &f) {
+		*faults = f.Faults
+	}
+}

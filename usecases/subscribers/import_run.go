@@ -1,0 +1,255 @@
+package subscriberscases
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// importWriters is how many rows are taken in side by side: the log collects what comes at the same moment.
+const importWriters = 64
+
+// what became of a row.
+type outcome struct {
+	skipped bool
+	fault   *events.ImportFault // nil = the row is taken in, or skipped
+}
+
+// RunPart takes the rows of a part in and records it; meta is that of the job's outcome. A part that was recorded
+// changes nothing, and after the last one the stored rows are removed. Ids of what a row makes, and of its commands,
+// follow from import and row: a part that is begun again finds what was made before. Fails: import_not_found,
+// file_gone, and as the store does.
+func (u Imports) RunPart(ctx context.Context, part commands.RunImportPart, meta commands.Meta) error {
+	state, _, err := bus.LoadOwned[subscribers.Import](ctx, u.Bus, part.OrgID, part.ImportID)
+	if err != nil {
+		return err
+	}
+	if !state.Finished && part.Part >= state.Next {
+		record, err := u.takeIn(ctx, part, meta)
+		if err != nil {
+			return err
+		}
+		if _, err := u.Bus.Execute(ctx, record, meta); err != nil {
+			return err
+		}
+	}
+	if part.Part < state.Parts-1 {
+		return nil
+	}
+	return u.Files.Delete(ctx, id.File(part.ImportID))
+}
+
+// takeIn makes the customers of a part, several side by side.
+func (u Imports) takeIn(
+	ctx context.Context, part commands.RunImportPart, meta commands.Meta,
+) (commands.RecordImportPart, error) {
+	record := commands.RecordImportPart{ImportID: part.ImportID, Part: part.Part}
+	text, err := u.Files.Get(ctx, part.OrgID, id.File(part.ImportID), part.Part)
+	if err != nil {
+		return record, err
+	}
+	var rows []importRow
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return record, fmt.Errorf("read rows of part %d: %w", part.Part, err)
+	}
+	settings, err := usecases.BillingSettings(ctx, u.Bus, part.OrgID)
+	if err != nil {
+		return record, err
+	}
+	taken, err := u.Taken(ctx, part.OrgID, valuesOf(rows))
+	if err != nil {
+		return record, err
+	}
+	taker := rowTaker{u: u, part: part, meta: meta, settings: settings, taken: taken}
+	if err := taker.keys(ctx, rows); err != nil {
+		return record, err
+	}
+	outcomes, err := taker.all(ctx, rows)
+	if err != nil {
+		return record, err
+	}
+	for _, o := range outcomes {
+		switch {
+		case o.fault != nil:
+			record.Failed++
+			record.Faults = append(record.Faults, *o.fault)
+		case o.skipped:
+			record.Skipped++
+		default:
+			record.Created++
+		}
+	}
+	return record, nil
+}
+
+// rowTaker takes rows of one part in.
+type rowTaker struct {
+	u        Imports
+	part     commands.RunImportPart
+	meta     commands.Meta
+	settings events.BillingSettings
+	taken    map[string]subscribersviews.TakenRow
+}
+
+// keys makes the keys of the customers of a part together: each by itself would cost three round trips. Where one of
+// them was erased meanwhile, each row finds its own.
+func (t rowTaker) keys(ctx context.Context, rows []importRow) error {
+	var persons []uuid.UUID
+	for _, row := range rows {
+		own := t.subscriber(row)
+		if len(takenFaults(row, t.taken, own)) == 0 {
+			persons = append(persons, own.UUID())
+		}
+	}
+	_, err := t.u.PersonKeys(ctx, persons)
+	if failure.CodeOf(err) == "subject_forgotten" {
+		return nil
+	}
+	return err
+}
+
+// subscriber is the id of the customer whom a row makes.
+func (t rowTaker) subscriber(row importRow) id.Subscriber {
+	return usecases.NewID[id.Subscriber](t.asked(row.Row, "subscriber"), "subscriber")
+}
+
+// all takes rows in, importWriters at a time. The first error that is not the row's own ends it.
+func (t rowTaker) all(ctx context.Context, rows []importRow) ([]outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	outcomes := make([]outcome, len(rows))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(importWriters, len(rows)) {
+		group.Go(func() {
+			for i := range next {
+				var err error
+				if outcomes[i], err = t.one(ctx, rows[i]); err != nil {
+					cancel(fmt.Errorf("row %d: %w", rows[i].Row, err))
+					return
+				}
+			}
+		})
+	}
+feed:
+	for i := range rows {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(next)
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return outcomes, nil
+}
+
+// asked is who asks for a step of a row. Each step has a command of its own, and what it makes has its id from there.
+func (t rowTaker) asked(row int, step string) usecases.Asked {
+	meta := t.meta
+	meta.CommandID = id.Derive[id.Command]("import", t.part.ImportID.String(), fmt.Sprint(row), step)
+	meta.CorrelationID = t.part.ImportID.String()
+	return usecases.Asked{Meta: meta, Keyed: true}
+}
+
+// one takes a row in: the customer, then the balance, so that money that was paid ahead is there when the first invoice
+// comes, then the service. A refusal is the row's fault; any other error ends the part, which begins again later.
+func (t rowTaker) one(ctx context.Context, row importRow) (outcome, error) {
+	if faults := takenFaults(row, t.taken, t.subscriber(row)); len(faults) > 0 {
+		if t.same(row) {
+			return outcome{skipped: true}, nil
+		}
+		return refusedRow(row, faults.Err())
+	}
+	subscriber, _, err := t.u.Subscribers.Register(ctx, t.asked(row.Row, "subscriber"), row.details())
+	if err != nil {
+		return refusedRow(row, err)
+	}
+	if row.Balance != 0 {
+		balance := t.asked(row.Row, "balance")
+		if _, err := t.u.Bus.Execute(ctx, commands.CarryBalanceOver{
+			SubscriberID: subscriber, OrgID: t.part.OrgID, Amount: money.Of(row.Balance, t.settings.Currency),
+			DueOn: t.today(),
+		}, balance.Meta); err != nil {
+			return refusedRow(row, err)
+		}
+	}
+	if row.Plan.IsZero() {
+		return outcome{}, nil
+	}
+	_, err = t.u.Subscriptions.Create(ctx, t.asked(row.Row, "subscription"), CreateSubscriptionInput{
+		SubscriberID: subscriber, PlanID: row.Plan, Username: personal.Of(row.Username),
+		Password: secrets.Text(row.Password), Addresses: row.addresses(), PaidUntil: row.PaidUntil,
+		BillingDay: row.BillingDay,
+	})
+	if err != nil {
+		return refusedRow(row, err)
+	}
+	return outcome{}, nil
+}
+
+// today is the day on which a debt is due: that of the import. The zone was checked when the file was read.
+func (t rowTaker) today() calendar.Date {
+	zone, err := usecases.Zone(t.settings)
+	if err != nil {
+		return calendar.Date{}
+	}
+	return calendar.On(t.u.Clock.Now(), zone)
+}
+
+// same reports whether the customer is here already: one with the row's phone has all that is taken.
+func (t rowTaker) same(row importRow) bool {
+	phone := row.details().Phone.Reveal()
+	for _, v := range uniqueOf(row) {
+		if owner, is := t.taken[v.key()]; is && owner.Phone != phone {
+			return false
+		}
+	}
+	return true
+}
+
+// refusedFields says which column a refusal is about.
+var refusedFields = map[string]string{
+	"username_taken": colUsername, "static_ip_taken": colStaticIP, "account_alias_taken": colAliases,
+	"plan_archived": colPlan, "plan_not_found": colPlan,
+}
+
+// refusedRow is a row that was refused, or the error when it was no refusal.
+func refusedRow(row importRow, err error) (outcome, error) {
+	var f *failure.Error
+	if !errors.As(err, &f) {
+		return outcome{}, err
+	}
+	switch f.Kind {
+	case failure.Invalid, failure.Conflict, failure.NotFound:
+	default:
+		return outcome{}, err
+	}
+	fault := events.ImportFault{Row: row.Row, Field: refusedFields[f.Code], Message: f.Message}
+	if len(f.Faults) > 0 {
+		var told CheckedImport
+		told.add(row.Row, f.Faults[:1])
+		fault = told.Faults[0]
+	}
+	return outcome{fault: &fault}, nil
+}

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'vitest'
+import { expectNoSideways, expectNoViolations, firstOf, flow, goTo, phone, signIn } from './kit'
+
+flow('a base of customers is checked, mended by leaving faults out, imported, and all is taken along again', async ({ page }) => {
+  await signIn(page, 'admin')
+  const plan = await firstOf(page, '/plans')
+  const table = [
+    'firstName,phone,planCode,username,password,paidUntil',
+    `Moved,0711009001,${String(plan.code)},moved1,old-secret,2027-06-01`,
+    `Moved,0711009002,${String(plan.code)},moved1,,`,
+    'Moved,none,,,,',
+  ].join('\n')
+  await goTo(page, 'admin', '/imports')
+  await page.locator('input[type=file]').setInputFiles({ name: 'base.csv', mimeType: 'text/csv', buffer: Buffer.from(table) })
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await page.getByText('1 rows can be taken in').waitFor()
+  await page.getByText('2 rows have faults').waitFor()
+  await page.getByRole('cell', { name: 'is also in row 2' }).waitFor()
+  await expectNoViolations(page)
+  await page.setViewportSize(phone.viewport)
+  await expectNoSideways(page)
+  await page.setViewportSize({ width: 1366, height: 768 })
+
+  const file = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save the faults' }).click()
+  const saved = await readFile(await (await file).path(), 'utf8')
+  expect(saved).toContain('3,username,is also in row 2')
+  expect(saved).not.toContain('old-secret')
+
+  await page.getByRole('button', { name: 'Import 1 customers' }).click()
+  await page.getByText('Finished: 1 customers were made').waitFor()
+  await expectNoViolations(page)
+  expect((await firstOf(page, '/subscribers?q=Moved')).firstName).toBe('Moved')
+
+  await goTo(page, 'admin', '/imports')
+  await page.getByRole('link', { name: 'Take everything along' }).click()
+  await page.getByRole('button', { name: 'Make a copy' }).click()
+  await page.getByText('The copy is ready').waitFor()
+  await expectNoViolations(page)
+  const copy = page.waitForEvent('download')
+  await page.getByRole('link', { name: /Save the copy/ }).click()
+  const zip = await readFile(await (await copy).path())
+  expect(zip.subarray(0, 2).toString()).toBe('PK')
+  expect(zip.includes('customers.csv')).toBe(true)
+})

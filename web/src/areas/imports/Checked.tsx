@@ -1,0 +1,51 @@
+import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { importsText } from '../../text/imports'
+import { Section } from '../../ui/Page'
+import { State } from '../../ui/State'
+import { Faults } from './Faults'
+import type { DryRun } from './upload'
+
+/** Checked shows what an import of the file would do, before it is begun. */
+export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onStart: () => void }) {
+  const t = useText(importsText)
+  const f = useFormat()
+  const failed = of.rows - of.valid
+  return (
+    <Stack gap="md">
+      <Group gap="md" role="status">
+        <State tone={of.valid > 0 ? 'good' : 'quiet'}>{t.valid(f.number(of.valid))}</State>
+        {failed > 0 && <State tone="attention">{t.failed(f.number(failed))}</State>}
+        {of.rows === 0 && <State tone="bad">{t.noRows}</State>}
+      </Group>
+      {of.valid > 0 && (
+        <Group gap="sm">
+          <Button onClick={onStart} loading={busy}>{t.start(f.number(of.valid))}</Button>
+          <Text size="sm" c="dimmed">{failed > 0 ? t.startWithFaults : t.startHint}</Text>
+        </Group>
+      )}
+      <Faults of={of.errors} count={of.errorCount} />
+      {of.columns.length > 0 && (
+        <Section title={t.columns}>
+          <Table verticalSpacing={4} maw={560}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t.inTheFile}</Table.Th>
+                <Table.Th>{t.takenFor}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {of.columns.map((c, i) => (
+                <Table.Tr key={i}>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>{c.column || '–'}</Table.Td>
+                  <Table.Td>{c.field ?? <Text span inherit c="dimmed">{t.ignored}</Text>}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Section>
+      )}
+    </Stack>
+  )
+}

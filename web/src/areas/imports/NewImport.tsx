@@ -1,0 +1,70 @@
+import { Button, FileInput, Group, Select, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useText } from '../../text/catalogue'
+import { importsText } from '../../text/imports'
+import { Section } from '../../ui/Page'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { Checked } from './Checked'
+import { check, type Source, sources, start } from './upload'
+
+const mostBytes = 64 * 1024 * 1024
+
+/** NewImport takes a file, tells what an import would do, and begins it. */
+export function NewImport() {
+  const t = useText(importsText)
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [file, setFile] = useState<File | null>(null)
+  const [source, setSource] = useState<Source>(null)
+  const checking = useMutation({ mutationFn: (of: File) => check(of, source) })
+  const starting = useMutation({
+    mutationFn: (of: File) => start(of, source),
+    onSuccess: async (made) => {
+      await queries.invalidateQueries({ refetchType: 'none' })
+      await navigate({ to: '/imports/$id', params: { id: made.id } })
+    },
+  })
+  const anew = () => {
+    checking.reset()
+    starting.reset()
+  }
+  const tooLarge = file !== null && file.size > mostBytes
+  return (
+    <Section title={t.newImport}>
+      <Text size="sm" c="dimmed" maw={760}>{t.hint}</Text>
+      <Stack gap="md">
+        <Group align="end" gap="sm">
+          <FileInput
+            label={t.file} placeholder={t.choose} accept=".csv,.txt,.tsv,text/csv" w={280} value={file}
+            error={tooLarge ? t.tooLarge : undefined}
+            onChange={(next) => {
+              setFile(next)
+              anew()
+            }}
+          />
+          <Select
+            label={t.source} w={240} allowDeselect={false} value={source ?? ''}
+            data={[{ value: '', label: t.ownColumns }, ...sources.map((s) => ({ value: s, label: t.sources[s] }))]}
+            onChange={(next) => {
+              setSource((next || null) as Source)
+              anew()
+            }}
+          />
+          <Button
+            variant={checking.data ? 'default' : 'filled'} disabled={!file || tooLarge} loading={checking.isPending}
+            onClick={() => file && checking.mutate(file)}
+          >
+            {t.check}
+          </Button>
+        </Group>
+        {checking.error && <ProblemNote of={checking.error} />}
+        {file && checking.data && (
+          <Checked of={checking.data} busy={starting.isPending} onStart={() => starting.mutate(file)} />
+        )}
+        {starting.error && <ProblemNote of={starting.error} />}
+      </Stack>
+    </Section>
+  )
+}

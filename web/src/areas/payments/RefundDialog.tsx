@@ -1,0 +1,58 @@
+import { Radio, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useWrite } from '../../api/write'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { refundsText } from '../../text/refunds'
+import { Confirm } from '../../ui/Confirm'
+import { NumberField } from '../../ui/NumberField'
+import type { ReceiptRow } from './words'
+
+/** RefundDialog asks for a refund of a receipt: of all that is credit, or of a part of it. */
+export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () => void }) {
+  const t = useText(refundsText)
+  const f = useFormat()
+  const [amount, setAmount] = useState<number | ''>('')
+  const held = r.creditedTo === null
+  const [by, setBy] = useState<'manual' | 'reversal'>(r.reversible && r.refunded === 0 ? 'reversal' : 'manual')
+  const back = by === 'reversal'
+  const write = useWrite('post', '/receipts/{id}/refund', { told: () => t.requested, then: onClose })
+  return (
+    <Confirm
+      title={t.title(f.money(back || amount === '' ? r.amount - r.refunded : amount, r.currency))}
+      verb={t.verb}
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({
+        params: { path: { id: r.id } },
+        body: { by, reason, ...(back || amount === '' ? {} : { amount }) },
+      })}
+      onClose={onClose}
+    >
+      <Stack gap="sm">
+        {r.reversible && (
+          <Radio.Group label={t.by} value={by} onChange={(value) => setBy(value === 'reversal' ? value : 'manual')}>
+            <Stack gap="xs" mt={4}>
+              <Radio value="reversal" label={t.bys.reversal} />
+              <Radio value="manual" label={t.bys.manual} />
+            </Stack>
+          </Radio.Group>
+        )}
+        <Text size="sm">{back ? t.doesReversal : t.does}</Text>
+        {back ? null : held ? <Text size="sm">{t.wholeHint}</Text> : (
+          <NumberField
+            label={t.part}
+            description={t.partHint}
+            value={amount}
+            onChange={setAmount}
+            min={0.01}
+            max={r.amount - r.refunded}
+            amountIn={r.currency}
+            hideControls
+          />
+        )}
+      </Stack>
+    </Confirm>
+  )
+}
