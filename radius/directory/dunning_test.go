@@ -66,3 +66,22 @@ func TestDirectory_ASessionLastsUntilTheNextChangeOfAccess(t *testing.T) {
 	k.apply(expect(events.DunningSuspended, until.Add(time.Hour)))
 	k.refused(request("amina", "pw"), directory.CodeUnpaid) // a plan by day leaves nothing to wait for
 }
+
+// TestDirectory_AStepOfDunningThatIsLateEndsNoSession: what comes next is not known again before its review.
+func TestDirectory_AStepOfDunningThatIsLateEndsNoSession(t *testing.T) {
+	t.Parallel()
+	s, i := newSafe(), newISP()
+	k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.Add(time.Hour))...)...)
+	about := events.DunningSubject{SubscriptionID: i.subscription, OrgID: i.org, SubscriberID: i.subscriber}
+	k.clock.Advance(time.Hour)
+	k.apply(events.DunningBegan{DunningSubject: about}, events.DunningReviewed{
+		DunningSubject: about, NextState: events.DunningWalledGarden, NextAt: noon.Add(3 * time.Hour),
+	})
+	for _, seconds := range []rfc2865.SessionTimeout{7200, 0} {
+		answer, _ := k.accepted(request("amina", "pw"))
+		if got := rfc2865.SessionTimeout_Get(answer); got != seconds {
+			t.Errorf("%d seconds, want %d", got, seconds)
+		}
+		k.clock.Advance(3 * time.Hour)
+	}
+}

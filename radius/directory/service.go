@@ -93,8 +93,12 @@ func (d *Directory) verdict(s *service, at time.Time) *verdict {
 	state := d.state(s)
 	given := entitlement.Of(state, at).Services[0]
 	terms := s.terms.Access.WithDefaults()
+	to, ends := entitlement.NextChange(state, at), entitlement.SessionEnd(state.Subscriptions[0], at)
+	if to.IsZero() || !ends.IsZero() && ends.Before(to) {
+		to = ends // a step of dunning that is late does not end sessions again and again
+	}
 	v = &verdict{
-		from: at, to: entitlement.NextChange(state, at), ends: entitlement.SessionEnd(state.Subscriptions[0], at),
+		from: at, to: to, ends: ends,
 		access: given.Access, code: given.Decided.Code, rateLimit: rateLimit(given.Rate), macs: s.macs,
 		limit: terms.SessionLimit, refuses: terms.OnLimit == events.RefuseSession,
 	}
