@@ -74,6 +74,8 @@ type ExtendSubscription struct {
 	// Served are the times since the end of the paid time in which the customer had whole access and the clock of
 	// dunning ran. Terms that renew late from the expiry count them; what is not told counts for nothing.
 	Served []events.TimeSpan
+	// Part is that of events.InvoicePaid.
+	Part events.PartPeriod
 }
 
 // WithdrawPeriod takes back the period that an invoice paid for. Fails: subscription_not_found, period_archived.
@@ -114,6 +116,20 @@ type PauseSubscription struct {
 	Reason         string
 }
 
+// SuspendBilling tells that a customer who does not pay was cut off at an instant. It changes nothing of prepaid
+// subscriptions, of those that are not active, nor under terms by which such time is billed. Fails:
+// subscription_not_found.
+type SuspendBilling struct {
+	SubscriptionID id.Subscription
+	At             time.Time
+}
+
+// ResumeBilling tells that the customer is served again since an instant. Fails: subscription_not_found.
+type ResumeBilling struct {
+	SubscriptionID id.Subscription
+	At             time.Time
+}
+
 // ResumeSubscription ends a pause and gives its time back. Fails: subscription_not_found, subscription_not_paused.
 type ResumeSubscription struct {
 	SubscriptionID id.Subscription
@@ -147,6 +163,8 @@ func (ReissuePeriod) CommandName() string      { return "subscribers.ReissuePeri
 func (UndoPeriod) CommandName() string         { return "subscribers.UndoPeriod" }
 func (PauseSubscription) CommandName() string  { return "subscribers.PauseSubscription" }
 func (ResumeSubscription) CommandName() string { return "subscribers.ResumeSubscription" }
+func (SuspendBilling) CommandName() string     { return "subscribers.SuspendBilling" }
+func (ResumeBilling) CommandName() string      { return "subscribers.ResumeBilling" }
 func (ExpireSubscription) CommandName() string { return "subscribers.ExpireSubscription" }
 func (EndSubscription) CommandName() string    { return "subscribers.EndSubscription" }
 
@@ -159,6 +177,8 @@ func (ReissuePeriod) subscriptionCommand()      {}
 func (UndoPeriod) subscriptionCommand()         {}
 func (PauseSubscription) subscriptionCommand()  {}
 func (ResumeSubscription) subscriptionCommand() {}
+func (SuspendBilling) subscriptionCommand()     {}
+func (ResumeBilling) subscriptionCommand()      {}
 func (ExpireSubscription) subscriptionCommand() {}
 func (EndSubscription) subscriptionCommand()    {}
 
@@ -171,6 +191,8 @@ func (c ReissuePeriod) Target() Target      { return At(SubscriptionCategory, c.
 func (c UndoPeriod) Target() Target         { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c PauseSubscription) Target() Target  { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c ResumeSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c SuspendBilling) Target() Target     { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c ResumeBilling) Target() Target      { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c ExpireSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c EndSubscription) Target() Target    { return At(SubscriptionCategory, c.SubscriptionID) }
 
@@ -191,6 +213,8 @@ func (ExtendSubscription) Validate() error { return nil }
 func (WithdrawPeriod) Validate() error     { return nil }
 func (CancelPeriod) Validate() error       { return nil }
 func (ReissuePeriod) Validate() error      { return nil }
+func (SuspendBilling) Validate() error     { return nil }
+func (ResumeBilling) Validate() error      { return nil }
 func (ExpireSubscription) Validate() error { return nil }
 
 // Validate checks form only.

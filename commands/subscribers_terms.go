@@ -44,6 +44,12 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 	f.Check(t.Mode == events.Prepaid || t.Mode == events.Postpaid, "billing.mode", "must be prepaid or postpaid")
 	late := t.LateRenewal.WithDefault()
 	f.Check(late == events.FromPayment || late == events.FromExpiry, "lateRenewal", "must be payment or expiry")
+	part := t.PartialPayment.WithDefault()
+	f.Check(part == events.PartIsCredit || part == events.PartIsDays, "partialPayment", "must be credit or days")
+	f.Check(part != events.PartIsDays || t.AnchorDay == 0, "partialPayment",
+		"must be credit where a billing day is fixed: days would end on another one")
+	f.Check(slices.Contains([]events.SuspendedBilling{events.BillAll, events.BillNothing, events.BillUsedDays},
+		t.BillWhileSuspended.WithDefault()), "billWhileSuspended", "must be yes, no or days")
 	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week or month")
 	f.Check(t.AnchorDay >= 0 && t.AnchorDay <= MaxBillingDay, "billing.anchor",
 		"must be anniversary, or a day from 1 to %d", MaxBillingDay)

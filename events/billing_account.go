@@ -149,8 +149,10 @@ type InvoicePaid struct {
 	SoldTo         id.Subscription `json:"soldTo,omitzero"` // as in InvoiceDrafted
 	PeriodFrom     time.Time       `json:"periodFrom,omitzero"`
 	PeriodTo       time.Time       `json:"periodTo,omitzero"`
-	At             time.Time       `json:"at"`
-	After          Books           `json:"after,omitzero"`
+	// Part has the days that the invoice is for, where a credit note left some of its period only.
+	Part  PartPeriod `json:"part,omitzero"`
+	At    time.Time  `json:"at"`
+	After Books      `json:"after,omitzero"`
 }
 
 // InvoiceCancelled records that credit notes cover an invoice completely, whether it was paid before or not: nothing is
@@ -193,7 +195,10 @@ type CreditNoteDrafted struct {
 	Prefix       string          `json:"prefix"` // of the number that it will get
 	// ReplacedBy is the corrected invoice that takes the place of the whole one: its number comes before the note's.
 	ReplacedBy id.Invoice `json:"replacedBy,omitzero"`
-	DraftedAt  time.Time  `json:"draftedAt"`
+	// Leaves are the days that are left of the invoice's period where the note is over the others: what was paid buys
+	// them. The zero value leaves the period as it is.
+	Leaves    PartPeriod `json:"leaves,omitzero"`
+	DraftedAt time.Time  `json:"draftedAt"`
 }
 
 // CreditNoteIssued records that a part of an invoice is not charged any more. The note's money covers its own invoice:

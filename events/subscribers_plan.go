@@ -41,6 +41,31 @@ const (
 // WithDefault replaces the empty text by its meaning.
 func (l LateRenewal) WithDefault() LateRenewal { return cmp.Or(l, FromPayment) }
 
+// PartialPayment says what becomes of a part of the price when a prepaid customer has no paid time left.
+type PartialPayment string
+
+// The ways. The empty text, in terms recorded before there was a choice, means PartIsCredit.
+const (
+	PartIsCredit PartialPayment = "credit" // it is kept until the rest is paid
+	PartIsDays   PartialPayment = "days"   // it buys the days that it pays (docs/rules/subscribers.md#partial-payment)
+)
+
+// WithDefault replaces the empty text by its meaning.
+func (p PartialPayment) WithDefault() PartialPayment { return cmp.Or(p, PartIsCredit) }
+
+// SuspendedBilling says what is billed while a postpaid customer who does not pay is cut off.
+type SuspendedBilling string
+
+// The ways. The empty text, in terms recorded before there was a choice, means BillAll.
+const (
+	BillAll      SuspendedBilling = "yes"  // periods follow each other as if there was service
+	BillNothing  SuspendedBilling = "no"   // no period begins; the present one is paid whole
+	BillUsedDays SuspendedBilling = "days" // as a pause: the present period ends later, or its days are credited
+)
+
+// WithDefault replaces the empty text by its meaning.
+func (b SuspendedBilling) WithDefault() SuspendedBilling { return cmp.Or(b, BillAll) }
+
 // Rates are the speeds in kbit/s, from the customer's point of view.
 type Rates struct {
 	Down int64 `json:"down"`
@@ -63,12 +88,18 @@ type PlanTerms struct {
 	Access    AccessTerms     `json:"access,omitzero"`
 	// LateRenewal counts for prepaid only: postpaid periods follow each other whether they are paid or not.
 	LateRenewal LateRenewal `json:"lateRenewal,omitempty"`
+	// PartialPayment counts for prepaid only, and for periods that are longer than a day.
+	PartialPayment PartialPayment `json:"partialPayment,omitempty"`
+	// BillWhileSuspended counts for postpaid only: prepaid periods begin with their payment.
+	BillWhileSuspended SuspendedBilling `json:"billWhileSuspended,omitempty"`
 }
 
 // Equal reports whether two terms mean the same.
 func (t PlanTerms) Equal(u PlanTerms) bool {
 	t.Access, u.Access = t.Access.WithDefaults(), u.Access.WithDefaults()
 	t.LateRenewal, u.LateRenewal = t.LateRenewal.WithDefault(), u.LateRenewal.WithDefault()
+	t.PartialPayment, u.PartialPayment = t.PartialPayment.WithDefault(), u.PartialPayment.WithDefault()
+	t.BillWhileSuspended, u.BillWhileSuspended = t.BillWhileSuspended.WithDefault(), u.BillWhileSuspended.WithDefault()
 	return reflect.DeepEqual(t, u)
 }
 

@@ -81,7 +81,7 @@ func (e PeriodDue) Net() money.Amount {
 	return net
 }
 
-// PartPeriod is a number of the days of a billing month, counted by the organization's calendar.
+// PartPeriod is a number of the days of a period, counted by the organization's calendar.
 type PartPeriod struct {
 	Days int `json:"days"`
 	Of   int `json:"of"`
@@ -162,6 +162,8 @@ type SubscriptionExtended struct {
 	// Credits are the days before the payment that are not to be paid, where the period ends on a fixed billing day and
 	// cannot end later instead.
 	Credits []DaysCredit `json:"credits,omitempty"`
+	// Part is the part of the period that was bought, as in InvoicePaid; the zero value is the whole one.
+	Part PartPeriod `json:"part,omitzero"`
 }
 
 // PeriodWithdrawn records that the payment of a period was taken back. The period is due again
@@ -235,6 +237,28 @@ type SubscriptionResumed struct {
 	At      time.Time    `json:"at"`
 }
 
+// BillingSuspended records that a postpaid customer was cut off under terms by which that is not billed: no period
+// becomes due until BillingResumed.
+type BillingSuspended struct {
+	SubscriptionID id.Subscription  `json:"subscriptionId"`
+	SubscriberID   id.Subscriber    `json:"subscriberId"`
+	By             SuspendedBilling `json:"by"` // the term: no or days
+	At             time.Time        `json:"at"` // of the cut
+}
+
+// BillingResumed records that the customer is served again, or that another stop takes over. What is not billed is the
+// time [From, At); both are the same when nothing was missed.
+type BillingResumed struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	From           time.Time       `json:"from"`
+	PaidUntil      time.Time       `json:"paidUntil,omitzero"`
+	NextFrom       time.Time       `json:"nextFrom"`          // start of the next due period
+	Moved          []PeriodPlace   `json:"moved,omitempty"`   // periods that lie elsewhere since this event
+	Credits        []DaysCredit    `json:"credits,omitempty"` // as in SubscriptionResumed
+	At             time.Time       `json:"at"`
+}
+
 // SubscriptionEnded records the end of a subscription, which never starts again.
 type SubscriptionEnded struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
@@ -266,6 +290,8 @@ func (PeriodCancelled) EventType() string           { return "subscribers.Period
 func (PeriodReissued) EventType() string            { return "subscribers.PeriodReissued.v1" }
 func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v2" }
 func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v3" }
+func (BillingSuspended) EventType() string          { return "subscribers.BillingSuspended.v1" }
+func (BillingResumed) EventType() string            { return "subscribers.BillingResumed.v1" }
 func (SubscriptionEnded) EventType() string         { return "subscribers.SubscriptionEnded.v2" }
 func (SubscriptionPeriodClosed) EventType() string  { return "subscribers.SubscriptionPeriodClosed.v1" }
 func (SubscriptionCreated) subscriptionEvent()      {}
@@ -277,6 +303,8 @@ func (PeriodCancelled) subscriptionEvent()          {}
 func (PeriodReissued) subscriptionEvent()           {}
 func (SubscriptionPaused) subscriptionEvent()       {}
 func (SubscriptionResumed) subscriptionEvent()      {}
+func (BillingSuspended) subscriptionEvent()         {}
+func (BillingResumed) subscriptionEvent()           {}
 func (SubscriptionEnded) subscriptionEvent()        {}
 func (SubscriptionPeriodClosed) subscriptionEvent() {}
 

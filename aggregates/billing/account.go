@@ -27,7 +27,8 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 		Commands: []commands.AccountCommand{
 			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.DraftTopUpInvoice{},
 			commands.IssueInvoice{}, commands.VoidInvoice{},
-			commands.DraftCreditNote{}, commands.CreditDays{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
+			commands.DraftCreditNote{}, commands.CreditDays{}, commands.SellDays{}, commands.IssueCreditNote{},
+			commands.CreditReceipt{},
 			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
 			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{}, commands.TellCredit{},
 			commands.PayOrders{}, commands.VoidOrders{}, commands.CarryBalanceOver{}, commands.TakeBackInvoice{},
@@ -71,15 +72,16 @@ type Invoice struct {
 	Once           money.Amount // the part of Total of which no day of its period has a share
 	Due            money.Amount
 	DueOn          calendar.Date
-	Seq            int          // 1 for the invoice issued first, 0 for a draft
-	Paid           bool         // InvoicePaid was recorded and no InvoiceReopened after it
-	Cancelled      bool         // InvoiceCancelled was recorded
-	WroteOff       bool         // InvoiceWrittenOff was recorded
-	Noted          money.Amount // sum of its credit notes, drafted ones included
-	WrittenOff     money.Amount // sum of the write-offs on it
-	Recovered      money.Amount // the part of WrittenOff that later money covers
-	Waived         bool         // its period never began: money that names it recovers nothing
-	ReplacedBy     id.Invoice   // the corrected one, in its place once its credit note is issued
+	Seq            int               // 1 for the invoice issued first, 0 for a draft
+	Paid           bool              // InvoicePaid was recorded and no InvoiceReopened after it
+	Cancelled      bool              // InvoiceCancelled was recorded
+	WroteOff       bool              // InvoiceWrittenOff was recorded
+	Noted          money.Amount      // sum of its credit notes, drafted ones included
+	WrittenOff     money.Amount      // sum of the write-offs on it
+	Recovered      money.Amount      // the part of WrittenOff that later money covers
+	Waived         bool              // its period never began: money that names it recovers nothing
+	ReplacedBy     id.Invoice        // the corrected one, in its place once its credit note is issued
+	Part           events.PartPeriod // that of events.InvoicePaid
 }
 
 // Receipt is money that was booked on the account, and what it is for. Number is the provider's receipt number, or the
@@ -284,6 +286,8 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		return decideDraftCreditNote(s, c, now)
 	case commands.CreditDays:
 		return decideCreditDays(s, c, now)
+	case commands.SellDays:
+		return decideSellDays(s, c, now), nil
 	case commands.IssueCreditNote:
 		return decideIssueCreditNote(s, c, now)
 	case commands.CreditReceipt:

@@ -82,6 +82,9 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 	case events.CreditNoteDrafted:
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Noted, inv.ReplacedBy = inv.Noted.Add(e.Amount), e.ReplacedBy
+		if !e.Leaves.IsZero() {
+			inv.Part = e.Leaves
+		}
 		s.Notes = with(s.Notes, e.CreditNoteID, Note{InvoiceID: e.InvoiceID, Amount: e.Amount, Reason: e.Reason})
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.CreditNoteIssued:

@@ -35,25 +35,26 @@ type accountOpening struct {
 
 // openingInvoice is the durable form of Invoice. Names of fields never change.
 type openingInvoice struct {
-	SubscriptionID id.Subscription `json:"sub,omitzero"`
-	SoldTo         id.Subscription `json:"soldTo,omitzero"`
-	Order          bool            `json:"order,omitempty"`
-	PeriodFrom     time.Time       `json:"from,omitzero"`
-	PeriodTo       time.Time       `json:"to,omitzero"`
-	Number         string          `json:"number,omitempty"`
-	Total          int64           `json:"total"`
-	Once           int64           `json:"once,omitempty"`
-	Due            int64           `json:"due,omitempty"`
-	DueOn          calendar.Date   `json:"dueOn"`
-	Seq            int             `json:"seq,omitempty"`
-	Paid           bool            `json:"paid,omitempty"`
-	Cancelled      bool            `json:"cancelled,omitempty"`
-	WroteOff       bool            `json:"wroteOff,omitempty"`
-	Noted          int64           `json:"noted,omitempty"`
-	WrittenOff     int64           `json:"writtenOff,omitempty"`
-	Recovered      int64           `json:"recovered,omitempty"`
-	Waived         bool            `json:"waived,omitempty"`
-	ReplacedBy     id.Invoice      `json:"replacedBy,omitzero"`
+	SubscriptionID id.Subscription   `json:"sub,omitzero"`
+	SoldTo         id.Subscription   `json:"soldTo,omitzero"`
+	Order          bool              `json:"order,omitempty"`
+	PeriodFrom     time.Time         `json:"from,omitzero"`
+	PeriodTo       time.Time         `json:"to,omitzero"`
+	Number         string            `json:"number,omitempty"`
+	Total          int64             `json:"total"`
+	Once           int64             `json:"once,omitempty"`
+	Due            int64             `json:"due,omitempty"`
+	DueOn          calendar.Date     `json:"dueOn"`
+	Seq            int               `json:"seq,omitempty"`
+	Paid           bool              `json:"paid,omitempty"`
+	Cancelled      bool              `json:"cancelled,omitempty"`
+	WroteOff       bool              `json:"wroteOff,omitempty"`
+	Noted          int64             `json:"noted,omitempty"`
+	WrittenOff     int64             `json:"writtenOff,omitempty"`
+	Recovered      int64             `json:"recovered,omitempty"`
+	Waived         bool              `json:"waived,omitempty"`
+	ReplacedBy     id.Invoice        `json:"replacedBy,omitzero"`
+	Part           events.PartPeriod `json:"part,omitzero"`
 }
 
 // openingReceipt is the durable form of Receipt. Names of fields never change.
@@ -139,7 +140,7 @@ func openingAccount(opening []byte) Account {
 			PeriodTo: i.PeriodTo, Number: i.Number,
 			Total: amount(i.Total), Once: amount(i.Once), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 			Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: amount(i.Noted), WrittenOff: amount(i.WrittenOff),
-			Recovered: amount(i.Recovered), Waived: i.Waived, ReplacedBy: i.ReplacedBy,
+			Recovered: amount(i.Recovered), Waived: i.Waived, ReplacedBy: i.ReplacedBy, Part: i.Part,
 		}
 	}
 	return Account{
@@ -164,7 +165,7 @@ func closeInvoice(i Invoice) openingInvoice {
 		PeriodTo: i.PeriodTo, Number: i.Number,
 		Total: i.Total.Minor, Once: i.Once.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 		Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: i.Noted.Minor, WrittenOff: i.WrittenOff.Minor,
-		Recovered: i.Recovered.Minor, Waived: i.Waived, ReplacedBy: i.ReplacedBy,
+		Recovered: i.Recovered.Minor, Waived: i.Waived, ReplacedBy: i.ReplacedBy, Part: i.Part,
 	}
 }
 

@@ -156,7 +156,7 @@ func (b *booking) settle(invoice id.Invoice) {
 	default:
 		b.record(events.InvoicePaid{
 			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
-			SoldTo: inv.SoldTo, PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, At: b.now,
+			SoldTo: inv.SoldTo, PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, Part: inv.Part, At: b.now,
 		})
 	}
 }

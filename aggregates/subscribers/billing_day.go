@@ -72,8 +72,12 @@ func daysWithout(in Span, times []events.TimeSpan, zone *time.Location) int {
 	return count
 }
 
-// days is the number of local days that a period in a place is for; a pause that made it end later is none of them.
+// days is the number of local days that the invoice of a period in a place was made for; a pause that made it end later
+// is none of them.
 func (s Subscription) days(p Period, place Span) int {
+	if p.Of > 0 {
+		return p.Of
+	}
 	count := s.daysIn(place)
 	if p.BillingDay > 0 {
 		return count

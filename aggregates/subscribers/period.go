@@ -58,8 +58,9 @@ type Period struct {
 	// BillingDay is the day of the month on which the period ends, 1 to 28; 0 = the anniversary. Gaps do not make it
 	// end later: the days in them are credited instead.
 	BillingDay int
-	// Days is the length of a part of a billing month, in local days; 0 = a whole period.
-	Days int
+	// Days is the length of a part of a period, in local days; 0 = a whole period. Of are the days of the whole one
+	// where the part was bought by a partial payment; 0 = it is a part of a billing month.
+	Days, Of int
 	// Fixed is the place of an old postpaid period that still waits for money while those around it are no longer kept.
 	// Zero = the place is computed.
 	Fixed Span
@@ -128,12 +129,15 @@ func (c *Course) add(p Period, gaps []Span, grants []Grant, zone *time.Location)
 		return c.addByDays(p, zone)
 	}
 	from, to := c.End, p.Unit.After(c.End, c.Anchor, zone)
-	if p.KeepsTime && !c.Begun.IsZero() {
+	switch {
+	case p.Of > 0:
+		to = c.End.In(zone).AddDate(0, 0, p.Days).UTC()
+	case p.KeepsTime && !c.Begun.IsZero():
 		to = p.Unit.Next(c.End, c.Anchor, c.Begun, zone)
 	}
 	c.End = granted(from, stretched(from, to, gaps), grants, zone)
 	switch {
-	case !c.End.Equal(to):
+	case p.Of > 0 || !c.End.Equal(to):
 		c.Anchor, c.Begun = anchorAt(c.End, c.Anchor, zone), c.End
 	case p.Unit == calendar.Hour:
 		c.Begun = c.End

@@ -103,6 +103,10 @@ func (p *played) watch(e events.SubscriptionEvent) {
 		p.credit(e.Credits)
 		p.until = e.PaidUntil
 		place(e.Moved)
+	case events.BillingResumed:
+		p.credit(e.Credits)
+		p.until = e.PaidUntil
+		place(e.Moved)
 	case events.PeriodDue:
 		place([]events.PeriodPlace{{InvoiceID: e.InvoiceID, From: e.From, To: e.To}})
 	case events.SubscriptionCreated, events.SubscriptionActivated, events.SubscriptionPaused, events.SubscriptionEnded,
@@ -205,7 +209,7 @@ func (p *played) one(list []id.Invoice) (id.Invoice, bool) {
 // step lets some hours pass, then does one random thing. Cancelling is drawn only when it is wanted.
 func (p *played) step(cancels bool) {
 	p.pass(time.Duration(rapid.IntRange(0, 40).Draw(p.r, "hours")) * time.Hour)
-	switch rapid.IntRange(0, 9).Draw(p.r, "step") {
+	switch rapid.IntRange(0, 11).Draw(p.r, "step") {
 	case 0:
 		p.do(commands.PauseSubscription{SubscriptionID: subscription, Reason: "x"})
 	case 1:
@@ -225,6 +229,10 @@ func (p *played) step(cancels bool) {
 			subscribers.Subscriptions().Close(p.short))
 	case 6:
 		p.do(commands.MakePeriodDue{SubscriptionID: subscription})
+	case 7:
+		p.do(commands.SuspendBilling{SubscriptionID: subscription, At: p.at})
+	case 8:
+		p.do(commands.ResumeBilling{SubscriptionID: subscription, At: p.at})
 	default:
 		p.do(commands.MakePeriodDue{SubscriptionID: subscription})
 		if invoice, ok := p.one(p.s.Open()); ok {
@@ -274,7 +282,10 @@ func TestPeriods_APrepaidCustomerGetsWhatIsPaidAndNothingTwice(t *testing.T) {
 func TestPeriods_APostpaidLifeIsToldByItsEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		p := begin(r, events.Postpaid)
+		c := create(events.Postpaid)
+		c.Timezone, c.Terms.Period = "UTC", calendar.Day
+		c.Terms.BillWhileSuspended = rapid.SampledFrom(suspendedBillings).Draw(r, "billed while suspended")
+		p := play(r, c)
 		for range rapid.IntRange(1, 40).Draw(r, "steps") {
 			p.step(true)
 		}

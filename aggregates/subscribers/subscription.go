@@ -20,7 +20,8 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 		Commands: []commands.SubscriptionCommand{
 			commands.CreateSubscription{}, commands.MakePeriodDue{}, commands.ExtendSubscription{},
 			commands.WithdrawPeriod{}, commands.CancelPeriod{}, commands.ReissuePeriod{}, commands.PauseSubscription{},
-			commands.ResumeSubscription{}, commands.EndSubscription{}, commands.ExpireSubscription{},
+			commands.ResumeSubscription{}, commands.SuspendBilling{}, commands.ResumeBilling{},
+			commands.EndSubscription{}, commands.ExpireSubscription{},
 			commands.AssignAddresses{}, commands.SetCredentials{}, commands.ShowCredentials{},
 			commands.CompensateSubscription{}, commands.ChangePlan{}, commands.MovePlan{}, commands.ApplyPlanChange{},
 			commands.UndoPlanMove{}, commands.AddExtra{}, commands.RemoveExtra{},
@@ -68,6 +69,7 @@ type Subscription struct {
 	Addresses commands.ServiceAddresses
 	State     SubscriptionState
 	PausedAt  time.Time // start of the present pause; zero = not paused
+	Suspended Suspension
 	// EndedAt is when service ended, on the subscription's own clock; zero = not ended, or ended before it was kept.
 	EndedAt time.Time
 	// Base, Periods and Gaps are the facts from which the paid time follows; see Course.
@@ -122,6 +124,8 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s = s.told(e.At)
 		s.Gaps = withGap(s.Gaps, Span{s.PausedAt, e.At})
 		s.State, s.PausedAt, s.Dropped = Active, time.Time{}, time.Time{}
+	case events.BillingSuspended, events.BillingResumed:
+		return s.suspended(e)
 	case events.SubscriptionCompensated:
 		return s.compensated(e)
 	case events.CompensationTakenBack:
@@ -211,6 +215,9 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 		p.State = PeriodPaid
 		if !begins.IsZero() {
 			p.Begins, p.Anchor = begins, 0
+		}
+		if !e.Part.IsZero() {
+			p.Days, p.Of = e.Part.Days, e.Part.Of
 		}
 	})
 	s.Gaps = withGap(s.Gaps, Span{e.UnservedFrom, e.UnservedTo})

@@ -46,6 +46,30 @@ func decideSubscription(
 		return decideExpire(s, now), nil
 	case commands.CompensateSubscription:
 		return decideCompensate(s, c, now)
+	case commands.SuspendBilling:
+		return decideSuspendBilling(s, c), nil
+	case commands.ResumeBilling:
+		return s.billingResumed(c.At), nil
+	case commands.ChangePlan, commands.UndoPlanMove, commands.MovePlan, commands.ApplyPlanChange, commands.AddExtra,
+		commands.RemoveExtra:
+		return decidePrice(s, c, now)
+	case commands.TakeBackCompensation:
+		return decideTakeBackCompensation(s, c, now)
+	case commands.AssignAddresses:
+		return decideAddresses(s, c, now)
+	case commands.SetCredentials:
+		return decideCredentials(s, c, now)
+	case commands.ShowCredentials:
+		return []events.SubscriptionEvent{events.SubscriptionCredentialsShown{
+			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, PasswordRef: c.PasswordRef, At: now,
+		}}, nil
+	}
+	return nil, nil
+}
+
+// decidePrice dispatches what changes the price of the next invoices.
+func decidePrice(s Subscription, c commands.SubscriptionCommand, now time.Time) ([]events.SubscriptionEvent, error) {
+	switch c := c.(type) {
 	case commands.ChangePlan:
 		return decideChangePlan(s, c, now)
 	case commands.UndoPlanMove:
@@ -58,16 +82,6 @@ func decideSubscription(
 		return decideAddExtra(s, c, now)
 	case commands.RemoveExtra:
 		return decideRemoveExtra(s, c, now)
-	case commands.TakeBackCompensation:
-		return decideTakeBackCompensation(s, c, now)
-	case commands.AssignAddresses:
-		return decideAddresses(s, c, now)
-	case commands.SetCredentials:
-		return decideCredentials(s, c, now)
-	case commands.ShowCredentials:
-		return []events.SubscriptionEvent{events.SubscriptionCredentialsShown{
-			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, PasswordRef: c.PasswordRef, At: now,
-		}}, nil
 	}
 	return nil, nil
 }
@@ -111,13 +125,14 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 
 // decidePeriodDue makes the next period due. It gives no event while the subscription is ended or paused, while a
 // prepaid period waits for money, or before the present postpaid period ends; asked for a day, nor before the period
-// becomes due on it. What an undo took back waits for a person or for money.
+// becomes due on it; nor while a customer is cut off who is not billed for that. What an undo took back waits for a
+// person or for money.
 func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
 	if !s.Undone.IsZero() && (c.Received || c.Again && c.RunID == s.Undone) {
 		s.Undone, s.Dropped = id.BillingRun{}, time.Time{}
 	}
 	switch {
-	case s.State == Ended || s.State == Paused || !s.Undone.IsZero():
+	case s.State == Ended || s.State == Paused || !s.Suspended.IsZero() || !s.Undone.IsZero():
 		return nil
 	case s.Terms.Mode == events.Prepaid && slices.ContainsFunc(s.Periods, Period.open):
 		return nil
@@ -154,9 +169,9 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 		}
 		return []events.SubscriptionEvent{s.withExtras(period)}
 	}
-	period.From = latest(s.StartsAt, course.End)
+	period.From = latest(s.StartsAt, s.afterPause(course.End))
 	if terms.AnchorDay > 0 {
-		period = s.byBillingDay(period, latest(s.StartsAt, s.afterPause(course.End)))
+		period = s.byBillingDay(period, period.From)
 	}
 	period.To = evolveSubscription(s, period).Course().End
 	period.DueAt = period.To
@@ -196,7 +211,7 @@ func decideExtend(
 	}
 	paid := events.SubscriptionExtended{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
-		PaidAt: c.PaidAt, Begins: s.begins(p, before, c.PaidAt),
+		PaidAt: c.PaidAt, Begins: s.begins(p, before, c.PaidAt), Part: c.Part,
 	}
 	if p.BillingDay > 0 {
 		return s.paidByBillingDay(at, paid, c.Served), nil
@@ -299,10 +314,14 @@ func (s Subscription) unserved(before Course, paidAt time.Time) Span {
 	return Span{from, to}
 }
 
-// running is the instant on the subscription's own clock, which stops during a pause.
+// running is the instant on the subscription's own clock, which stops during a pause, and while a customer is cut off
+// who pays for used days only.
 func (s Subscription) running(at time.Time) time.Time {
 	if s.State == Paused && at.After(s.PausedAt) {
 		return s.PausedAt
+	}
+	if s.Suspended.stops() && at.After(s.Suspended.At) {
+		return s.Suspended.At
 	}
 	return at
 }
@@ -418,40 +437,6 @@ func (s Subscription) dropped(event events.PeriodCancelled, now time.Time) event
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 	event.UnservedSince = s.stopped(before, next.Periods, now)
 	return event
-}
-
-// decidePause pauses an active subscription; a paused one gives no event.
-func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
-	switch s.State {
-	case Paused:
-		return nil, nil
-	case Active:
-		return []events.SubscriptionEvent{events.SubscriptionPaused{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
-			Reason: personal.Of(c.Reason), At: now}}, nil
-	}
-	return nil, failure.NewConflict("subscription_not_active", "Only an active subscription can be paused.")
-}
-
-// decideResume ends the pause, which becomes a gap: the periods around it end later by its length, and it is not
-// billed.
-func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
-	switch s.State {
-	case Active:
-		return nil, nil
-	case Paused:
-		resumed := events.SubscriptionResumed{
-			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
-		}
-		next, before := evolveSubscription(s, resumed), s.Course()
-		after := next.Course()
-		resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
-		resumed.Credits = s.pausedDays(Span{s.PausedAt, now})
-		if s.Terms.Mode == events.Postpaid {
-			resumed.NextFrom = next.afterPause(after.End)
-		}
-		return []events.SubscriptionEvent{resumed}, nil
-	}
-	return nil, failure.NewConflict("subscription_not_paused", "Only a paused subscription can be resumed.")
 }
 
 // decideExpire ends a prepaid subscription that has waited long enough for its first payment.

@@ -37,6 +37,7 @@ type subscriptionOpening struct {
 	StartsAt      time.Time         `json:"startsAt"`
 	State         SubscriptionState `json:"state"`
 	PausedAt      time.Time         `json:"pausedAt,omitzero"`
+	Suspended     openingSuspension `json:"suspended,omitzero"`
 	EndedAt       time.Time         `json:"endedAt,omitzero"`
 	Base          openingBase       `json:"base,omitzero"`
 	Periods       []openingPeriod   `json:"periods,omitempty"`
@@ -119,9 +120,16 @@ type openingPeriod struct {
 	Timeless   bool         `json:"timeless,omitempty"`
 	BillingDay int          `json:"billingDay,omitempty"`
 	Days       int          `json:"days,omitempty"`
+	Of         int          `json:"of,omitempty"`
 	Undone     bool         `json:"undone,omitempty"`
 	Fixed      openingSpan  `json:"fixed,omitzero"`
 	Price      money.Amount `json:"price,omitzero"` // absent = that of the subscription's terms
+}
+
+// openingSuspension is the durable form of Suspension. Names of fields never change.
+type openingSuspension struct {
+	At time.Time               `json:"at"`
+	By events.SuspendedBilling `json:"by"`
 }
 
 // openingSpan is the durable form of Span. Names of fields never change.
@@ -155,7 +163,8 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 		PlanVersion: s.PlanVersion, Planned: openingChange(s.Planned), Moved: closeMove(s.Moved), Changes: s.Changes,
 		Terms: s.Terms, Extras: s.Extras,
 		Timezone: s.Timezone, StartsAt: s.StartsAt, State: s.State, PausedAt: s.PausedAt,
-		EndedAt: s.EndedAt, Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
+		Suspended: openingSuspension(s.Suspended), EndedAt: s.EndedAt,
+		Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
 		Dropped: s.Dropped, Undone: s.Undone, PasswordRef: s.PasswordRef, FormerRef: s.FormerRef,
 		CompensatedUntil: s.CompensatedUntil,
 	}
@@ -186,7 +195,7 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 func (s Subscription) closePeriod(p Period) openingPeriod {
 	o := openingPeriod{
 		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, BillingDay: p.BillingDay,
-		Days: p.Days, Undone: p.Undone, Fixed: openingSpan(p.Fixed), Price: p.Price,
+		Days: p.Days, Of: p.Of, Undone: p.Undone, Fixed: openingSpan(p.Fixed), Price: p.Price,
 	}
 	if p.InvoiceID != s.invoiceOf(p.Ordinal) {
 		o.InvoiceID = p.InvoiceID
@@ -218,7 +227,8 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		Terms: o.Terms, Planned: PlannedChange(o.Planned), Moved: o.Moved.open(), Changes: o.Changes,
 		Extras: o.Extras, Called: e.Extras,
 		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
-		EndedAt: o.EndedAt, Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
+		Suspended: Suspension(o.Suspended), EndedAt: o.EndedAt,
+		Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
 		Dropped: o.Dropped, PasswordRef: o.PasswordRef, FormerRef: o.FormerRef, CompensatedUntil: o.CompensatedUntil,
 		Undone: o.Undone,
 		Addresses: commands.ServiceAddresses{
@@ -233,7 +243,7 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
 			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, BillingDay: p.BillingDay,
-			Days: p.Days, Undone: p.Undone, Fixed: Span(p.Fixed), Price: p.Price,
+			Days: p.Days, Of: p.Of, Undone: p.Undone, Fixed: Span(p.Fixed), Price: p.Price,
 		}
 		if read.InvoiceID.IsZero() {
 			read.InvoiceID = s.invoiceOf(p.Ordinal)

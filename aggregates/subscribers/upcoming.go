@@ -16,7 +16,7 @@ type Coming struct {
 
 // Upcoming lists the next periods that become due after an instant, at most a number of them, when nothing changes and
 // each prepaid one is paid on its due instant, those that wait now included. It asks the decisions themselves, so that
-// it cannot differ from what they do. A subscription that is paused or has ended has none.
+// it cannot differ from what they do. A subscription that is paused, cut off and not billed, or has ended has none.
 func (s Subscription) Upcoming(now time.Time, most int) []Coming {
 	var list []Coming
 	for at := now; len(list) < most; {
@@ -62,9 +62,10 @@ func (s Subscription) paidInTime(at time.Time) Subscription {
 
 // nextDue is when the next period becomes due: for postpaid when it begins, for prepaid some time before the paid time
 // ends. It is false for a prepaid subscription of which no time is paid, and after its next period was dropped: then
-// only money brings the next one. It is false, too, while what an undo took back waits for a person.
+// only money brings the next one. It is false, too, while what an undo took back waits for a person, and while a
+// customer is cut off who is not billed.
 func (s Subscription) nextDue() (time.Time, bool) {
-	if !s.Undone.IsZero() {
+	if !s.Undone.IsZero() || !s.Suspended.IsZero() {
 		return time.Time{}, false
 	}
 	terms := s.nextTerms()

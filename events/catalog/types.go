@@ -55,6 +55,7 @@ func subscribers() []events.Event {
 		events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{},
 		events.PeriodWithdrawn{}, events.PeriodCancelled{},
 		events.PeriodReissued{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
+		events.BillingSuspended{}, events.BillingResumed{},
 		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{}, events.PaidTimeCarriedOver{},
 		events.ImportAsked{}, events.ImportPartDone{}, events.ImportFinished{},
 		events.PlanMoveAsked{}, events.PlanMovePartDone{}, events.PlanMoveFinished{},

@@ -106,40 +106,46 @@ func (billingAnchor) Texts() []string {
 
 // planRequest is the body of POST /plans (docs/rules/subscribers.md#plan-fields).
 type planRequest struct {
-	Code     string         `json:"code"`
-	Name     string         `json:"name"`
-	Kind     string         `json:"kind" enum:"pppoe,hotspot"`
-	Price    httpapi.Amount `json:"price"`
-	Currency string         `json:"currency,omitempty" doc:"the organization's; another is refused"`
-	Billing  planBilling    `json:"billing"`
-	Late     string         `json:"lateRenewal,omitempty" enum:"payment,expiry" doc:"payment when absent"`
-	Rates    planRates      `json:"rates"`
+	Code      string         `json:"code"`
+	Name      string         `json:"name"`
+	Kind      string         `json:"kind" enum:"pppoe,hotspot"`
+	Price     httpapi.Amount `json:"price"`
+	Currency  string         `json:"currency,omitempty" doc:"the organization's; another is refused"`
+	Billing   planBilling    `json:"billing"`
+	Late      string         `json:"lateRenewal,omitempty" enum:"payment,expiry" doc:"payment when absent"`
+	Partial   string         `json:"partialPayment,omitempty" enum:"credit,days" doc:"credit when absent"`
+	Suspended string         `json:"billWhileSuspended,omitempty" enum:"yes,no,days" doc:"yes when absent"`
+	Rates     planRates      `json:"rates"`
 	planAccess
 }
 
 // planPatch changes the fields that are given; code and currency never change.
 type planPatch struct {
-	Name    *string         `json:"name,omitempty"`
-	Kind    *string         `json:"kind,omitempty" enum:"pppoe,hotspot"`
-	Price   *httpapi.Amount `json:"price,omitempty"`
-	Billing *planBilling    `json:"billing,omitempty"`
-	Late    *string         `json:"lateRenewal,omitempty" enum:"payment,expiry"`
-	Rates   *planRates      `json:"rates,omitempty" doc:"replaces the present ones, burst included"`
+	Name      *string         `json:"name,omitempty"`
+	Kind      *string         `json:"kind,omitempty" enum:"pppoe,hotspot"`
+	Price     *httpapi.Amount `json:"price,omitempty"`
+	Billing   *planBilling    `json:"billing,omitempty"`
+	Late      *string         `json:"lateRenewal,omitempty" enum:"payment,expiry"`
+	Partial   *string         `json:"partialPayment,omitempty" enum:"credit,days"`
+	Suspended *string         `json:"billWhileSuspended,omitempty" enum:"yes,no,days"`
+	Rates     *planRates      `json:"rates,omitempty" doc:"replaces the present ones, burst included"`
 	planAccess
 }
 
 // planResponse is a plan as the API shows it (docs/rules/subscribers.md#plan-fields).
 type planResponse struct {
-	ID       id.Plan        `json:"id"`
-	Code     string         `json:"code"`
-	Name     string         `json:"name"`
-	Version  int            `json:"version"`
-	Kind     string         `json:"kind" enum:"pppoe,hotspot"`
-	Price    httpapi.Number `json:"price"`
-	Currency money.Currency `json:"currency"`
-	Billing  planBilling    `json:"billing"`
-	Late     string         `json:"lateRenewal" enum:"payment,expiry"`
-	Rates    planRates      `json:"rates"`
+	ID        id.Plan        `json:"id"`
+	Code      string         `json:"code"`
+	Name      string         `json:"name"`
+	Version   int            `json:"version"`
+	Kind      string         `json:"kind" enum:"pppoe,hotspot"`
+	Price     httpapi.Number `json:"price"`
+	Currency  money.Currency `json:"currency"`
+	Billing   planBilling    `json:"billing"`
+	Late      string         `json:"lateRenewal" enum:"payment,expiry"`
+	Partial   string         `json:"partialPayment" enum:"credit,days"`
+	Suspended string         `json:"billWhileSuspended" enum:"yes,no,days"`
+	Rates     planRates      `json:"rates"`
 	planAccess
 	Archived  bool          `json:"archived"`
 	CreatedAt time.Time     `json:"createdAt"`
@@ -182,10 +188,12 @@ func showPlan(r soldPlan) planResponse {
 	t := r.Terms
 	out := planResponse{
 		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(),
-		Currency: t.Price.Currency,
-		Billing:  showBilling(t),
-		Late:     string(t.LateRenewal.WithDefault()),
-		Rates:    showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), planAccess: showAccessTerms(t.Access),
+		Currency:  t.Price.Currency,
+		Billing:   showBilling(t),
+		Late:      string(t.LateRenewal.WithDefault()),
+		Partial:   string(t.PartialPayment.WithDefault()),
+		Suspended: string(t.BillWhileSuspended.WithDefault()),
+		Rates:     showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), planAccess: showAccessTerms(t.Access),
 		Archived: r.Archived, CreatedAt: r.CreatedAt, Versions: make([]planVersion, len(r.versions)),
 	}
 	for i, v := range r.versions {
@@ -204,8 +212,9 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 		Code: in.Code, Name: in.Name, Kind: in.Kind, Price: in.Price.Figure(), Currency: money.Currency(in.Currency),
 		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
 		Anchor: in.Billing.Anchor.day(),
-		Late:   events.LateRenewal(in.Late),
-		Rates:  events.Rates{Down: in.Rates.Down, Up: in.Rates.Up}, Access: in.change(&in.Rates), Invalid: invalid,
+		Late:   events.LateRenewal(in.Late), Partial: events.PartialPayment(in.Partial),
+		Suspended: events.SuspendedBilling(in.Suspended),
+		Rates:     events.Rates{Down: in.Rates.Down, Up: in.Rates.Up}, Access: in.change(&in.Rates), Invalid: invalid,
 	})
 	if err != nil {
 		return err
@@ -278,6 +287,8 @@ func (p planPatch) emptied(nulls map[string]bool) planPatch {
 	p.Name, p.Kind = httpapi.Emptied(p.Name, nulls["name"]), httpapi.Emptied(p.Kind, nulls["kind"])
 	p.Price, p.Billing = httpapi.Emptied(p.Price, nulls["price"]), httpapi.Emptied(p.Billing, nulls["billing"])
 	p.Late, p.Rates = httpapi.Emptied(p.Late, nulls["lateRenewal"]), httpapi.Emptied(p.Rates, nulls["rates"])
+	p.Partial = httpapi.Emptied(p.Partial, nulls["partialPayment"])
+	p.Suspended = httpapi.Emptied(p.Suspended, nulls["billWhileSuspended"])
 	p.OnLimit, p.Pool = httpapi.Emptied(p.OnLimit, nulls["onLimit"]), httpapi.Emptied(p.Pool, nulls["pool"])
 	p.IPv6, p.Cap = httpapi.Emptied(p.IPv6, nulls["ipv6"]), httpapi.Emptied(p.Cap, nulls["cap"])
 	p.Schedule = httpapi.Emptied(p.Schedule, nulls["schedule"])
@@ -291,7 +302,9 @@ func (p planPatch) emptied(nulls map[string]bool) planPatch {
 // revision is the patch in the form of the use case.
 func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
 	in := subscriberscases.RevisePlanInput{
-		PlanID: plan, Name: p.Name, Kind: p.Kind, Late: (*events.LateRenewal)(p.Late), Access: p.change(p.Rates),
+		PlanID: plan, Name: p.Name, Kind: p.Kind, Late: (*events.LateRenewal)(p.Late),
+		Partial: (*events.PartialPayment)(p.Partial), Suspended: (*events.SuspendedBilling)(p.Suspended),
+		Access: p.change(p.Rates),
 	}
 	if p.Rates != nil {
 		in.Rates = &events.Rates{Down: p.Rates.Down, Up: p.Rates.Up}

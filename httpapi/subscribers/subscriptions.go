@@ -126,6 +126,9 @@ type subscriptionResponse struct {
 	Currency      money.Currency         `json:"currency"`
 	Billing       planBilling            `json:"billing"`
 	Late          string                 `json:"lateRenewal" enum:"payment,expiry"`
+	Partial       string                 `json:"partialPayment" enum:"credit,days"`
+	Suspended     string                 `json:"billWhileSuspended" enum:"yes,no,days"`
+	UnbilledSince *time.Time             `json:"unbilledSince" doc:"cut off since then and not billed; null: it is"`
 	Rates         planRates              `json:"rates"`
 	Cap           *planCap               `json:"cap" doc:"null: none, and no traffic can be added"`
 	PlannedPlan   *plannedPlan           `json:"plannedPlan" doc:"null: the next period is of the present plan"`
@@ -181,8 +184,9 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: showBilling(t),
-		Late:    string(t.LateRenewal.WithDefault()),
-		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), Cap: showCap(t.Access.Cap),
+		Late:    string(t.LateRenewal.WithDefault()), Partial: string(t.PartialPayment.WithDefault()),
+		Suspended: string(t.BillWhileSuspended.WithDefault()), UnbilledSince: r.UnbilledSince,
+		Rates: showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), Cap: showCap(t.Access.Cap),
 		State: subscriptionState(r.State), Reason: r.Reason,
 		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
 		Dunning: dunningState(r), Access: r.Access(a.Clock.Now()), Username: r.Username,

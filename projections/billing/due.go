@@ -31,7 +31,7 @@ var dueDDL string
 func (Due) Name() string { return DueName }
 
 // Version must grow with every change to the table or to Apply.
-func (Due) Version() int { return 3 }
+func (Due) Version() int { return 4 }
 
 // DDL creates the table of due.sql.
 func (Due) DDL() string { return dueDDL }
@@ -47,6 +47,7 @@ func (Due) Handles() []string {
 		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.PeriodReissued{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.BillingSuspended{}.EventType(), events.BillingResumed{}.EventType(),
 		events.PaidTimeCarriedOver{}.EventType(), events.SubscriptionCompensated{}.EventType(),
 		events.SubscriptionPlanChanged{}.EventType(), events.PlanChangePlanned{}.EventType(),
 		events.PlanChangeDropped{}.EventType(),
@@ -103,6 +104,11 @@ func (Due) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionResumed:
 		change(v.SubscriptionID, `resting = false, dropped_at = null, paid_until = @until,
 			next_from = coalesce(@from, next_from)`,
+			pgx.NamedArgs{"until": micros(v.PaidUntil), "from": micros(v.NextFrom)})
+	case events.BillingSuspended:
+		change(v.SubscriptionID, `resting = true`, nil)
+	case events.BillingResumed:
+		change(v.SubscriptionID, `resting = false, dropped_at = null, paid_until = @until, next_from = @from`,
 			pgx.NamedArgs{"until": micros(v.PaidUntil), "from": micros(v.NextFrom)})
 	case events.SubscriptionPlanChanged:
 		change(v.SubscriptionID, `short = @short, ahead = @ahead`, billedBy(v.Terms))

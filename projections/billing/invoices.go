@@ -32,7 +32,7 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 7 }
+func (Invoices) Version() int { return 8 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
@@ -55,6 +55,7 @@ func (Invoices) Handles() []string {
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
 		events.PeriodCancelled{}.EventType(),
 		events.PeriodReissued{}.EventType(), events.SubscriptionResumed{}.EventType(),
+		events.BillingResumed{}.EventType(),
 		events.SubscriptionCompensated{}.EventType(),
 		events.CompensationTakenBack{}.EventType(),
 	}
@@ -224,6 +225,8 @@ func applyPlaces(w *runner.Writes, e events.Event) {
 	case events.CompensationTakenBack:
 		moved = v.Moved
 	case events.SubscriptionResumed:
+		moved = v.Moved
+	case events.BillingResumed:
 		moved = v.Moved
 	}
 	for _, p := range moved {

@@ -35,7 +35,7 @@ var bookSQL string
 func (Revenue) Name() string { return RevenueName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Revenue) Version() int { return 2 }
+func (Revenue) Version() int { return 3 }
 
 // DDL creates the tables of revenue.sql.
 func (Revenue) DDL() string { return revenueDDL }
@@ -55,6 +55,7 @@ func (Revenue) Handles() []string {
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
 		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
 		events.CompensationTakenBack{}.EventType(), events.PeriodReissued{}.EventType(),
+		events.BillingSuspended{}.EventType(), events.BillingResumed{}.EventType(),
 	}
 }
 
@@ -196,6 +197,15 @@ func (b booking) subscription(e events.Event) {
 	case events.SubscriptionPaused:
 		b.state(v.SubscriptionID, `update {schema}.sold set held = true where subscription_id = $1`)
 	case events.SubscriptionResumed:
+		for _, p := range v.Moved {
+			b.place(p)
+		}
+		b.state(v.SubscriptionID, `update {schema}.sold set held = false where subscription_id = $1`)
+	case events.BillingSuspended:
+		if v.By == events.BillUsedDays {
+			b.state(v.SubscriptionID, `update {schema}.sold set held = true where subscription_id = $1`)
+		}
+	case events.BillingResumed:
 		for _, p := range v.Moved {
 			b.place(p)
 		}

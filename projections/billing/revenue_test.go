@@ -139,10 +139,22 @@ func examples() map[string]struct {
 		SubscriptionID: sub,
 		Moved:          []events.PeriodPlace{{InvoiceID: invoiceID(1), From: exampleBegins, To: local(4, 20, 14, 5)}},
 	}}
+	cut := later{local(3, 20, 14, 5), events.BillingSuspended{SubscriptionID: sub, By: events.BillUsedDays}}
+	unbilled := later{local(3, 20, 14, 5), events.BillingSuspended{SubscriptionID: sub, By: events.BillNothing}}
+	served := later{local(3, 30, 14, 5), events.BillingResumed{
+		SubscriptionID: sub,
+		Moved:          []events.PeriodPlace{{InvoiceID: invoiceID(1), From: exampleBegins, To: local(4, 20, 14, 5)}},
+	}}
 	return map[string]struct {
 		later []later
 		want  [][2]int64
 	}{
+		"cut off, and used days are billed": {
+			[]later{cut, served}, [][2]int64{{120000, 19200}, {190000, 30400}, {0, 0}, {0, 0}},
+		},
+		"cut off, and the period is billed whole": {
+			[]later{unbilled}, [][2]int64{{220000, 35200}, {90000, 14400}, {0, 0}, {0, 0}},
+		},
 		"it runs": {nil, [][2]int64{{220000, 35200}, {90000, 14400}, {0, 0}, {0, 0}}},
 		"the payment is taken back": {
 			[]later{{local(4, 5, 10, 0), back}}, [][2]int64{{220000, 35200}, {-220000, -35200}, {0, 0}, {0, 0}},
@@ -258,6 +270,12 @@ func TestRevenue_StoryEndsInTheseRows(t *testing.T) {
 	later(3)
 	s.Add("subscription-story", events.SubscriptionResumed{SubscriptionID: sub, Moved: []events.PeriodPlace{
 		{InvoiceID: invoiceID(1), From: begins, To: ends.Add(72 * time.Hour)},
+	}})
+	later(1)
+	s.Add("subscription-story", events.BillingSuspended{SubscriptionID: sub, By: events.BillUsedDays})
+	later(1)
+	s.Add("subscription-story", events.BillingResumed{SubscriptionID: sub, Moved: []events.PeriodPlace{
+		{InvoiceID: invoiceID(1), From: begins, To: ends.Add(96 * time.Hour)},
 	}})
 	later(1)
 	s.Add("subscription-story", events.PeriodWithdrawn{SubscriptionID: sub, InvoiceID: invoiceID(1)},

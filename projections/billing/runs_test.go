@@ -69,6 +69,11 @@ func dues() []events.Event {
 		events.PaidTimeCarriedOver{SubscriptionID: line(11), PaidUntil: month.AddDate(0, 1, 0)},
 		sold(12, events.Prepaid, calendar.Month), due(12, 10, time.Time{}, none), paid(12, 10, month),
 		events.SubscriptionCompensated{SubscriptionID: line(12), PaidUntil: month.AddDate(0, 1, 0)},
+		sold(13, events.Postpaid, calendar.Month), due(13, 11, month, none), // is cut off and not billed
+		events.BillingSuspended{SubscriptionID: line(13), At: began},
+		sold(14, events.Postpaid, calendar.Month), due(14, 12, month, none), // was
+		events.BillingSuspended{SubscriptionID: line(14), At: began},
+		events.BillingResumed{SubscriptionID: line(14), NextFrom: month.AddDate(0, 2, 0)},
 	}
 }
 

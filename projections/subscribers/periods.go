@@ -82,6 +82,8 @@ func tellPaid(w *runner.Writes, e events.Envelope) {
 		of, back = v.SubscriptionID, true
 	case events.SubscriptionResumed:
 		of = v.SubscriptionID
+	case events.BillingResumed:
+		of = v.SubscriptionID
 	case events.SubscriptionCompensated:
 		of = v.SubscriptionID
 	case events.CompensationTakenBack:

@@ -19,6 +19,7 @@ func serviceEvents() []string {
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
 		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.BillingResumed{}.EventType(),
 		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
 		events.CompensationTakenBack{}.EventType(),
 		events.SubscriptionCredentialsSet{}.EventType(),
@@ -132,6 +133,9 @@ func lives(w *runner.Writes, e events.SubscriptionEvent) id.Subscriber {
 	case events.SubscriptionResumed:
 		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
 		return stands(w, v.SubscriberID, v.SubscriptionID, "active", v.At)
+	case events.BillingResumed:
+		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
+		return v.SubscriberID
 	case events.PaidTimeCarriedOver:
 		w.Exec(coversSQL, v.SubscriptionID, null.Time(v.PaidUntil))
 		return v.SubscriberID

@@ -30,7 +30,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 14 }
+func (Subscriptions) Version() int { return 15 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -47,6 +47,7 @@ func (Subscriptions) Handles() []string {
 		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
 		events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.BillingSuspended{}.EventType(), events.BillingResumed{}.EventType(),
 		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
 		events.PlanChangePlanned{}.EventType(), events.PlanChangeMoved{}.EventType(),
 		events.PlanChangeDropped{}.EventType(), events.ExtraAdded{}.EventType(), events.ExtraRemoved{}.EventType(),
@@ -82,8 +83,13 @@ set state = 'active', reason = $2, state_since = $3, paid_until = $4, revision =
 where subscription_id = $1`
 	compensatedSQL = `
 update {schema}.subscriptions set paid_until = $2, revision = $3 where subscription_id = $1`
+	billingSuspendedSQL = `
+update {schema}.subscriptions set unbilled_since = $2, revision = $3 where subscription_id = $1`
+	billingResumedSQL = `
+update {schema}.subscriptions set unbilled_since = null, paid_until = $2, revision = $3 where subscription_id = $1`
 	endedSQL = `
-update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4, state_event = $5
+update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4, state_event = $5,
+	unbilled_since = null
 where subscription_id = $1`
 	assignedSQL = `
 update {schema}.subscriptions
@@ -134,6 +140,11 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionResumed:
 		w.Exec(resumedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, null.Time(v.PaidUntil), revision)
+		place(w, v.SubscriptionID, v.Moved)
+	case events.BillingSuspended:
+		w.Exec(billingSuspendedSQL, v.SubscriptionID, v.At, revision)
+	case events.BillingResumed:
+		w.Exec(billingResumedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)
 		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionCompensated:
 		w.Exec(compensatedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)

@@ -22,6 +22,7 @@ create table {schema}.subscriptions (
   open_invoices uuid[] not null default '{}', -- oldest first
   created_at timestamptz not null,
   state_since timestamptz not null,
+  unbilled_since timestamptz, -- cut off since then and not billed for that; null = billed as usual
   state_event uuid, -- that told the state paused or ended; null in the others
   revision bigint not null
 );

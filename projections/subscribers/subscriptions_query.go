@@ -30,22 +30,23 @@ type SubscriptionRow struct {
 	ActivatedAt  *time.Time       `db:"activated_at"`
 	PaidUntil    *time.Time       `db:"paid_until"` // exclusive; nil before the first paid period
 	// PaidTold is when the event was recorded that told PaidUntil; nil before the first.
-	PaidTold     *time.Time  `db:"paid_told_at"`
-	PaidEvent    *id.Event   `db:"paid_told_event"`
-	PaidLost     *time.Time  `db:"paid_lost_at"` // as LostAt of an entitlement.Subscription; nil = never
-	Username     *string     `db:"username"`
-	PasswordRef  *id.Secret  `db:"password_ref"`
-	StaticIP     *string     `db:"static_ip"`
-	StaticIPv6   *string     `db:"static_ipv6_prefix"`
-	MACAddresses []string    `db:"mac_addresses"` // the only equipment that may sign in; empty = any
-	OpenInvoice  *id.Invoice `db:"open_invoice_id"`
-	CreatedAt    time.Time   `db:"created_at"`
-	StateSince   time.Time   `db:"state_since"`
-	StateEvent   *id.Event   `db:"state_event"` // that told the state paused or ended; nil in the others
-	Revision     int64       `db:"revision"`    // of the subscription's stream
-	Blocked      bool        `db:"blocked"`     // the subscriber is blocked by hand
-	Periods      []PeriodRow `db:"-"`           // the newest periods, newest first; only Get fills it
-	Extras       []ExtraRow  `db:"-"`           // in the order in which they were added; only Get fills it
+	PaidTold      *time.Time  `db:"paid_told_at"`
+	PaidEvent     *id.Event   `db:"paid_told_event"`
+	PaidLost      *time.Time  `db:"paid_lost_at"` // as LostAt of an entitlement.Subscription; nil = never
+	Username      *string     `db:"username"`
+	PasswordRef   *id.Secret  `db:"password_ref"`
+	StaticIP      *string     `db:"static_ip"`
+	StaticIPv6    *string     `db:"static_ipv6_prefix"`
+	MACAddresses  []string    `db:"mac_addresses"` // the only equipment that may sign in; empty = any
+	OpenInvoice   *id.Invoice `db:"open_invoice_id"`
+	CreatedAt     time.Time   `db:"created_at"`
+	StateSince    time.Time   `db:"state_since"`
+	StateEvent    *id.Event   `db:"state_event"`    // that told the state paused or ended; nil in the others
+	UnbilledSince *time.Time  `db:"unbilled_since"` // cut off since then and not billed for that; nil = billed as usual
+	Revision      int64       `db:"revision"`       // of the subscription's stream
+	Blocked       bool        `db:"blocked"`        // the subscriber is blocked by hand
+	Periods       []PeriodRow `db:"-"`              // the newest periods, newest first; only Get fills it
+	Extras        []ExtraRow  `db:"-"`              // in the order in which they were added; only Get fills it
 	// Dunning is the step of dunning, nil = none. Another read model has it: who reads the row fills it in, because
 	// access depends on it.
 	Dunning *entitlement.Dunning `db:"-"`
@@ -115,7 +116,7 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
 	s.planned, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event,
 	s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
-	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision,
+	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision, s.unbilled_since,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 21 }
+func (Timeline) Version() int { return 22 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -43,6 +43,7 @@ var timelineEvents = []events.Event{
 	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.SubscriptionCreated{}, events.PeriodDue{},
 	events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{}, events.PeriodCancelled{},
 	events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{},
+	events.BillingSuspended{}, events.BillingResumed{},
 	events.SubscriptionCompensated{}, events.SubscriptionPlanChanged{}, events.PlanChangePlanned{},
 	events.PlanChangeDropped{}, events.CompensationTakenBack{}, events.ExtraAdded{}, events.ExtraRemoved{},
 	events.ChargesDue{}, events.PeriodReissued{},
@@ -238,6 +239,9 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 	case events.PaidTimeCarriedOver:
 		return about(v.SubscriberID, v.SubscriptionID, "", says("paid_time_carried_over", Facts{Until: v.PaidUntil}))
 	case events.SubscriptionExtended:
+		if !v.Part.IsZero() {
+			return paid(v.SubscriberID, v.InvoiceID, "", says("days_bought", Facts{Days: v.Part.Days}))
+		}
 		return paid(v.SubscriberID, v.InvoiceID, "", says("subscription_extended", Facts{}))
 	case events.PeriodWithdrawn:
 		return paid(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(), says("period_withdrawn", Facts{}))
@@ -251,19 +255,9 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 		return paid(v.SubscriberID, v.InvoiceID, "", says("period_cancelled", Facts{}))
 	case events.PeriodReissued:
 		return paid(v.SubscriberID, v.CorrectedID, "", says("period_reissued", Facts{}))
-	case events.SubscriptionPaused:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_paused", Facts{}))
-	case events.SubscriptionResumed:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_resumed", Facts{}))
-	case events.SubscriptionCompensated:
-		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
-		if v.Days > 0 {
-			return about(v.SubscriberID, v.SubscriptionID, "", says("compensated_days", facts))
-		}
-		return about(v.SubscriberID, v.SubscriptionID, "", says("compensated_money", facts))
-	case events.CompensationTakenBack:
-		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
-		return about(v.SubscriberID, v.SubscriptionID, "", says("compensation_taken_back", facts))
+	case events.SubscriptionPaused, events.SubscriptionResumed, events.BillingSuspended, events.BillingResumed,
+		events.SubscriptionCompensated, events.CompensationTakenBack:
+		return ofStops(v)
 	case events.SubscriptionEnded:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_ended", Facts{}))
 	case events.SubscriptionAddressesAssigned:
@@ -276,6 +270,37 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 		events.ExtraRemoved, events.ChargesDue:
 		return ofPrice(v)
 	case events.PlanChangeMoved, events.SubscriptionPeriodClosed: // bookkeeping, no row
+	}
+	return happening{}
+}
+
+// ofStops tells of times without service, and what was given for them.
+func ofStops(e events.SubscriptionEvent) happening {
+	about := func(s id.Subscriber, of id.Subscription, reason string, told Sentence) happening {
+		return happening{subscriber: s, says: told, reason: reason, causeType: "subscription", cause: id.Any(of)}
+	}
+	switch v := e.(type) {
+	case events.SubscriptionPaused:
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_paused", Facts{}))
+	case events.SubscriptionResumed:
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_resumed", Facts{}))
+	case events.BillingSuspended:
+		return about(v.SubscriberID, v.SubscriptionID, "", says("billing_suspended", Facts{}))
+	case events.BillingResumed:
+		if v.From.Equal(v.At) {
+			return about(v.SubscriberID, v.SubscriptionID, "", says("billing_resumed", Facts{}))
+		}
+		missed := Facts{From: v.From, Until: v.At}
+		return about(v.SubscriberID, v.SubscriptionID, "", says("billing_resumed_missed", missed))
+	case events.SubscriptionCompensated:
+		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
+		if v.Days > 0 {
+			return about(v.SubscriberID, v.SubscriptionID, "", says("compensated_days", facts))
+		}
+		return about(v.SubscriberID, v.SubscriptionID, "", says("compensated_money", facts))
+	case events.CompensationTakenBack:
+		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
+		return about(v.SubscriberID, v.SubscriptionID, "", says("compensation_taken_back", facts))
 	}
 	return happening{}
 }

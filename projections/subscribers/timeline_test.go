@@ -245,7 +245,7 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	q := subscribersviews.TimelineQuery{Views: r.Views()}
 	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineFilter{},
 		subscribersviews.TimelineKey{}, 100)
-	if err != nil || len(all) != 32 {
+	if err != nil || len(all) != 34 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
 	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" ||

@@ -17,7 +17,7 @@ import (
 )
 
 // PeriodInvoices is a bus for processes. It makes a DraftInvoice of each DraftPeriodInvoice and DraftTopUpInvoice, with
-// the organization's present settings, and adds the prefix of credit notes to CreditDays, and to VoidOrders and a
+// the organization's present settings, and adds the prefix of credit notes to CreditDays, SellDays, VoidOrders and a
 // VoidInvoice with ReleaseMoney, whose place a credit note may take; other commands pass unchanged. Safe for concurrent
 // use.
 type PeriodInvoices struct{ *bus.Bus }
@@ -46,6 +46,12 @@ func (u PeriodInvoices) Execute(ctx context.Context, cmd commands.Command, meta 
 			cmd = c
 		}
 	case commands.CreditDays:
+		var err error
+		if c.Prefix, err = usecases.NotePrefix(ctx, u.Bus, meta.OrgID); err != nil {
+			return bus.Result{}, err
+		}
+		cmd = c
+	case commands.SellDays:
 		var err error
 		if c.Prefix, err = usecases.NotePrefix(ctx, u.Bus, meta.OrgID); err != nil {
 			return bus.Result{}, err

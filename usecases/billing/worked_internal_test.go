@@ -124,7 +124,7 @@ func (w *worked) money(c commands.AccountCommand) []events.AccountEvent {
 			w.invoices = append(w.invoices, e)
 		case events.InvoicePaid:
 			w.subscription(commands.ExtendSubscription{
-				SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: w.at,
+				SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: w.at, Part: e.Part,
 			})
 		case events.InvoiceCancelled:
 			w.cancelled(e)
@@ -270,17 +270,44 @@ func workedChanges(t *testing.T) []string {
 	part := sold(t, events.Prepaid, 1, false)
 	asked := part.last().Total.CeilMajor()
 	part.pays(asked)
-	list := []string{
-		"paused from 10 April to 20 April: " + w.note(),
+	list := append(workedParts(t),
+		"paused from 10 April to 20 April: "+w.note(),
 		fmt.Sprintf("ended on 20 April, paid afterwards: %s, and %s to pay", ended.note(),
 			figures(ended.account.Invoices[ended.last().InvoiceID].Due)),
-	}
+	)
 	list = append(list, workedExtras(t)...)
 	return append(append(list,
 		fmt.Sprintf("2,000.00 for an invoice of 1,500.00: %s of credit", figures(month.account.Credit())),
 		fmt.Sprintf("asked on the phone for %s: %d, of which %s is credit", figures(part.last().Total),
 			asked.Minor/money.KES.Unit(), figures(part.account.Credit())),
 	), workedCorrections(t)...)
+}
+
+// workedParts are payments of a part of April, for which no other time was paid.
+func workedParts(t *testing.T) (list []string) {
+	t.Helper()
+	for _, amount := range []int64{800, 810} {
+		w := sold(t, events.Prepaid, 0, false)
+		w.at = local(time.April, 1)
+		w.pays(money.Major(amount, money.KES))
+		note := id.Derive[id.Receipt]("worked", "part")
+		made := w.money(commands.SellDays{
+			SubscriberID: w.line.SubscriberID, CreditNoteID: note, InvoiceID: w.last().InvoiceID, Of: 30,
+			Reason: "worked", Prefix: "ACME-CN",
+		})
+		drafted, _ := made[0].(events.CreditNoteDrafted)
+		w.money(commands.IssueCreditNote{SubscriberID: w.line.SubscriberID, CreditNoteID: note, Number: "ACME-CN-0001"})
+		if until, want := w.line.PaidUntil(), w.at.AddDate(0, 0, drafted.Leaves.Days); !until.Equal(want) {
+			t.Errorf("paid until %v, want %v", until, want)
+		}
+		text := fmt.Sprintf("%s paid in April: %d of %d days, a credit note of %s",
+			figures(money.Major(amount, money.KES)), drafted.Leaves.Days, drafted.Leaves.Of, figures(drafted.Amount))
+		if credit := w.account.Credit(); credit.Positive() {
+			text += fmt.Sprintf(", and %s of credit", figures(credit))
+		}
+		list = append(list, text)
+	}
+	return list
 }
 
 // workedCorrections are invoices that were too high and too low.

@@ -62,7 +62,11 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At)
 		p.unit, p.byDay, p.days, p.net = v.Terms.Period, v.Terms.AnchorDay > 0, v.Part.Days, v.Net().Minor
 	case events.SubscriptionExtended:
-		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At).move(span{v.From, v.To})
+		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At)
+		p.move(span{v.From, v.To})
+		if !v.Part.IsZero() {
+			p.days = v.Part.Days
+		}
 		s.gaps = append(s.gaps, span{v.UnservedFrom, v.UnservedTo})
 		for _, off := range v.WithoutAccess {
 			s.gaps = append(s.gaps, span{off.From, off.To})
@@ -81,6 +85,14 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 			delete(s.periods, v.InvoiceID)
 			p.since, s.periods[v.CorrectedID] = e.Meta.At, p
 		}
+	default:
+		s.stop(v)
+	}
+}
+
+// stop notes times without service, and what was given for them.
+func (s *subscription) stop(e events.SubscriptionEvent) {
+	switch v := e.(type) {
 	case events.SubscriptionEnded:
 		s.ended = v.At
 	case events.SubscriptionPaused:
@@ -88,6 +100,9 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	case events.SubscriptionResumed:
 		s.gaps = append(s.gaps, span{s.paused, v.At})
 		s.paused = time.Time{}
+		s.tell(v.PaidUntil, v.Moved)
+	case events.BillingResumed:
+		s.gaps = append(s.gaps, span{v.From, v.At})
 		s.tell(v.PaidUntil, v.Moved)
 	case events.CompensationTakenBack:
 		if at := slices.Index(s.grants, subscribers.Grant{At: v.GivenAt, Days: v.Days}); at >= 0 {

@@ -35,17 +35,19 @@ func (u Plans) checkPolicy(ctx context.Context, org id.Organization, name *strin
 
 // CreatePlanInput describes a plan to be made.
 type CreatePlanInput struct {
-	Code     string
-	Name     string
-	Kind     string          // "pppoe" or "hotspot"
-	Price    usecases.Figure // in the organization's currency, for one period
-	Currency money.Currency  // "" = the organization's; another one is refused
-	Mode     events.BillingMode
-	Period   calendar.Period
-	Anchor   int                // billing day of monthly plans, 1 to 28; 0 = the anniversary
-	Late     events.LateRenewal // "" = from the payment
-	Rates    events.Rates
-	Access   AccessChange // what is nil is absent, or has its default
+	Code      string
+	Name      string
+	Kind      string          // "pppoe" or "hotspot"
+	Price     usecases.Figure // in the organization's currency, for one period
+	Currency  money.Currency  // "" = the organization's; another one is refused
+	Mode      events.BillingMode
+	Period    calendar.Period
+	Anchor    int                     // billing day of monthly plans, 1 to 28; 0 = the anniversary
+	Late      events.LateRenewal      // "" = from the payment
+	Partial   events.PartialPayment   // "" = credit
+	Suspended events.SuspendedBilling // "" = yes
+	Rates     events.Rates
+	Access    AccessChange // what is nil is absent, or has its default
 	// Invalid has the faults that the caller found in the form; nil = none. They are reported together with those found
 	// here, each field once, and then no plan is made.
 	Invalid error
@@ -68,6 +70,7 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 		PlanID: usecases.NewID[id.Plan](asked, "plan"), OrgID: asked.Org(), Code: in.Code, Terms: events.PlanTerms{
 			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
 			Mode: in.Mode, Period: in.Period, AnchorDay: in.Anchor, Rates: in.Rates, LateRenewal: in.Late,
+			PartialPayment: in.Partial, BillWhileSuspended: in.Suspended,
 			Access: in.Access.onto(events.AccessTerms{}, &faults),
 		},
 	}
@@ -80,16 +83,18 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 
 // RevisePlanInput has the new terms of a plan; nil leaves a term as it is. Code and currency can never be changed.
 type RevisePlanInput struct {
-	PlanID id.Plan
-	Name   *string
-	Kind   *string
-	Price  *usecases.Figure // in the plan's currency
-	Mode   *events.BillingMode
-	Period *calendar.Period
-	Anchor *int
-	Late   *events.LateRenewal
-	Rates  *events.Rates
-	Access AccessChange
+	PlanID    id.Plan
+	Name      *string
+	Kind      *string
+	Price     *usecases.Figure // in the plan's currency
+	Mode      *events.BillingMode
+	Period    *calendar.Period
+	Anchor    *int
+	Late      *events.LateRenewal
+	Partial   *events.PartialPayment
+	Suspended *events.SuspendedBilling
+	Rates     *events.Rates
+	Access    AccessChange
 }
 
 // Revise makes the next version of a plan; subscriptions keep theirs. Two changes of different terms at one moment both
@@ -119,6 +124,8 @@ func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
 	t.Kind, t.Mode = null.Or(in.Kind, t.Kind), null.Or(in.Mode, t.Mode)
 	t.Period, t.Rates = null.Or(in.Period, t.Period), null.Or(in.Rates, t.Rates)
 	t.AnchorDay, t.LateRenewal = null.Or(in.Anchor, t.AnchorDay), null.Or(in.Late, t.LateRenewal)
+	t.PartialPayment = null.Or(in.Partial, t.PartialPayment)
+	t.BillWhileSuspended = null.Or(in.Suspended, t.BillWhileSuspended)
 	t.Access = in.Access.onto(t.Access, &faults)
 	return t, faults.Err()
 }

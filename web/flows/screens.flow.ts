@@ -125,7 +125,7 @@ besideOthers('everybody can use the menus, in light and dark and on a phone', as
     faults.push(...(await inEachForm(page, (form) => violations(page, form.rules))).map((fault) => `${place} ${String(name)}, ${fault}`))
   }
   expect(faults).toEqual([])
-})
+}, {}, 300_000)
 
 besideOthers('everybody can use the dialogs, in light and dark and on a phone, and Esc leads back to their button', async ({ page }) => {
   await signIn(page, 'admin')

@@ -21,6 +21,7 @@ type Refused struct {
 	PaidAt         time.Time       `json:"paidAt,omitzero"`
 	// Late is that of ExtendSubscription.
 	Late events.LateRenewal `json:"late,omitempty"`
+	Part events.PartPeriod  `json:"part,omitzero"` // that of ExtendSubscription
 	// Note, Days, Of and Reason are those of CreditDays.
 	Note   id.Receipt `json:"note,omitzero"`
 	Days   int        `json:"days,omitempty"`
@@ -51,7 +52,7 @@ func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
 	case commands.ExtendSubscription:
 		return Refused{
 			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID, PaidAt: c.PaidAt,
-			Late: c.Late,
+			Late: c.Late, Part: c.Part,
 		}, true
 	case commands.WithdrawPeriod:
 		return Refused{
@@ -85,7 +86,7 @@ func (r Refused) command() commands.Command {
 	case commands.ExtendSubscription{}.CommandName():
 		return commands.ExtendSubscription{
 			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, PaidAt: r.PaidAt,
-			Late: r.Late,
+			Late: r.Late, Part: r.Part,
 		}
 	case commands.WithdrawPeriod{}.CommandName():
 		return commands.WithdrawPeriod{

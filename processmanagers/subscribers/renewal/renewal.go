@@ -12,6 +12,9 @@
 //	PeriodCancelled that never began ──► VoidInvoice, money on it becomes credit
 //	CreditLeft and an order that it covers beside the next periods ──► PayOrders
 //	a subscription without service and invoice ──► TellCredit ──► CreditLeft covers the price ──► MakePeriodDue
+//	WalledGardenEntered, ServiceSuspended, WriteOffProposed, postpaid ──► SuspendBilling
+//	DunningBegan, DunningEnded after that ──► ResumeBilling ──► BillingResumed ──► MakePeriodDue
+//	a part of a price that buys days ──► SellDays ──► InvoicePaid of the part
 //	30 days without a first payment ──► timer "expire:<id>" ──► ExpireSubscription
 //	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
@@ -54,9 +57,15 @@ type Subscription struct {
 	Paid id.Invoice `json:"paid,omitzero"`
 	// Late goes into the command that records a payment.
 	Late events.LateRenewal `json:"late,omitempty"`
+	// SellsDays says that a part of the price buys days, and Partly is the open invoice of which one is paid.
+	SellsDays bool     `json:"sellsDays,omitempty"`
+	Partly    PartPaid `json:"partly,omitzero"`
 	// Terms are those that the length of a next part depends on; absent without a fixed billing day.
-	Terms    events.PlanTerms `json:"terms,omitzero"`
-	Timezone string           `json:"timezone,omitempty"` // absent for hours and days that were sold before it was kept
+	Terms events.PlanTerms `json:"terms,omitzero"`
+	// Cut says that dunning has cut a postpaid customer off, and Unbilled that nothing becomes due because of it.
+	Cut      bool   `json:"cut,omitempty"`
+	Unbilled bool   `json:"unbilled,omitempty"`
+	Timezone string `json:"timezone,omitempty"` // absent for hours and days that were sold before it was kept
 	// Part, Charge and Beside are those of the period that became due last.
 	Part   events.PartPeriod    `json:"part,omitzero"`
 	Charge money.Amount         `json:"charge,omitzero"`
@@ -87,6 +96,19 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.PlanChangeDropped) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.CompensationTakenBack) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoicePaid) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.BillingSuspended) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.BillingResumed) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.DunningBegan) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.WalledGardenEntered) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.ServiceSuspended) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.WriteOffProposed) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.DunningEnded) string { return e.SubscriberID.String() }),
+			processmanagers.Follow(func(e events.InvoiceAllocated) string {
+				if !e.Due.Positive() {
+					return ""
+				}
+				return e.SubscriberID.String()
+			}),
 			processmanagers.On(func(e events.InvoiceReopened) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceVoided) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceCancelled) string { return e.SubscriberID.String() }),
@@ -156,7 +178,7 @@ func Evolve(s State, in processmanagers.Input) State {
 			}
 		})
 	}
-	return s.ofPlan(in.Event.Event).ofInvoice(in.Event.Event)
+	return s.ofPlan(in.Event.Event).ofInvoice(in.Event.Event).ofDunning(in.Event.Event)
 }
 
 // ofPlan follows the plan of the next periods.
@@ -191,6 +213,7 @@ func (s *Subscription) billedBy(t events.PlanTerms) {
 		s.Charge = money.Amount{}
 	}
 	s.Price, s.Period, s.Late, s.Terms = t.Price, t.Period, t.LateRenewal, events.PlanTerms{}
+	s.SellsDays = sellsDays(t)
 	if t.AnchorDay > 0 {
 		s.Terms = events.PlanTerms{AnchorDay: t.AnchorDay}
 	}
@@ -202,6 +225,8 @@ func (s State) ofInvoice(e events.Event) State {
 	case events.InvoicePaid:
 		s = s.change(e.SubscriptionID, func(sub *Subscription) { sub.Paid = e.InvoiceID })
 		return s.overtaken(e.InvoiceID, false)
+	case events.InvoiceAllocated:
+		return s.partPaid(e)
 	case events.InvoiceReopened:
 		s = s.change(e.SubscriptionID, func(sub *Subscription) { sub.Paid = id.Invoice{} })
 		return s.overtaken(e.InvoiceID, false)
@@ -236,6 +261,9 @@ func (s *Subscription) became(e events.PeriodDue) {
 	}
 }
 
+// waitsFor reports whether an invoice is one of the open ones.
+func (s Subscription) waitsFor(invoice id.Invoice) bool { return slices.Contains(s.Open, invoice) }
+
 // wait adds a prepaid invoice to the open ones. Postpaid periods follow each other whether they are paid or not.
 func (s *Subscription) wait(invoice id.Invoice) {
 	if s.Mode == events.Prepaid {
@@ -245,7 +273,7 @@ func (s *Subscription) wait(invoice id.Invoice) {
 
 // reissued puts a corrected invoice in the place of another.
 func (s *Subscription) reissued(wrong, corrected id.Invoice) {
-	if slices.Contains(s.Open, wrong) {
+	if s.waitsFor(wrong) {
 		s.wait(corrected)
 	}
 	s.settle(wrong)
@@ -255,7 +283,11 @@ func (s *Subscription) reissued(wrong, corrected id.Invoice) {
 }
 
 // settle removes an invoice from the open ones.
-func (s *Subscription) settle(invoice id.Invoice) { s.Open = without(s.Open, invoice) }
+func (s *Subscription) settle(invoice id.Invoice) {
+	if s.Open = without(s.Open, invoice); s.Partly.InvoiceID == invoice {
+		s.Partly = PartPaid{}
+	}
+}
 
 // with returns a state with one subscription replaced; s stays as it is.
 func (s State) with(subscription id.Subscription, sub Subscription) State {
@@ -280,7 +312,7 @@ func (s State) change(subscription id.Subscription, edit func(*Subscription)) St
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
-		return s.timeout(*in.Timeout), nil
+		return s.timeout(*in.Timeout, now), nil
 	case in.Event != nil:
 		return s.event(in, now), nil
 	}
@@ -291,29 +323,11 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Output {
 	after := Evolve(s, in)
 	switch e := in.Event.Event.(type) {
-	case events.InvoicePaid:
-		if e.SubscriptionID.IsZero() {
-			return processmanagers.Output{}
-		}
-		return command(commands.ExtendSubscription{
-			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At,
-			Late: s.Subscriptions[e.SubscriptionID].Late,
-		})
-	case events.InvoiceReopened:
-		if e.SubscriptionID.IsZero() {
-			return processmanagers.Output{}
-		}
-		return command(commands.WithdrawPeriod{
-			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: withdrawnReason,
-		})
-	case events.InvoiceVoided:
-		return cancel(e.SubscriptionID, e.InvoiceID)
-	case events.InvoiceCancelled:
-		return s.invoiceCancelled(e)
-	case events.InvoiceWrittenOff:
-		return cancel(e.SubscriptionID, e.InvoiceID)
-	case events.InvoiceDrafted:
-		return s.drafted(e.InvoiceID)
+	case events.InvoicePaid, events.InvoiceReopened, events.InvoiceVoided, events.InvoiceCancelled,
+		events.InvoiceWrittenOff, events.InvoiceDrafted:
+		return s.invoice(e)
+	case events.InvoiceAllocated:
+		return after.soldFor(e.InvoiceID, now)
 	case events.CreditLeft:
 		return s.fromCredit(e, now)
 	case events.SubscriptionCreated:
@@ -334,6 +348,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		return after.next(e.SubscriptionID, now)
 	case events.SubscriptionResumed:
 		out := after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
+		out = s.cutAgain(out, e)
 		return crediting(out, e.SubscriberID, e.Credits, e.At, pausedReason)
 	case events.SubscriptionCompensated:
 		return compensating(after.next(e.SubscriptionID, now), e)
@@ -345,7 +360,9 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		out := after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
 		return crediting(out, e.SubscriberID, e.Credits, e.At, endedReason)
 	}
-	return after.planned(in.Event.Event, now)
+	out := after.planned(in.Event.Event, now)
+	out.Commands = append(out.Commands, s.billing(in.Event.Event)...)
+	return after.billed(out, in.Event.Event, now)
 }
 
 // planned lets the next period become due under the terms of its plan; s is the state after the event.
@@ -367,7 +384,7 @@ func (s State) planned(e events.Event, now time.Time) processmanagers.Output {
 
 // timeout makes the next period due, or asks again for what was refused. The subscription makes no period that is not
 // wanted any more.
-func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
+func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers.Output {
 	if t.Name == againTimer {
 		return s.again()
 	}
@@ -375,6 +392,8 @@ func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 		switch t.Name {
 		case timer(subscription):
 			return command(commands.MakePeriodDue{SubscriptionID: subscription})
+		case parting(subscription):
+			return s.sold(processmanagers.Output{}, subscription, now)
 		case expiry(subscription):
 			return command(commands.ExpireSubscription{SubscriptionID: subscription})
 		}
@@ -383,11 +402,12 @@ func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 }
 
 // due is when the next period of a subscription becomes due: for postpaid at its start, for prepaid a lead time before
-// expiry. It is zero for a paused subscription, for one with an open invoice, and for one that is not known (any more).
+// expiry. It is zero for a paused subscription, for one that is cut off and not billed, for one with an open invoice,
+// and for one that is not known (any more).
 func (s State) due(subscription id.Subscription) time.Time {
 	sub := s.Subscriptions[subscription]
 	switch {
-	case sub.Resting:
+	case sub.Resting || sub.Unbilled:
 		return time.Time{}
 	case sub.Mode != events.Prepaid:
 		return sub.NextFrom
@@ -409,87 +429,8 @@ func (s State) next(subscription id.Subscription, now time.Time) processmanagers
 	if !at.IsZero() && !today.Before(calendar.On(at, sub.zone())) {
 		out.Commands = []commands.Command{commands.MakePeriodDue{SubscriptionID: subscription, On: today}}
 	}
-	return out
+	return s.sold(out, subscription, now)
 }
-
-// cancelled lets the next period become due after one was dropped, unless it would be due at once: the same invoice,
-// which was not wanted, would be made again. Credit on the account still makes one (renewedBy). The invoice of a period
-// that never began is voided, unless it is already, and money on it becomes credit.
-func (s State) cancelled(e events.PeriodCancelled, now time.Time) processmanagers.Output {
-	out := s.next(e.SubscriptionID, now)
-	if s.Subscriptions[e.SubscriptionID].Mode == events.Prepaid && !s.due(e.SubscriptionID).After(e.At) {
-		out = disarm(e.SubscriptionID)
-	}
-	if e.NeverBegan {
-		out.Commands = append(out.Commands, commands.VoidInvoice{
-			SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason, ReleaseMoney: true,
-		})
-	}
-	return out
-}
-
-// endedReason is the reason on invoices that are voided, and on credit notes over days, because their subscription
-// ended.
-const endedReason = "subscription ended"
-
-// withdrawnReason is the reason on periods whose payment was taken back. What a person wrote about it is in the event
-// of the receipt, since stored commands hold no personal text.
-const withdrawnReason = "the payment was taken back"
-
-// cancel drops the period of an invoice; the invoice of no subscription has none.
-func cancel(subscription id.Subscription, invoice id.Invoice) processmanagers.Output {
-	if subscription.IsZero() {
-		return processmanagers.Output{}
-	}
-	return command(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: invoice})
-}
-
-// invoiceCancelled drops the period of an invoice, or names the corrected one as its invoice: the period is paid when
-// that needs no more money, and else not.
-func (s State) invoiceCancelled(e events.InvoiceCancelled) processmanagers.Output {
-	if e.ReplacedBy.IsZero() || e.SubscriptionID.IsZero() {
-		return cancel(e.SubscriptionID, e.InvoiceID)
-	}
-	out := command(commands.ReissuePeriod{
-		SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, CorrectedID: e.ReplacedBy,
-	})
-	if !e.Covered {
-		out.Commands = append(out.Commands, commands.WithdrawPeriod{
-			SubscriptionID: e.SubscriptionID, InvoiceID: e.ReplacedBy, Reason: withdrawnReason,
-		})
-		return out
-	}
-	out.Commands = append(out.Commands, commands.ExtendSubscription{
-		SubscriptionID: e.SubscriptionID, InvoiceID: e.ReplacedBy, PaidAt: e.At,
-		Late: s.Subscriptions[e.SubscriptionID].Late,
-	})
-	return out
-}
-
-// disarm returns an output that removes the timer of a subscription.
-func disarm(subscription id.Subscription) processmanagers.Output {
-	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription)}}}
-}
-
-// created arms the timer of a first period that begins later, and of the end of a prepaid subscription that is never
-// paid. The latter stays armed: once the subscription was paid, it does nothing.
-func (s State) created(e events.SubscriptionCreated) processmanagers.Output {
-	out := processmanagers.Output{Timers: []processmanagers.Timer{
-		{Name: timer(e.SubscriptionID), At: s.due(e.SubscriptionID)},
-	}}
-	if e.Terms.Mode == events.Prepaid {
-		out.Timers = append(out.Timers, processmanagers.Timer{
-			Name: expiry(e.SubscriptionID), At: e.StartsAt.Add(commands.PendingFor),
-		})
-	}
-	return out
-}
-
-// expiry names the timer of the end of a subscription that is never paid.
-func expiry(subscription id.Subscription) string { return "expire:" + subscription.String() }
-
-// timer names the timer of a subscription; one instance has several.
-func timer(subscription id.Subscription) string { return "renew:" + subscription.String() }
 
 // command returns an output of one command without jobs and timers.
 func command(c commands.Command) processmanagers.Output {

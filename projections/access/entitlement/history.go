@@ -113,6 +113,8 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 			l.Standing, l.Since, l.StandingBy = Active, v.At, id.Event{}
 			l.PaidUntil, l.Told = v.PaidUntil, told
 		})
+	case events.BillingResumed:
+		h.edit(v.SubscriptionID, func(l *line) { l.PaidUntil, l.Told = v.PaidUntil, told })
 	case events.SubscriptionCompensated:
 		h.edit(v.SubscriptionID, func(l *line) { l.PaidUntil, l.Told = v.PaidUntil, told })
 	case events.SubscriptionPlanChanged:
@@ -121,10 +123,10 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 		h.edit(v.SubscriptionID, func(l *line) { l.PaidUntil, l.Told = v.PaidUntil, told })
 	case events.SubscriptionEnded:
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since, l.StandingBy = Ended, v.At, told.EventID })
-	case events.SubscriptionCreated, events.SubscriptionAddressesAssigned, events.SubscriptionCredentialsSet,
-		events.SubscriptionCredentialsShown, events.SubscriptionPeriodClosed, events.PlanChangePlanned,
-		events.PlanChangeMoved, events.PlanChangeDropped, events.ExtraAdded, events.ExtraRemoved,
-		events.ChargesDue:
+	case events.SubscriptionCreated, events.BillingSuspended, events.SubscriptionAddressesAssigned,
+		events.SubscriptionCredentialsSet, events.SubscriptionCredentialsShown, events.SubscriptionPeriodClosed,
+		events.PlanChangePlanned, events.PlanChangeMoved, events.PlanChangeDropped, events.ExtraAdded,
+		events.ExtraRemoved, events.ChargesDue:
 	}
 }
 

@@ -82,6 +82,7 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
           [t.rate, `${f.rate(s.rates.down)} / ${f.rate(s.rates.up)}`],
           [t.login, s.username && <CopyText text={s.username} />],
           [t.nextPlan, s.plannedPlan && <NextPlan key="plan" of={s.plannedPlan} />],
+          [t.unbilled, s.unbilledSince && <When key="unbilled" at={s.unbilledSince} exact />],
           [t.nextInvoice, <NextInvoice key="invoice" of={s} />],
           [t.next, dunning?.next && <>{answers.comes[dunning.next.state] ?? dunning.next.state}, <When at={dunning.next.at} /></>],
           [t.held, dunning?.hold && <span title={dunning.hold.reason}><When at={dunning.hold.until} exact /></span>],

@@ -25,6 +25,8 @@ export function PlanFacts({ of: p }: { of: Shape<'PlanResponse'> }) {
         [t.code, p.code],
         [t.customers, <Customers of={p} />],
         [t.late, p.billing.mode === 'prepaid' ? t.lates[p.lateRenewal] : null],
+        [t.suspended, p.billing.mode === 'postpaid' ? t.suspendeds[p.billWhileSuspended] : null],
+        [t.partial, p.billing.mode === 'prepaid' ? t.partials[p.partialPayment] : null],
         [t.sessions, f.number(p.sessionLimit ?? 1)],
         [t.onLimit, t.onLimits[p.onLimit ?? 'replace']],
         [t.policy, p.dunningPolicy || t.policyDefault],

@@ -120,7 +120,9 @@ function usePlanNames(): Names<PlanDraft> {
     code: t.code, name: t.name, kind: [t.kind, (kind) => t.kinds[kind]], mode: [t.mode, (mode) => t.modes[mode]],
     period: [t.period, (period) => t.periods[period]],
     anchor: [t.anchor, (anchor) => t.anchors(anchor)], price: t.price, down: t.down, up: t.up,
-    lateRenewal: [t.late, (late) => t.lates[late]], sessionLimit: t.sessions, onLimit: [t.onLimit, (on) => t.onLimits[on]],
+    lateRenewal: [t.late, (late) => t.lates[late]], partialPayment: [t.partial, (part) => t.partials[part]],
+    billWhileSuspended: [t.suspended, (on) => t.suspendeds[on]],
+    sessionLimit: t.sessions, onLimit: [t.onLimit, (on) => t.onLimits[on]],
     dunningPolicy: t.policy, pool: t.pool, ipv6Pool: t.ipv6Pool, ipv6Delegated: t.ipv6Delegated,
     burst: switched(t.burst), cap: switched(t.cap), schedule: switched(t.schedule),
   }

@@ -3,7 +3,7 @@ import { api } from '../../../api/client'
 import type { Problem } from '../../../api/problem'
 import { useText } from '../../../text/catalogue'
 import { plansText } from '../../../text/plans'
-import type { PlanDraft } from './draft'
+import { sellsParts, type PlanDraft } from './draft'
 import { choices, figure, Speed } from './PlanForm'
 import { ScheduleFields } from './ScheduleFields'
 import { NumberField } from '../../../ui/NumberField'
@@ -27,6 +27,20 @@ export function PlanTerms({ draft, problem, set }: {
           label={t.late} description={t.lateHint} data={choices(t.lates)} value={draft.lateRenewal}
           allowDeselect={false}
           onChange={(v) => v && set({ lateRenewal: v as PlanDraft['lateRenewal'] })} maw={420}
+        />
+      )}
+      {sellsParts(draft) && (
+        <Select
+          label={t.partial} description={t.partialHint} data={choices(t.partials)} value={draft.partialPayment}
+          allowDeselect={false} error={problem?.of('partialPayment')}
+          onChange={(v) => v && set({ partialPayment: v as PlanDraft['partialPayment'] })} maw={420}
+        />
+      )}
+      {draft.mode === 'postpaid' && (
+        <Select
+          label={t.suspended} description={t.suspendedHint} data={choices(t.suspendeds)}
+          value={draft.billWhileSuspended} allowDeselect={false} error={problem?.of('billWhileSuspended')}
+          onChange={(v) => v && set({ billWhileSuspended: v as PlanDraft['billWhileSuspended'] })} maw={420}
         />
       )}
       <Select

@@ -4,7 +4,8 @@ import { codeFrom, draftOf, hasMore, patchOf, termsOf, usual } from './draft'
 
 const plan: Shape<'PlanResponse'> = {
   id: '0', code: 'home-10', name: 'Home 10', version: 2, kind: 'pppoe', price: 1500, currency: 'KES',
-  billing: { mode: 'prepaid', period: 'month', anchor: 'anniversary' }, lateRenewal: 'payment',
+  billing: { mode: 'prepaid', period: 'month', anchor: 'anniversary' }, lateRenewal: 'payment', partialPayment: 'credit',
+  billWhileSuspended: 'yes',
   rates: {
     down: 10_000,
     up: 512,
@@ -58,5 +59,8 @@ describe('hasMore', () => {
     expect(hasMore({ ...usual, name: 'Home', price: 1500, down: 10, up: 5 })).toBe(false)
     expect(hasMore(draftOf(plan))).toBe(true)
     expect(hasMore({ ...usual, lateRenewal: 'expiry' })).toBe(true)
+    expect(hasMore({ ...usual, partialPayment: 'days' })).toBe(true)
+    expect(hasMore({ ...usual, partialPayment: 'days', mode: 'postpaid' })).toBe(false)
+    expect(hasMore({ ...usual, billWhileSuspended: 'no', mode: 'postpaid' })).toBe(true)
   })
 })

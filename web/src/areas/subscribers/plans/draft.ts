@@ -33,6 +33,8 @@ export interface PlanDraft extends Pair {
   anchor: Anchor
   price: Figure
   lateRenewal: Plan['lateRenewal']
+  partialPayment: Plan['partialPayment']
+  billWhileSuspended: Plan['billWhileSuspended']
   sessionLimit: Figure
   onLimit: 'replace' | 'refuse'
   dunningPolicy: string
@@ -47,8 +49,8 @@ export interface PlanDraft extends Pair {
 /** usual is the plan that most of them are: a month at home, paid in advance. */
 export const usual: PlanDraft = {
   code: '', name: '', kind: 'pppoe', mode: 'prepaid', period: 'month', anchor: 'anniversary', price: '', down: '', up: '',
-  lateRenewal: 'payment', sessionLimit: 1, onLimit: 'replace', dunningPolicy: '', pool: '', ipv6Pool: '',
-  ipv6Delegated: '', burst: null, cap: null, schedule: [],
+  lateRenewal: 'payment', partialPayment: 'credit', billWhileSuspended: 'yes', sessionLimit: 1, onLimit: 'replace',
+  dunningPolicy: '', pool: '', ipv6Pool: '', ipv6Delegated: '', burst: null, cap: null, schedule: [],
 }
 
 const mega = (kbits: number) => kbits / 1000
@@ -68,6 +70,8 @@ export function draftOf(p: Plan): PlanDraft {
     down: mega(p.rates.down),
     up: mega(p.rates.up),
     lateRenewal: p.lateRenewal,
+    partialPayment: p.partialPayment,
+    billWhileSuspended: p.billWhileSuspended,
     sessionLimit: p.sessionLimit ?? 1,
     onLimit: p.onLimit ?? 'replace',
     dunningPolicy: p.dunningPolicy ?? '',
@@ -114,6 +118,8 @@ export function termsOf(d: PlanDraft) {
     // Only months have a day of their own.
     billing: { mode: d.mode, period: d.period, anchor: d.period === 'month' ? d.anchor : 'anniversary' as const },
     lateRenewal: d.lateRenewal,
+    partialPayment: sellsParts(d) ? d.partialPayment : 'credit' as const,
+    billWhileSuspended: d.mode === 'postpaid' ? d.billWhileSuspended : 'yes' as const,
     rates: {
       down: kilo(d.down),
       up: kilo(d.up),
@@ -155,6 +161,12 @@ export function patchOf(before: Plan, d: PlanDraft): Patch {
 /** codeFrom makes a code of a name: "Home 10 Mbps" is home-10-mbps. */
 export function codeFrom(name: string): string {
   return name.normalize('NFD').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(0, 50)
+}
+
+/** sellsParts reports whether a part of the price can buy days. */
+export function sellsParts(d: PlanDraft): boolean {
+  const whole = d.period === 'week' || d.period === 'month' && d.anchor === 'anniversary'
+  return d.mode === 'prepaid' && whole
 }
 
 /** hasMore reports whether a plan uses what the short form does not show. */

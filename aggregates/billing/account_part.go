@@ -1,0 +1,29 @@
+package billing
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// decideSellDays drafts a credit note over the days that the money on an invoice does not pay, once for each invoice.
+// Charges are paid before days. What a day more would need, and the money has not, becomes credit with the note.
+// Source: docs/rules/subscribers.md#partial-payment.
+func decideSellDays(s Account, c commands.SellDays, now time.Time) []events.AccountEvent {
+	inv, open := s.Invoices[c.InvoiceID]
+	if !open || inv.Seq == 0 || inv.Noted.Positive() || inv.WrittenOff.Positive() {
+		return nil
+	}
+	for days := c.Of - 1; days > 0; days-- {
+		if rest := s.DaysShare(c.InvoiceID, c.Of-days, c.Of); rest.Positive() && rest.Cmp(inv.Due) >= 0 {
+			return []events.AccountEvent{events.CreditNoteDrafted{
+				SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
+				Amount: rest, Reason: personal.Of(c.Reason), Prefix: c.Prefix,
+				Leaves: events.PartPeriod{Days: days, Of: c.Of}, DraftedAt: now,
+			}}
+		}
+	}
+	return nil
+}

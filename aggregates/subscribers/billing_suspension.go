@@ -1,0 +1,83 @@
+package subscribers
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// Suspension is the time since which a customer is cut off and not billed. The zero value is none.
+type Suspension struct {
+	At time.Time
+	By events.SuspendedBilling
+}
+
+// IsZero reports whether billing goes on.
+func (s Suspension) IsZero() bool { return s.At.IsZero() }
+
+// stops reports whether the time of the present period does not run.
+func (s Suspension) stops() bool { return s.By == events.BillUsedDays }
+
+// decideSuspendBilling stops what is billed under the present terms from the cut on. Periods that began before it are
+// due, also where the billing run of their day is late.
+func decideSuspendBilling(s Subscription, c commands.SuspendBilling) []events.SubscriptionEvent {
+	by := s.Terms.BillWhileSuspended.WithDefault()
+	if s.State != Active || s.Terms.Mode != events.Postpaid || by == events.BillAll || !s.Suspended.IsZero() {
+		return nil
+	}
+	var made []events.SubscriptionEvent
+	for next := s; ; {
+		begun := decidePeriodDue(next, commands.MakePeriodDue{}, c.At)
+		if len(begun) == 0 {
+			break
+		}
+		for _, e := range begun {
+			next = evolveSubscription(next, e)
+		}
+		made = append(made, begun...)
+	}
+	return append(made, events.BillingSuspended{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, By: by, At: c.At,
+	})
+}
+
+// billingResumed ends the suspension of billing; there is no event without one. The time since the cut is a gap under
+// terms that bill used days, and that since the end of the present period under those that bill nothing: it is never
+// made up. Source: docs/rules/subscribers.md#suspended-billing.
+func (s Subscription) billingResumed(at time.Time) []events.SubscriptionEvent {
+	if s.Suspended.IsZero() || s.State == Ended {
+		return nil
+	}
+	before := s.Course()
+	at = latest(at, s.Suspended.At)
+	resumed := events.BillingResumed{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, From: s.Suspended.At, At: at,
+	}
+	if !s.Suspended.stops() {
+		resumed.From = earliest(at, latest(s.Suspended.At, before.End))
+	}
+	next := evolveSubscription(s, resumed)
+	after := next.Course()
+	resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
+	resumed.NextFrom = next.afterPause(after.End)
+	if s.Suspended.stops() {
+		resumed.Credits = s.pausedDays(Span{resumed.From, at})
+	}
+	return []events.SubscriptionEvent{resumed}
+}
+
+// suspended applies an event about what is billed.
+func (s Subscription) suspended(e events.SubscriptionEvent) Subscription {
+	switch e := e.(type) {
+	case events.BillingSuspended:
+		s = s.told(e.At)
+		s.Suspended = Suspension{At: e.At, By: e.By}
+	case events.BillingResumed:
+		s = s.told(e.At)
+		s.Gaps = withGap(s.Gaps, Span{e.From, e.At})
+		s.Suspended, s.Dropped = Suspension{}, time.Time{}
+	default: // the other events change nothing of it
+	}
+	return s
+}
