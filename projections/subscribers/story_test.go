@@ -161,13 +161,10 @@ func lines() []events.Event {
 			PaidUntil: began.AddDate(0, 1, 1), At: began.Add(25 * time.Hour),
 			Moved: moved(1, inv1, began, began.AddDate(0, 1, 1)),
 		},
-		events.BillingSuspended{
-			SubscriptionID: line, SubscriberID: amina, By: events.BillUsedDays, At: began.Add(26 * time.Hour),
-		},
+		events.BillingSuspended{SubscriptionID: line, SubscriberID: amina, At: began.Add(26 * time.Hour)},
 		events.BillingResumed{
 			SubscriptionID: line, SubscriberID: amina, From: began.Add(26 * time.Hour), At: began.Add(50 * time.Hour),
-			PaidUntil: began.AddDate(0, 1, 2), NextFrom: began.AddDate(0, 1, 2),
-			Moved: moved(1, inv1, began, began.AddDate(0, 1, 2)),
+			PaidUntil: began.AddDate(0, 1, 2), Moved: moved(1, inv1, began, began.AddDate(0, 1, 2)),
 		},
 		beside(address), beside(cable), beside(welcome),
 		dueAgain(2, inv2, address, cable, welcome),
