@@ -18,22 +18,18 @@ type object map[string]any
 // pathParam matches a parameter of a path in httprouter's form, such as :id or *file.
 var pathParam = regexp.MustCompile(`[:*]([A-Za-z]+)`)
 
-// openAPIDocuments makes one OpenAPI 3.1 document for each kind of host. It lists the routes that exist there and no
+// openAPIDocument makes the OpenAPI 3.1 document of one kind of host. It lists the routes that exist there and no
 // others.
-func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
-	docs := map[Hosts][]byte{}
-	for _, kind := range []Hosts{OnOrganization, OnRoot, onForeign} {
-		whole, err := openAPI(routes, kind)
-		if err != nil {
-			return nil, err
-		}
-		doc, err := json.Marshal(whole)
-		if err != nil {
-			return nil, fmt.Errorf("write OpenAPI document: %w", err)
-		}
-		docs[kind] = doc
+func openAPIDocument(routes []Route, kind Hosts) ([]byte, error) {
+	whole, err := openAPI(routes, kind)
+	if err != nil {
+		return nil, err
 	}
-	return docs, nil
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("write OpenAPI document: %w", err)
+	}
+	return text, nil
 }
 
 // openAPI is the document of one kind of host, or of several: where they differ at an address, it has the

@@ -144,11 +144,19 @@ func TestOpenAPI_TwoStructsOfOneNameAreRefused(t *testing.T) {
 		Sails int `json:"sails"`
 	}
 	k := apitest.New(t, nil, apitest.NewParcels().Routes())
-	_, err := httpapi.New(k.Config(), []httpapi.Route{route("/ferry", ferry()), route("/yacht", ship{})})
+	described := func(routes ...httpapi.Route) error {
+		server, err := httpapi.New(k.Config(), routes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = server.OpenAPI(httpapi.OnOrganization)
+		return err
+	}
+	err := described(route("/ferry", ferry()), route("/yacht", ship{}))
 	if err == nil || !strings.Contains(err.Error(), "would both be the schema Ship: rename one") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := httpapi.New(k.Config(), []httpapi.Route{route("/yacht", ship{}), route("/boat", ship{})}); err != nil {
+	if err := described(route("/yacht", ship{}), route("/boat", ship{})); err != nil {
 		t.Errorf("one struct at two addresses: %v", err)
 	}
 }

@@ -55,6 +55,10 @@ func (s *Server) index(_ context.Context, c *Call) error {
 
 // sendOpenAPI answers with the document of this kind of host.
 func (s *Server) sendOpenAPI(_ context.Context, c *Call) error {
-	c.SendBytes(http.StatusOK, contentJSON, s.openAPI[c.hostKind])
+	text, err := s.OpenAPI(c.hostKind)
+	if err != nil {
+		return err
+	}
+	c.SendBytes(http.StatusOK, contentJSON, text)
 	return nil
 }

@@ -56,7 +56,7 @@ type Server struct {
 	table     *table
 	cursors   cipher.AEAD
 	metrics   *httpMetrics
-	openAPI   map[Hosts][]byte
+	openAPI   map[Hosts]func() ([]byte, error)     // /openapi.json, made when somebody reads it
 	reference map[Hosts]func() (*reference, error) // /docs, made when somebody reads it
 	// errorsPage is /docs/errors, made when somebody reads it.
 	errorsPage func() (*madePage, error)
@@ -85,8 +85,9 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 	if s.table, err = newTable(all); err != nil {
 		return nil, fmt.Errorf("http server: %w", err)
 	}
-	if s.openAPI, err = openAPIDocuments(s.table.routes); err != nil {
-		return nil, fmt.Errorf("http server: %w", err)
+	s.openAPI = map[Hosts]func() ([]byte, error){}
+	for _, kind := range []Hosts{OnOrganization, OnRoot, onForeign} {
+		s.openAPI[kind] = sync.OnceValues(func() ([]byte, error) { return openAPIDocument(s.table.routes, kind) })
 	}
 	s.reference = map[Hosts]func() (*reference, error){}
 	for _, kind := range []Hosts{OnOrganization, OnRoot} {
@@ -99,8 +100,9 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 // Routes is the whole table with its defaults filled in, for tests and documents. Callers must not change it.
 func (s *Server) Routes() []Route { return s.table.routes }
 
-// OpenAPI is the document of one kind of host. Callers must not change it.
-func (s *Server) OpenAPI(kind Hosts) []byte { return s.openAPI[kind] }
+// OpenAPI is the document of one kind of host, made when somebody reads it. Callers must not change it. It fails when
+// two structs want the name of one schema.
+func (s *Server) OpenAPI(kind Hosts) ([]byte, error) { return s.openAPI[kind]() }
 
 // Description is the OpenAPI document of both kinds of host in one, from which the dashboard's types are made. Where
 // the hosts differ at an address, it has the organization's.

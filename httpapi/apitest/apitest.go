@@ -55,7 +55,7 @@ type Kit struct {
 	Callers map[string]httpapi.Caller       // by token
 	Vault   *vault.Vault
 
-	described map[httpapi.Hosts]Description
+	described map[httpapi.Hosts]func() Description // made for the first answer that is compared
 	config    httpapi.Config
 	address   string
 	client    *http.Client
@@ -113,9 +113,15 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 	if k.Server, err = httpapi.New(cfg, routes...); err != nil {
 		t.Fatalf("make server: %v", err)
 	}
-	k.described = map[httpapi.Hosts]Description{}
+	k.described = map[httpapi.Hosts]func() Description{}
 	for _, kind := range []httpapi.Hosts{httpapi.OnOrganization, httpapi.OnRoot} {
-		k.described[kind] = Describe(t, k.Server.OpenAPI(kind))
+		k.described[kind] = sync.OnceValue(func() Description {
+			document, err := k.Server.OpenAPI(kind)
+			if err != nil {
+				t.Errorf("describe the server: %v", err)
+			}
+			return Describe(t, document)
+		})
 	}
 	listener, err := httpapi.Listen(t.Context(), "127.0.0.1:0", k.Server, logger)
 	if err != nil {
@@ -185,7 +191,7 @@ func (k *Kit) Do(t testing.TB, r Request) Answer {
 		kind = httpapi.OnRoot
 	}
 	if described, known := k.described[kind]; known && r.Method != http.MethodHead {
-		described.Check(t, cmp.Or(r.Method, http.MethodGet), r.Path, got)
+		described().Check(t, cmp.Or(r.Method, http.MethodGet), r.Path, got)
 	}
 	return got
 }

@@ -33,9 +33,10 @@ type process struct {
 }
 
 // serverEnv gives the environment of PostgreSQL's programs. Variables of this program, such as PGDATA, could redirect
-// them.
+// them. LD_BIND_NOW has the server find the functions of its libraries once; otherwise the process of each connection
+// finds those that it calls, which takes a tenth of the time of a connection.
 func serverEnv() []string {
-	return []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
+	return []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC", "LD_BIND_NOW=1"}
 }
 
 // startProcess runs the server as a child. The goroutine keeps its thread for the child's whole life: the kernel sends

@@ -37,9 +37,10 @@ func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
 		"log_parameter_max_length_on_error=0", "log_statement=none", "logging_collector=off")
 	if cfg.Scratch {
 		// Tests make and drop thousands of tables. What is left of those in the catalogs costs every later one more,
-		// until it is vacuumed. They also make thousands of connections: SCRAM takes a third of the time of each. And
+		// until it is vacuumed; but each vacuum begins with a connection to a database, and many tests have one of
+		// their own. They also make thousands of connections: SCRAM takes a third of the time of each. And
 		// each would plan a statement five times before it kept a plan, though such small tables have but one.
-		set("fsync=off", "full_page_writes=off", "autovacuum_naptime=5s", "autovacuum_vacuum_cost_delay=0",
+		set("fsync=off", "full_page_writes=off", "autovacuum_naptime=20s", "autovacuum_vacuum_cost_delay=0",
 			"max_wal_size=2GB", "wal_level=minimal", "max_wal_senders=0", "password_encryption=md5",
 			"plan_cache_mode=force_generic_plan", "shared_buffers="+kilobytes(scratchBuffers))
 		return args

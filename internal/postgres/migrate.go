@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -21,6 +23,9 @@ const schemaMark = "{schema}"
 // lives in it. Programs that start together wait for each other.
 func (db *DB) Migrate(ctx context.Context, part string, fsys fs.FS) error {
 	schema := db.Namespace.Schema(part)
+	if db.current(ctx, schema, fsys) {
+		return nil
+	}
 	store, err := database.NewStore(database.DialectPostgres, schema+".goose_version")
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", schema, err)
@@ -39,18 +44,52 @@ func (db *DB) Migrate(ctx context.Context, part string, fsys fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", schema, err)
 	}
-	now, newest, err := provider.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("migrate %s: %w", schema, err)
+	db.logger.InfoContext(ctx, "schema migrated", "schema", schema, "files", len(results))
+	return nil
+}
+
+// current reports whether every file was applied to a schema before, as at nearly every start. Then there is nothing to
+// wait for, and what goose asks a new connection would cost more than all else that a start asks the database. It is
+// false when that cannot be found out: goose tells why.
+func (db *DB) current(ctx context.Context, schema string, fsys fs.FS) bool {
+	known, err := versions(fsys)
+	table, there := schema+".goose_version", false
+	if err == nil {
+		err = db.Owner.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there)
 	}
-	if now > newest {
+	if err != nil || !there {
+		return false
+	}
+	rows, _ := db.Owner.Query(ctx, "select version_id from "+table+" where is_applied order by version_id")
+	applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return false
+	}
+	for _, v := range known {
+		if _, found := slices.BinarySearch(applied, v); !found {
+			return false
+		}
+	}
+	if now, newest := applied[len(applied)-1], slices.Max(known); now > newest {
 		db.logger.WarnContext(ctx, "schema was migrated by a newer program", "schema", schema, "version", now,
 			"known", newest)
 	}
-	if len(results) > 0 {
-		db.logger.InfoContext(ctx, "schema migrated", "schema", schema, "files", len(results))
+	return true
+}
+
+// versions lists the numbers of the migration files, of which there must be one at least.
+func versions(fsys fs.FS) ([]int64, error) {
+	names, err := fs.Glob(fsys, "*.sql")
+	if err == nil && len(names) == 0 {
+		err = errors.New("there are no files")
 	}
-	return nil
+	list := make([]int64, len(names))
+	for i, name := range names {
+		var fault error
+		list[i], fault = goose.NumericComponent(name)
+		err = errors.Join(err, fault)
+	}
+	return list, err
 }
 
 // lockedSession opens a handle with a single connection, which holds the migration lock until it is closed, and

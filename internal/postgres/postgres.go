@@ -32,6 +32,7 @@ type Config struct {
 	Namespace Namespace    // required
 	MaxConns  int32        // of each of the three pools; zero means 24
 	Logger    *slog.Logger // nil discards
+	Known     bool         // it was opened before and has the roles: nothing is asked before its first use
 }
 
 // DB is the open database: three pools, and one further connection that holds the advisory locks. It is safe for
@@ -61,7 +62,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if db.Owner, err = openPool(ctx, cfg, ""); err != nil {
 		return nil, err
 	}
-	if err = ensureRoles(ctx, db.Owner); err != nil {
+	if !cfg.Known {
+		err = ensureRoles(ctx, db.Owner)
+	}
+	if err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -114,7 +118,7 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 	if err != nil {
 		return nil, fmt.Errorf("open database pool: %w", err)
 	}
-	if role == "" {
+	if role == "" && !cfg.Known {
 		if err := pool.Ping(ctx); err != nil {
 			pool.Close()
 			return nil, fmt.Errorf("connect to PostgreSQL: %w", err)

@@ -74,10 +74,14 @@ type turnsExecutor struct {
 }
 
 // JobGetAvailable takes up to MaxToLock jobs in turn. When the connection breaks before their rows have come, they run
-// again like those of a program that was killed.
+// again like those of a program that was killed. River asks each queue once a second, mostly for nothing, so first it
+// is found out whether there is a job: that takes a tenth of the time.
 func (e turnsExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
+	if some, err := e.runner.due(ctx, p.Queue); err != nil || len(some) == 0 {
+		return &riverdriver.JobGetAvailableResult{}, err
+	}
 	queue := e.runner.places[p.Queue]
 	orgs, running, share := queue.taken()
 	rows, err := e.runner.cfg.DB.Owner.Query(ctx, e.runner.sql(takeTurnsSQL), pgx.NamedArgs{

@@ -51,6 +51,7 @@ type outbox struct {
 	later   chan struct{}       // wakes the goroutine that waits for retries
 	over    chan struct{}       // wakes the goroutine that deletes rows
 	handed  atomic.Int64        // bytes of the commands that wait without having been read
+	crew    crew                // workers that execute commands
 
 	mu      sync.Mutex
 	acted   []acted         // their rows are to be deleted
@@ -86,6 +87,7 @@ type retry struct {
 // init sets the fields; it exists because an outbox holds a mutex and must not be copied.
 func (o *outbox) init(d *round) {
 	o.round, o.known = d, map[string]bool{}
+	o.crew = crew{most: commandsPer * d.r.cfg.Concurrency, hired: 1, idle: 1}
 	o.ready, o.fetched = newFairQueue[lane](2*fetchBatch), newFairQueue[fetched](commandsPer*d.r.cfg.Concurrency)
 	o.look, o.later, o.over = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 }
@@ -93,9 +95,7 @@ func (o *outbox) init(d *round) {
 // start starts the workers and the goroutines that bring them lanes. All end with the round.
 func (o *outbox) start() {
 	d := o.round
-	for range commandsPer * d.r.cfg.Concurrency {
-		d.loops.Go("commands", o.work)
-	}
+	d.loops.Go("commands", o.work)
 	d.loops.Go("command reader", o.fetch)
 	d.loops.Go("command rows", o.deleteActed)
 	d.loops.Go("command retries", o.awaitRetries)
@@ -209,6 +209,9 @@ func (o *outbox) work(ctx context.Context) {
 		if !ok {
 			return
 		}
+		if o.crew.hires() {
+			o.round.loops.Go("commands", o.work)
+		}
 		var what outcome
 		err := loop.Try(func() (err error) {
 			what, err = o.run(ctx, f.key, f.row)
@@ -236,6 +239,7 @@ func (o *outbox) work(ctx context.Context) {
 		default:
 			o.rest(f.lane)
 		}
+		o.crew.waits()
 	}
 }
 

@@ -2,6 +2,7 @@ package processrunner
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
 	"testing"
 	"weak"
@@ -28,8 +29,10 @@ func (accepting) Execute(context.Context, commands.Command, commands.Meta) (bus.
 func TestMemory_ACommandThatActedIsGone(t *testing.T) {
 	t.Parallel()
 	r := &Runner{cfg: Config{Concurrency: 1, Bus: accepting{}}, executing: bounds{fair.NewSlots(1), executeLimit}}
+	ctx, cancel := context.WithCancel(t.Context())
+	loops := loop.Within(ctx, slog.New(slog.DiscardHandler))
 	o := &outbox{}
-	o.init(&round{process: &process{r: r}})
+	o.init(&round{process: &process{r: r}, loops: loops})
 	handed := func() weak.Pointer[storedCommand] {
 		w := work{next: processmanagers.Stepped{Output: processmanagers.Output{Commands: []commands.Command{
 			commands.ReleasePrompt{},
@@ -39,7 +42,6 @@ func TestMemory_ACommandThatActedIsGone(t *testing.T) {
 		o.kick(id.Organization{}, asked{key: w.key, oldest: row})
 		return weak.Make(row)
 	}()
-	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -50,6 +52,7 @@ func TestMemory_ACommandThatActedIsGone(t *testing.T) {
 	}
 	cancel()
 	<-ended
+	loops.Stop()
 	runtime.GC()
 	if n := o.handed.Load(); n != 0 || len(o.acted) != 1 {
 		t.Errorf("%d bytes of %d commands count", n, len(o.acted))

@@ -71,7 +71,7 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 // newTables returns the tables to fill: those of an unfinished build, unless fresh is set; otherwise new ones. A
 // request for a rebuild is deleted when its tables exist.
 func (r *Runner) newTables(ctx context.Context, e *entry, fresh bool) (*generation, error) {
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, e.name)
 	if err != nil {
 		return nil, err
 	}

@@ -37,10 +37,10 @@ type generation struct {
 	known  statements // parsed statements, see Writes.Exec
 }
 
-// generationsSQL selects all sets of tables.
+// generationsSQL selects the sets of tables of one projection, or of all.
 const generationsSQL = `
 select name, generation, version, schema, state, position, error, log_end, types from {schema}.projection_versions
-order by name, generation`
+where $1 in (name, '') order by name, generation`
 
 // sql replaces {schema} by the schema of the engine's own tables, not of a projection's.
 func (r *Runner) sql(text string) string {
@@ -87,9 +87,9 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// generations loads the sets of tables of all projections, ordered by name and number.
-func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, error) {
-	rows, err := q.Query(ctx, r.sql(generationsSQL))
+// generations loads the sets of tables of a projection, "" for all, ordered by name and number.
+func (r *Runner) generations(ctx context.Context, q querier, of string) ([]*generation, error) {
+	rows, err := q.Query(ctx, r.sql(generationsSQL), of)
 	if err != nil {
 		return nil, fmt.Errorf("load projection versions: %w", err)
 	}
@@ -105,7 +105,7 @@ func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, err
 
 // load returns the tables of a projection; having no active ones is an error.
 func (r *Runner) load(ctx context.Context, e *entry) (sets, error) {
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, e.name)
 	if err != nil {
 		return sets{}, err
 	}
@@ -175,7 +175,7 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 		return err
 	}
 	defer lock.Unlock()
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, "")
 	if err != nil {
 		return err
 	}

@@ -280,7 +280,7 @@ func (r *Runner) follow(ctx context.Context) {
 
 // followAll publishes the tables of all projections that this program does not lead.
 func (r *Runner) followAll(ctx context.Context) error {
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, "")
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func final(err error) bool {
 
 // gone reports that the tables which this program fills do not exist any more.
 func (r *Runner) gone(ctx context.Context, e *entry) bool {
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, e.name)
 	if err != nil {
 		return false
 	}

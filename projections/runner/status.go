@@ -75,7 +75,7 @@ func (r *Runner) Status() []Status {
 // List reads the states from the database, for a program that does not run the projections. A projection is live when
 // no event that it handles follows its position. Call Prepare before it.
 func (r *Runner) List(ctx context.Context) ([]Status, error) {
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, "")
 	if err != nil {
 		return nil, err
 	}

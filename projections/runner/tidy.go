@@ -21,7 +21,7 @@ const (
 // tidy drops the tables that nobody uses: they have plain text that forgetting a person does not reach any more. A set
 // of tables is in use while a program leads its version.
 func (r *Runner) tidy(ctx context.Context) error {
-	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	all, err := r.generations(ctx, r.cfg.DB.Owner, "")
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r *Runner) dropUnused(ctx context.Context, g *generation, keep time.Durati
 // unused reports whether no program fills a set of tables.
 func (r *Runner) unused(ctx context.Context, g *generation) (bool, error) {
 	if e := r.byName[g.Name]; e != nil && g.Version == e.p.Version() {
-		all, err := r.generations(ctx, r.cfg.DB.Owner)
+		all, err := r.generations(ctx, r.cfg.DB.Owner, g.Name)
 		own := setsOf(e, all).own
 		return err == nil && own != nil && own.Generation != g.Generation, err
 	}

@@ -124,7 +124,7 @@ func (r *Runner) leftBehind(ctx context.Context, e *entry, position uint64) (boo
 func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, found sums, err error) {
 	err = pgx.BeginTxFunc(ctx, r.cfg.DB.Owner, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
-			all, err := r.generations(ctx, tx)
+			all, err := r.generations(ctx, tx, e.name)
 			if err != nil {
 				return err
 			}

@@ -65,7 +65,13 @@ func New(t T) *postgres.DB {
 // closed at the end of the test at the latest.
 func Open(t T, url string, ns postgres.Namespace) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(context.Background(), postgres.Config{URL: url, Namespace: ns, MaxConns: maxConns})
+	return open(t, postgres.Config{URL: url, Namespace: ns, MaxConns: maxConns})
+}
+
+// open opens a database until the end of the test.
+func open(t T, cfg postgres.Config) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(context.Background(), cfg)
 	if err != nil {
 		t.Fatalf("open test database: %v", err)
 	}

@@ -61,7 +61,8 @@ func (m *Template) New(t T) *postgres.DB {
 			t.Logf("drop the database of a test: %v", err) // a test may have ended the server itself
 		}
 	})
-	return Open(t, m.address(name), m.namespace)
+	// Many tests only give its address to a program, and need no connection of their own.
+	return open(t, postgres.Config{URL: m.address(name), Namespace: m.namespace, MaxConns: maxConns, Known: true})
 }
 
 // copySQL copies a database by its files. The other way, through the write-ahead log, costs twice as much.
