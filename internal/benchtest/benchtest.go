@@ -99,6 +99,15 @@ func ReportTime(b *testing.B, what string, got, limit time.Duration, aim float64
 	report(b, float64(limit)/float64(got), aim)
 }
 
+// ReportSize reports a number of bytes, the most that it may be and most/got as their ratio.
+func ReportSize(b *testing.B, what string, got, most, aim float64) {
+	b.Helper()
+	b.ReportMetric(0, "ns/op") // removes the time per round, which has no meaning here
+	b.ReportMetric(got/1024, what+"_KiB")
+	b.ReportMetric(most/1024, "limit_"+what+"_KiB")
+	report(b, most/got, aim)
+}
+
 // Latencies reports the 50th and 99th percentile of durations. wanted is the upper bound for the 99th, 0 for no bound.
 func Latencies(b *testing.B, what string, took []time.Duration, wanted time.Duration) {
 	b.Helper()
