@@ -43,3 +43,20 @@ func TestCarriedBalance_PaidAheadPaysTheNextInvoice(t *testing.T) {
 	}
 	given(t).When(carry(0)).ThenNothing()
 }
+
+// TestCarriedBalance_IsVoidedAlthoughItHasNoNumber: as when the import that brought it is taken back.
+func TestCarriedBalance_IsVoidedAlthoughItHasNoNumber(t *testing.T) {
+	t.Parallel()
+	l := given(t, carry(500_50))
+	void := commands.VoidInvoice{
+		SubscriberID: subscriber, InvoiceID: commands.CarriedDebt(subscriber), Reason: "the wrong file",
+		ReleaseMoney: true,
+	}
+	l.do(void)
+	if s := l.State(); s.Balance() != kes(0) || s.Due().Positive() {
+		t.Errorf("balance %s, due %s", s.Balance(), s.Due())
+	}
+	l.When(void).ThenNothing()
+	l.When(carry(500_50)).ThenNothing()
+	l.closed()
+}

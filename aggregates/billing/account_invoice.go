@@ -118,7 +118,7 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 		return nil, nil
 	case !found:
 		return nil, commands.ErrNoInvoice()
-	case inv.Seq > 0 && c.Number == inv.Number:
+	case inv.Seq > 0 && c.Number != "" && c.Number == inv.Number:
 		return nil, nil // it was issued after all
 	case inv.Seq > 0 && c.Number != "":
 		return voidStray(s, c.InvoiceID, c.Number, now), nil
