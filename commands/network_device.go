@@ -105,6 +105,13 @@ type ShowBootstrap struct {
 	RadiusRef id.Secret // of the RADIUS secret in it
 }
 
+// ReadDeviceCustomers records that the users of a router, and their passwords, are about to be read for a proposal.
+// Fails: device_not_found.
+type ReadDeviceCustomers struct {
+	DeviceID   id.Device
+	ProposalID id.Proposal
+}
+
 // ReportBootstrap reports the version of the bootstrap script on the router. Fails: device_not_found, bad_version.
 type ReportBootstrap struct {
 	DeviceID  id.Device
@@ -158,6 +165,7 @@ func (LearnDeviceTransport) CommandName() string     { return "network.LearnDevi
 func (MarkDeviceUnreachable) CommandName() string    { return "network.MarkDeviceUnreachable" }
 func (MarkDeviceRecovered) CommandName() string      { return "network.MarkDeviceRecovered" }
 func (ShowBootstrap) CommandName() string            { return "network.ShowBootstrap" }
+func (ReadDeviceCustomers) CommandName() string      { return "network.ReadDeviceCustomers" }
 func (ReportBootstrap) CommandName() string          { return "network.ReportBootstrap" }
 func (RequestReboot) CommandName() string            { return "network.RequestReboot" }
 func (BeginReboot) CommandName() string              { return "network.BeginReboot" }
@@ -173,6 +181,7 @@ func (c LearnDeviceTransport) Target() Target     { return At(DeviceCategory, c.
 func (c MarkDeviceUnreachable) Target() Target    { return At(DeviceCategory, c.DeviceID) }
 func (c MarkDeviceRecovered) Target() Target      { return At(DeviceCategory, c.DeviceID) }
 func (c ShowBootstrap) Target() Target            { return At(DeviceCategory, c.DeviceID) }
+func (c ReadDeviceCustomers) Target() Target      { return At(DeviceCategory, c.DeviceID) }
 func (c ReportBootstrap) Target() Target          { return At(DeviceCategory, c.DeviceID) }
 func (c RequestReboot) Target() Target            { return At(DeviceCategory, c.DeviceID) }
 func (c BeginReboot) Target() Target              { return At(DeviceCategory, c.DeviceID) }
@@ -236,6 +245,7 @@ func (c ReportBootstrap) Validate() error {
 }
 
 func (c ShowBootstrap) Validate() error         { return deviceNamed(c.DeviceID) }
+func (c ReadDeviceCustomers) Validate() error   { return deviceNamed(c.DeviceID) }
 func (c MarkDeviceUnreachable) Validate() error { return deviceNamed(c.DeviceID) }
 func (c MarkDeviceRecovered) Validate() error   { return deviceNamed(c.DeviceID) }
 func (c RequestReboot) Validate() error         { return rebootNamed(c.DeviceID, c.RunID) }
@@ -292,6 +302,7 @@ func hasControl(text string) bool { return strings.ContainsFunc(text, unicode.Is
 func (RegisterDevice) deviceCommand()           {}
 func (CorrectDevice) deviceCommand()            {}
 func (ShowBootstrap) deviceCommand()            {}
+func (ReadDeviceCustomers) deviceCommand()      {}
 func (ReplaceDeviceCredentials) deviceCommand() {}
 func (LearnDeviceTransport) deviceCommand()     {}
 func (MarkDeviceUnreachable) deviceCommand()    {}

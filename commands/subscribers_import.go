@@ -72,7 +72,8 @@ func (c RecordImportPart) Target() Target    { return At(ImportCategory, c.Impor
 func (c AskImport) Validate() error {
 	var f failure.Faults
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
-	f.Check(c.Source == "" || slices.Contains(ImportSources, c.Source), "source", "is not known")
+	f.Check(c.Source == "" || c.Source == ImportSourceRouter || slices.Contains(ImportSources, c.Source), "source",
+		"is not known")
 	f.Check(c.Rows > 0, "rows", "must not be empty")
 	f.Check(c.Rows <= MaxImportRows, "rows", "must be at most %d", MaxImportRows)
 	f.Check(c.Parts >= 0 && c.Failed >= 0 && c.Failed <= c.Rows, "parts", "must fit the rows")

@@ -118,6 +118,14 @@ type DeviceBootstrapShown struct {
 	At        time.Time `json:"at"`
 }
 
+// DeviceCustomersRead records that somebody had the users of a router read, with their passwords, so that they become
+// customers. The envelope says who. The passwords are in the vault.
+type DeviceCustomersRead struct {
+	DeviceID   id.Device   `json:"deviceId"`
+	ProposalID id.Proposal `json:"proposalId"`
+	At         time.Time   `json:"at"`
+}
+
 // DeviceRebootRequested records that an operator wants a reboot. RunID identifies the attempt.
 type DeviceRebootRequested struct {
 	DeviceID id.Device `json:"deviceId"`
@@ -178,6 +186,7 @@ func (DeviceUnreachable) EventType() string         { return "network.DeviceUnre
 func (DeviceRecovered) EventType() string           { return "network.DeviceRecovered.v1" }
 func (DeviceBootstrapReported) EventType() string   { return "network.DeviceBootstrapReported.v2" }
 func (DeviceBootstrapShown) EventType() string      { return "network.DeviceBootstrapShown.v2" }
+func (DeviceCustomersRead) EventType() string       { return "network.DeviceCustomersRead.v1" }
 func (DeviceRebootRequested) EventType() string     { return "network.DeviceRebootRequested.v1" }
 func (DeviceRebootStarted) EventType() string       { return "network.DeviceRebootStarted.v1" }
 func (DeviceRebootAccepted) EventType() string      { return "network.DeviceRebootAccepted.v1" }
@@ -194,6 +203,7 @@ func (DeviceUnreachable) deviceEvent()         {}
 func (DeviceRecovered) deviceEvent()           {}
 func (DeviceBootstrapReported) deviceEvent()   {}
 func (DeviceBootstrapShown) deviceEvent()      {}
+func (DeviceCustomersRead) deviceEvent()       {}
 func (DeviceRebootRequested) deviceEvent()     {}
 func (DeviceRebootStarted) deviceEvent()       {}
 func (DeviceRebootAccepted) deviceEvent()      {}

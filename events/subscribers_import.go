@@ -26,7 +26,7 @@ type ImportFault struct {
 type ImportAsked struct {
 	ImportID id.Import       `json:"importId"`
 	OrgID    id.Organization `json:"orgId"`
-	Source   string          `json:"source,omitempty"` // the system that wrote the file; "" = our own columns
+	Source   string          `json:"source,omitempty"` // which system wrote it, or "router"; "" = our own columns
 	Rows     int             `json:"rows"`             // without the header and empty ones
 	Parts    int             `json:"parts"`
 	Failed   int             `json:"failed"`

@@ -21,7 +21,7 @@ func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.Devi
 		Close: closeDevice,
 		Commands: []commands.DeviceCommand{
 			commands.RegisterDevice{}, commands.CorrectDevice{}, commands.ReplaceDeviceCredentials{},
-			commands.ShowBootstrap{},
+			commands.ShowBootstrap{}, commands.ReadDeviceCustomers{},
 			commands.LearnDeviceTransport{}, commands.MarkDeviceUnreachable{}, commands.MarkDeviceRecovered{},
 			commands.ReportBootstrap{}, commands.RequestReboot{}, commands.BeginReboot{}, commands.AcceptReboot{},
 			commands.ConfirmReboot{}, commands.FailReboot{}, commands.ReportSetupApplied{}, commands.ReportSetupDrift{},
@@ -119,6 +119,7 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 		s.Transport = e.Transport
 	case events.DeviceBootstrapShown:
 		s.Shown = showing(s.Shown, e.RadiusRef)
+	case events.DeviceCustomersRead:
 	case events.DeviceUnreachable:
 		s.Unreachable = true
 	case events.DeviceRecovered:
@@ -183,6 +184,8 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		return only[events.DeviceEvent](events.DeviceBootstrapShown{
 			DeviceID: s.ID, Version: c.Version, RadiusRef: c.RadiusRef, At: now,
 		})
+	case commands.ReadDeviceCustomers:
+		return only[events.DeviceEvent](events.DeviceCustomersRead{DeviceID: s.ID, ProposalID: c.ProposalID, At: now})
 	case commands.CorrectDevice:
 		if c.Details != s.Details {
 			return only[events.DeviceEvent](events.DeviceDetailsCorrected{DeviceID: s.ID, Details: c.Details, At: now})
@@ -281,7 +284,7 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 			})
 		}
 	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials, commands.ShowBootstrap,
-		commands.LearnDeviceTransport,
+		commands.ReadDeviceCustomers, commands.LearnDeviceTransport,
 		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap,
 		commands.ReportSetupApplied, commands.ReportSetupDrift, commands.ReportDriftCheck,
 		commands.DecommissionDevice:

@@ -191,6 +191,17 @@ func TestBootstrap_EachShowingIsRecorded(t *testing.T) {
 	}
 }
 
+func TestReadDeviceCustomers_EachReadingIsRecorded(t *testing.T) {
+	t.Parallel()
+	read := commands.ReadDeviceCustomers{DeviceID: device, ProposalID: id.As[id.Proposal](device)}
+	was := events.DeviceCustomersRead{DeviceID: device, ProposalID: read.ProposalID, At: now}
+	decidertest.For(t, devices, now).
+		When(read).ThenFails("device_not_found").
+		Given(registered).
+		When(read).Then(was).
+		When(read).Then(was)
+}
+
 func TestDevice_EachCredentialIsReplacedByItself(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []events.CredentialKind{

@@ -42,6 +42,7 @@ type cli struct {
 	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
 	Processes   processCommands    `cmd:"" help:"Look at what has stopped, and try it again."`
 	Doctor      doctorCommands     `cmd:"" help:"Look for contradictions in the books."`
+	Import      importCommand      `cmd:"" help:"Propose plans and customers from what a router knows; make nothing."`
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`

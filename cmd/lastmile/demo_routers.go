@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,6 +29,48 @@ type demoRouter struct {
 	// some by their usernames. Those who may not be online are refused again and again.
 	customers []string
 	off       bool // it has no power at the present, and is in a demo with a year only
+	// former are users whom the router knows by itself, from the time before Lastmile: for an import.
+	former []router.Edit
+}
+
+// formerLine is a customer of the time before, known to a router by a PPP secret.
+func formerLine(name, profile, comment string, more router.Item) router.Edit {
+	args := router.Item{
+		"name": name, "password": demoLogin(name), "profile": profile, "service": "pppoe", "comment": comment,
+	}
+	maps.Copy(args, more)
+	return router.Edit{Menu: "ppp/secret", Command: "add", Args: args}
+}
+
+// formerGuest is a customer of the time before, known to a hotspot.
+func formerGuest(name, comment string) router.Edit {
+	return router.Edit{Menu: "ip/hotspot/user", Command: "add", Args: router.Item{
+		"name": name, "password": demoLogin(name), "profile": "lodgers", "comment": comment,
+	}}
+}
+
+// formerLines are those of tower-north, as they are found at an ISP that kept its books on the router.
+var formerLines = []router.Edit{
+	{Menu: "ppp/profile", Command: "add", Args: router.Item{"name": "Old 5M", "rate-limit": "2M/5M"}},
+	{Menu: "ppp/profile", Command: "add", Args: router.Item{
+		"name": "Old 10M", "rate-limit": "5M/10M 10M/20M 4M/8M 16/16 6",
+	}},
+	{Menu: "ppp/profile", Command: "add", Args: router.Item{"name": "Friends"}},
+	formerLine("juma.kit", "Old 5M", "Juma Kitui 0722 000 501", nil),
+	formerLine("salma", "Old 10M", "Salma Hassan +254722000502", router.Item{"remote-address": "10.77.0.12"}),
+	formerLine("mwangi.shop", "Old 10M", "Mwangi's shop, 0722-000-503", router.Item{"caller-id": "02:00:5E:10:00:03"}),
+	formerLine("Grace", "Old 5M", "Grace Wanjiru", nil),
+	formerLine("grace", "Friends", "Grace, the teacher 0722000505", nil),
+	formerLine("0722000506", "Old 5M", "", nil),
+	formerLine("kamau", "Old 5M", "Kamau, moved away 0722000507", router.Item{"disabled": "yes"}),
+	formerLine("branch-office", "default", "tunnel of the branch", router.Item{"service": "l2tp"}),
+}
+
+// formerGuests are those of market-square.
+var formerGuests = []router.Edit{
+	{Menu: "ip/hotspot/user/profile", Command: "add", Args: router.Item{"name": "lodgers", "rate-limit": "1M/3M"}},
+	formerGuest("room1", "Asha Omar 0722000511"),
+	formerGuest("room2", "Peter Otieno 0722000512"),
 }
 
 // demoRouters has routers of three releases; between them both protocols are used. All are new enough to sign their
@@ -38,14 +81,14 @@ var demoRouters = []demoRouter{
 		customers: []string{"east"}, services: []map[string]any{{"type": "pppoe", "parentInterface": "ether4"}},
 	},
 	{
-		name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80,
+		name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80, former: formerLines,
 		customers: []string{"north", "fig", "lantana", "mvule", "sandalwood", "mkungu"}, services: []map[string]any{
 			{"type": "pppoe", "parentInterface": "ether4"},
 			{"type": "cpe-management", "parentInterface": "ether4", "vlanId": 20},
 		},
 	},
 	{
-		name: "market-square", version: "7.20.5", address: "10.99.250.3", port: 8728,
+		name: "market-square", version: "7.20.5", address: "10.99.250.3", port: 8728, former: formerGuests,
 		customers: []string{"ebony", "mihogo", "orchid"}, services: []map[string]any{
 			{
 				"type": "hotspot", "parentInterface": "ether4", "walledGarden": map[string]any{
@@ -188,6 +231,11 @@ func (s *demoSeed) plugRouter(ctx context.Context, d demoRouter, device answer, 
 	}
 	if err := s.pasteScript(ctx, path, r); err != nil {
 		return err
+	}
+	for _, e := range d.former {
+		if _, err := r.Do(e.Menu, e.Command, e.Args); err != nil {
+			return fmt.Errorf("%s of %s: %w", e.Menu, d.name, err)
+		}
 	}
 	if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
 		s.app.logger.WarnContext(ctx, "a simulated router is not in line", "error", err)

@@ -60,7 +60,7 @@ var parametersOf = map[string][]string{
 	"GET /vouchers":                         {"state", "batchId", "planId"},
 	"PATCH /nas/services/:id":               {"confirm"},
 	"DELETE /nas/services/:id":              {"confirm", "abandon"},
-	"POST /imports/subscribers":             {"dryRun", "source"},
+	"POST /imports/subscribers":             {"dryRun", "source", "proposal"},
 	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
 	"POST /pay":                             {"lang"},
 	"POST /sessions/:id/disconnect":         {"confirm"},

@@ -52,7 +52,7 @@ func registerNetwork(b *bus.Bus) {
 // drift checks begin when jobs can be enqueued.
 func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	gateway, err := routeros.New(routeros.Config{
-		Guard: a.breakers, Policy: a.routerPolicy(), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger,
+		Guard: a.breakers, Policy: routerPolicy(a.cfg), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger,
 	})
 	if err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ func (l liveRouters) BootstrapScript(
 
 // routerPolicy says which addresses may be dialled: in production those of the tunnel alone
 // (docs/rules/engine.md#addresses-we-dial).
-func (a *App) routerPolicy() routeros.Policy {
-	if a.cfg.Production() {
+func routerPolicy(cfg Config) routeros.Policy {
+	if cfg.Production() {
 		return routeros.Within(commands.TunnelPlan)
 	}
 	return routeros.Anywhere

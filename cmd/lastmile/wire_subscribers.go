@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/exports"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/subscribers"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/exporting"
@@ -66,6 +70,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		Part: imports.RunPart, Export: exports.Run, Move: moves.Part, Queue: e.jobs,
 	}.Register()
 	return [][]httpapi.Route{
+		subscribersapi.Proposals{Cases: a.proposals()}.Routes(),
 		exportsapi.Exports{Cases: exports, Clock: a.clock}.Routes(),
 		subscribersapi.Imports{Cases: imports, Imports: subscribersviews.ImportsQuery{Views: e.views}}.Routes(),
 		subscribersapi.Subscribers{
@@ -109,5 +114,23 @@ func (a *App) imports() subscriberscases.Imports {
 		PersonKeys: a.storage.vault.SubjectKeys.EnsureKeys,
 		Plans:      subscribersviews.PlansQuery{Views: e.views}.All,
 		Taken:      subscribersviews.SubscriptionsQuery{Views: e.views}.Taken, Clock: a.clock,
+	}
+}
+
+// proposals makes customers of what a router knows. The router is asked through the workers of the area network.
+func (a *App) proposals() subscriberscases.Proposals {
+	cases := proposalsOn(a.engines.bus, a.engines.views, a.storage.vault, a.clock)
+	cases.Read = func(ctx context.Context, device id.Device) (routerplan.Customers, error) {
+		return a.routers.Load().Customers(ctx, device)
+	}
+	return cases
+}
+
+// proposalsOn makes them without the way to routers.
+func proposalsOn(b *bus.Bus, views *runner.Views, v *vault.Vault, c clock.Clock) subscriberscases.Proposals {
+	return subscriberscases.Proposals{
+		Bus: b, Files: v.Files, Limiter: v.Limits, Clock: c,
+		Plans: subscribersviews.PlansQuery{Views: views}.WithArchived,
+		Taken: subscribersviews.SubscriptionsQuery{Views: views}.Taken,
 	}
 }

@@ -110,6 +110,7 @@ func payments() []events.Event {
 func network() []events.Event {
 	return []events.Event{
 		events.DeviceBootstrapShown{},
+		events.DeviceCustomersRead{},
 		events.DeviceRegistered{}, events.DeviceDetailsCorrected{}, events.DeviceCredentialsReplaced{},
 		events.DeviceTransportLearned{}, events.DeviceUnreachable{}, events.DeviceRecovered{},
 		events.DeviceBootstrapReported{}, events.DeviceRebootRequested{}, events.DeviceRebootStarted{},

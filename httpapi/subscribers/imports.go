@@ -34,8 +34,10 @@ func (a Imports) Routes() []httpapi.Route {
 				{Name: "dryRun", Type: "boolean"},
 				{Name: "source", Type: "string", Enum: commands.ImportSources,
 					Doc: "the system whose own columns the file has"},
+				{Name: "proposal", Type: "uuid",
+					Doc: "of what a router knows: rows without a password have that of their username there"},
 			},
-			Codes: []string{"invalid_input"},
+			Codes: []string{"invalid_input", "proposal_not_found"},
 		},
 		{
 			Method: "GET", Path: "/imports", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -94,10 +96,11 @@ type importResponse struct {
 func (a Imports) ask(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	dry, source := f.Bool("dryRun"), f.OneOf("source", commands.ImportSources...)
+	proposal := httpapi.FilterID[id.Proposal](f, "proposal")
 	if err := f.Err(); err != nil {
 		return err
 	}
-	in := subscriberscases.ImportInput{Body: c.Body(), Source: source}
+	in := subscriberscases.ImportInput{Body: c.Body(), Source: source, Proposal: proposal}
 	if null.Zero(dry) {
 		checked, err := a.Cases.Check(ctx, c.Asked(), in)
 		if err != nil {

@@ -51,6 +51,7 @@ type (
 	message      struct{}
 	importing    struct{}
 	export       struct{}
+	proposal     struct{}
 	file         struct{}
 	outage       struct{}
 	compensation struct{}
@@ -98,6 +99,7 @@ type (
 	Message      = Of[message]   // to a customer; derived from its cause and its day
 	Import       = Of[importing] // of customers; derived from organization and file under a key
 	Export       = Of[export]    // of all that an organization has
+	Proposal     = Of[proposal]  // of customers that a router knows; also the file with their passwords
 	File         = Of[file]      // sealed parts in the vault
 	Any          = Of[any]       // an aggregate of any kind
 )

@@ -20,6 +20,14 @@ func Disarmed(text string) string {
 	return "'" + text
 }
 
+// Meant gives the text of a cell without the apostrophe that Disarmed has put before it; another one stays.
+func Meant(cell string) string {
+	if rest, is := strings.CutPrefix(cell, "'"); is && Disarmed(rest) == cell {
+		return rest
+	}
+	return cell
+}
+
 // plainNumber reports whether a text is digits with a sign and a point at most.
 func plainNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)

@@ -144,6 +144,15 @@ func (w *Workers) Queues(ctx context.Context, device id.Device) ([]networkviews.
 	})
 }
 
+// Customers reads the users that a router itself knows, with their passwords, and their profiles. Who may have them is
+// the caller's to check and to record. Fails: device_not_found, device_unreachable, router_refused.
+func (w *Workers) Customers(ctx context.Context, device id.Device) (routerplan.Customers, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (routerplan.Customers, error) {
+		snapshot, err := r.parts(ctx, routerplan.CustomerReads())
+		return routerplan.CustomersOf(snapshot), err
+	})
+}
+
 // list reads a whole menu and converts each item with show.
 func list[T any](
 	ctx context.Context, w *Workers, device id.Device, menu string, show func(routeros.Item) T,

@@ -158,9 +158,9 @@ func (l LocalLogin) origin() (menu string, where map[string]string) {
 	case l.Bypass:
 		return "ip/hotspot/ip-binding", map[string]string{"type": "bypassed"}
 	case l.Session.Hotspot:
-		return "ip/hotspot/user", map[string]string{"name": l.Session.User}
+		return routerplan.MenuHotspotUser, map[string]string{"name": l.Session.User}
 	}
-	return "ppp/secret", map[string]string{"name": l.Session.User}
+	return routerplan.MenuPPPSecret, map[string]string{"name": l.Session.User}
 }
 
 // hosts reads the rows of a device that passes without a login.

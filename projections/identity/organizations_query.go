@@ -77,6 +77,17 @@ func (q OrganizationsQuery) List(
 	return rows, err
 }
 
+// OfSlug returns the organization with a slug, nil when there is none. It reads as the platform, as Get does.
+func (q OrganizationsQuery) OfSlug(ctx context.Context, slug string) (*OrganizationRow, error) {
+	var row *OrganizationRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[OrganizationRow],
+			q.Views.SQL(OrganizationsName,
+				`select `+organizationColumns+` from {schema}.organizations where slug = $1`), slug)
+	})
+	return row, err
+}
+
 // Some returns those of some organizations that exist, in no order. It reads as the platform, as Get does.
 func (q OrganizationsQuery) Some(ctx context.Context, orgs []id.Organization) ([]OrganizationRow, error) {
 	var rows []OrganizationRow

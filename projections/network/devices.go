@@ -28,7 +28,7 @@ var devicesDDL string
 func (Devices) Name() string { return DevicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Devices) Version() int { return 6 }
+func (Devices) Version() int { return 7 }
 
 // DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }
@@ -43,7 +43,7 @@ func (Devices) Handles() []string {
 		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceTransportLearned{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
 		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
-		events.DeviceRebootRequested{}.EventType(),
+		events.DeviceCustomersRead{}.EventType(), events.DeviceRebootRequested{}.EventType(),
 		events.DeviceRebootStarted{}.EventType(), events.DeviceRebootAccepted{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
@@ -120,6 +120,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.DeviceDecommissioned:
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
 	case events.DeviceBootstrapShown:
+		d.set(v.DeviceID, `details = details`, nil)
+	case events.DeviceCustomersRead:
 		d.set(v.DeviceID, `details = details`, nil)
 	case events.UpstreamChosen:
 		w.Exec(upstreamSQL, pgx.NamedArgs{"device": v.DeviceID, "upstream": v.UpstreamID})

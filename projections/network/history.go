@@ -31,7 +31,7 @@ var historyDDL string
 func (History) Name() string { return HistoryName }
 
 // Version must grow with every change to the tables or to Apply.
-func (History) Version() int { return 6 }
+func (History) Version() int { return 7 }
 
 // DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }
@@ -57,7 +57,7 @@ func (History) Handles() []string {
 		events.DeviceDriftChecked{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
 		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
-		events.DeviceCredentialsReplaced{}.EventType(),
+		events.DeviceCustomersRead{}.EventType(), events.DeviceCredentialsReplaced{}.EventType(),
 		events.DeviceRebootRequested{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 	}
@@ -210,6 +210,8 @@ func tellRouter(e events.Event) (kind, summary string) {
 		return "credentials_replaced", fmt.Sprintf("other %s credentials are in use", v.Kind)
 	case events.DeviceBootstrapShown:
 		return "bootstrap_shown", "the bootstrap script with its secrets was shown"
+	case events.DeviceCustomersRead:
+		return "customers_read", "the router's own users were read, with their passwords"
 	case events.DeviceRebootRequested:
 		return "reboot_requested", "reboot requested"
 	case events.DeviceRebootConfirmed:

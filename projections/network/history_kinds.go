@@ -8,6 +8,6 @@ func HistoryKinds() []string {
 		"subnets_kept", "subnets_retired", "written", "write_refused", "reconcile_finished", "setup_applied",
 		"setup_drift_detected", "setup_drift_cleared", "drift_unchecked", "drift_checked", "unreachable",
 		"recovered", "bootstrap_reported", "secrets_rotated", "credentials_replaced", "bootstrap_shown",
-		"reboot_requested", "reboot_confirmed", "reboot_failed",
+		"customers_read", "reboot_requested", "reboot_confirmed", "reboot_failed",
 	}
 }

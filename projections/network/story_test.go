@@ -118,7 +118,8 @@ func networkStory() *projectiontest.Story {
 		events.DeviceUnreachable{DeviceID: lodge, Error: "gone", At: began},
 		events.DeviceDecommissioned{DeviceID: lodge, OrgID: acme, At: began})
 	addServices(s)
-	s.Add("device-tower", events.DeviceBootstrapShown{DeviceID: tower, Version: 2, At: began})
+	s.Add("device-tower", events.DeviceBootstrapShown{DeviceID: tower, Version: 2, At: began},
+		events.DeviceCustomersRead{DeviceID: tower, ProposalID: id.As[id.Proposal](tower), At: began})
 	return s
 }
 

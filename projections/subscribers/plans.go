@@ -136,6 +136,11 @@ func (q PlansQuery) All(ctx context.Context, org id.Organization) ([]PlanRow, er
 	return q.List(ctx, org, new(bool), PlanKey{}, mostPlans)
 }
 
+// WithArchived reads all plans of an organization, also those that are not sold any more.
+func (q PlansQuery) WithArchived(ctx context.Context, org id.Organization) ([]PlanRow, error) {
+	return q.List(ctx, org, nil, PlanKey{}, mostPlans)
+}
+
 // mostPlans bounds the plans that are read at once.
 const mostPlans = 10_000
 

@@ -200,6 +200,8 @@ func (r *Router) factory() {
 	}
 	r.put("ip/hotspot/profile", row{builtin: true}, "name", "default")
 	r.put("ip/hotspot/user/profile", row{builtin: true}, "name", "default")
+	r.put("ip/hotspot/user", row{builtin: true}, "name", "default-trial", "comment",
+		"counters and limits for trial users")
 	for _, s := range []struct{ name, port string }{
 		{"telnet", "23"}, {"ftp", "21"}, {"www", "80"}, {"ssh", "22"}, {"www-ssl", "443"}, {"api", "8728"},
 		{"winbox", "8291"}, {"api-ssl", "8729"},

@@ -46,34 +46,55 @@ const importKept = 7 * 24 * time.Hour
 type ImportInput struct {
 	Body   []byte
 	Source string // one of commands.ImportSources; "" = our own columns
+	// Proposal has the passwords of customers whom a router knew: a row without one has that of its username. Zero =
+	// the file has all of them, and is in no connection with a router.
+	Proposal id.Proposal
 }
 
-// Check tells what an import of the file would do, and changes nothing. Fails: invalid_input.
+// check refuses an unknown system, and one beside a proposal, whose table has our own columns.
+func (in ImportInput) check() error {
+	var f failure.Faults
+	f.Check(in.Source == "" || slices.Contains(commands.ImportSources, in.Source), "source", "is not known")
+	f.Check(in.Source == "" || in.Proposal.IsZero(), "source", "must be empty with a proposal")
+	return f.Err()
+}
+
+// source is that of the import's event.
+func (in ImportInput) source() string {
+	if !in.Proposal.IsZero() {
+		return commands.ImportSourceRouter
+	}
+	return in.Source
+}
+
+// text has everything by which one import differs from another.
+func (in ImportInput) text(org id.Organization) string {
+	of := in.Source
+	if !in.Proposal.IsZero() {
+		of = in.source() + ":" + in.Proposal.String()
+	}
+	return org.String() + " " + of + " " + string(in.Body)
+}
+
+// Check tells what an import of the file would do, and changes nothing. Fails: invalid_input, proposal_not_found.
 func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput) (CheckedImport, error) {
-	if err := checkSource(in.Source); err != nil {
+	if err := in.check(); err != nil {
 		return CheckedImport{}, err
 	}
 	return u.check(ctx, asked.Org(), in, func([]importRow) error { return nil })
 }
 
-// checkSource refuses an unknown system.
-func checkSource(source string) error {
-	var f failure.Faults
-	f.Check(source == "" || slices.Contains(commands.ImportSources, source), "source", "is not known")
-	return f.Err()
-}
-
 // Ask stores the rows of a file that can be taken in, sealed, and then asks for the import; the others count as failed.
 // The same file of an organization is the same import, so it is taken in once, whoever sends it and however often.
-// Fails: invalid_input.
+// Fails: invalid_input, proposal_not_found.
 func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) (id.Import, bus.Result, error) {
-	if err := checkSource(in.Source); err != nil {
+	if err := in.check(); err != nil {
 		return id.Import{}, bus.Result{}, err
 	}
-	of := id.Import(u.Key("import", asked.Org().String()+" "+in.Source+" "+string(in.Body)))
+	of := id.Import(u.Key("import", in.text(asked.Org())))
 	meta := asked.Meta
 	meta.CorrelationID = of.String()
-	ask := commands.AskImport{ImportID: of, OrgID: asked.Org(), Source: in.Source, Rows: 1}
+	ask := commands.AskImport{ImportID: of, OrgID: asked.Org(), Source: in.source(), Rows: 1}
 	_, _, err := bus.LoadOwned[subscribers.Import](ctx, u.Bus, asked.Org(), of)
 	switch {
 	case err == nil: // it only tells where the import is

@@ -55,6 +55,9 @@ func (u Imports) check(
 		return out, nil
 	}
 	reader, err := u.reader(ctx, org, layout)
+	if err == nil && !in.Proposal.IsZero() {
+		reader.passwords, err = u.passwords(ctx, org, in.Proposal)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -219,6 +222,15 @@ func takenFaults(
 		}
 	}
 	return faults
+}
+
+// passwords gives those of a proposal by their usernames; "" where the router has none. Fails: proposal_not_found.
+func (u Imports) passwords(
+	ctx context.Context, org id.Organization, of id.Proposal,
+) (map[string]string, error) {
+	list := map[string]string{}
+	err := proposed(ctx, u.Files, org, of, func(c proposedCustomer) { list[c.Username] = c.Password })
+	return list, err
 }
 
 // reader gathers what rows are read with.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/sheet"
 )
 
 // The columns of an import (docs/rules/subscribers-import.md#columns).
@@ -147,7 +148,7 @@ func shortName(name string) string {
 func (l importLayout) cell(cells []string, field string) string {
 	for _, i := range l.at[field] {
 		if i < len(cells) {
-			if text := strings.TrimSpace(cells[i]); text != "" && !nothing(text) {
+			if text := strings.TrimSpace(sheet.Meant(cells[i])); text != "" && !nothing(text) {
 				return text
 			}
 		}

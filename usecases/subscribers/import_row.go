@@ -60,6 +60,8 @@ type rowReader struct {
 	zone     *time.Location
 	now      time.Time
 	plans    map[string]subscribersviews.PlanRow // by code in small letters, without archived ones
+	// passwords has what a router knew, by username; nil = the file is in no connection with a router.
+	passwords map[string]string
 }
 
 // read makes a row. What is wrong with it is told by the column.
@@ -80,9 +82,21 @@ func (r rowReader) read(cells []string, row int) (importRow, failure.Faults) {
 	}
 	out.Balance = r.balance(cell, &faults)
 	out.PaidUntil = r.paidUntil(cell, &faults)
+	r.fromRouter(&out, &faults)
 	r.service(&out, cell, &faults)
 	r.form(out, &faults)
 	return out, faults
+}
+
+// fromRouter completes a row with the password that the router has. A username that it does not have was changed by a
+// spreadsheet, as 0012 is to 12: the customer's device would be refused.
+func (r rowReader) fromRouter(out *importRow, faults *failure.Faults) {
+	if r.passwords == nil || out.Username == "" || out.Password != "" {
+		return
+	}
+	var known bool
+	out.Password, known = r.passwords[out.Username]
+	faults.Check(known, colUsername, "is none that the router has; where it is meant, give a password too")
 }
 
 // balance reads the debt of the customer, in minor units.

@@ -35,6 +35,7 @@ const en: Record<Kind, string> = {
   secrets_rotated: 'New secrets: it needs the script',
   credentials_replaced: 'Another login is in use',
   bootstrap_shown: 'The script was shown',
+  customers_read: 'Its own users were read, with their passwords',
   reboot_requested: 'Reboot asked for',
   reboot_confirmed: 'Rebooted',
   reboot_failed: 'The reboot failed',
@@ -70,6 +71,7 @@ const sw: Record<Kind, string> = {
   secrets_rotated: 'Siri mpya: inahitaji hati',
   credentials_replaced: 'Kuingia kwingine kunatumika',
   bootstrap_shown: 'Hati ilionyeshwa',
+  customers_read: 'Watumiaji wake walisomwa, pamoja na nywila zao',
   reboot_requested: 'Kuwashwa upya kuliombwa',
   reboot_confirmed: 'Imewashwa upya',
   reboot_failed: 'Kuwashwa upya kulishindikana',
@@ -111,7 +113,7 @@ const nothing = () => ''
 const quiet = {
   torn_down: nothing, reconcile_requested: nothing, repaired: nothing, applied: nothing, drift_cleared: nothing,
   subnets_kept: nothing, subnets_retired: nothing, setup_applied: nothing, setup_drift_cleared: nothing,
-  drift_checked: nothing, recovered: nothing, secrets_rotated: nothing, bootstrap_shown: nothing,
+  drift_checked: nothing, recovered: nothing, secrets_rotated: nothing, bootstrap_shown: nothing, customers_read: nothing,
   reboot_requested: nothing, reboot_confirmed: nothing,
 }
 

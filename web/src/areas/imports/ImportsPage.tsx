@@ -11,6 +11,7 @@ import { Page, Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { To } from '../../ui/To'
 import { When } from '../../ui/When'
+import { FromRouter } from './FromRouter'
 import { NewImport } from './NewImport'
 
 type Import = Row<'/imports'>
@@ -34,6 +35,7 @@ export default function ImportsPage() {
   return (
     <Page title={app.imports} actions={may('POST /exports') && <To way={{ to: '/export' }}>{t.exportAll}</To>}>
       <NewImport />
+      {may('POST /import-proposals') && <FromRouter />}
       <Section title={t.earlier}>
         <DataTable list={list} columns={columns} rowKey={(i) => i.id} label={t.earlier} whole empty={<Empty title={t.none}>{t.noneHint}</Empty>} />
       </Section>

@@ -15,6 +15,12 @@ const oneImport = createRoute({
   component: page('GET /imports/{id}', () => import('./ImportPage')),
 })
 
+const proposal = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/imports/routers/$id',
+  component: page('GET /import-proposals/{id}', () => import('./ProposalPage')),
+})
+
 const exportAll = createRoute({
   getParentRoute: () => rootRoute,
   path: '/export',
@@ -26,4 +32,4 @@ const exportAll = createRoute({
   component: page('POST /exports', () => import('./ExportPage')),
 })
 
-export const importsRoutes = [imports, oneImport, exportAll] as const
+export const importsRoutes = [imports, oneImport, proposal, exportAll] as const

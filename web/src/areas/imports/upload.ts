@@ -13,10 +13,10 @@ export const sources = ['phpnuxbill', 'daloradius', 'radiusdesk'] as const
 /** Source is one of them; null = our own columns. */
 export type Source = (typeof sources)[number] | null
 
-/** upload sends a file as it is. */
-async function upload(file: File, source: Source, dryRun: boolean): Promise<unknown> {
+/** upload sends a file as it is. A proposal has the passwords of customers whom a router knew. */
+async function upload(file: Blob, source: Source, dryRun: boolean, proposal?: string): Promise<unknown> {
   const { data } = await client.POST('/imports/subscribers', {
-    params: { query: { ...(source ? { source } : {}), ...(dryRun ? { dryRun } : {}) } },
+    params: { query: { ...(source ? { source } : {}), ...(proposal ? { proposal } : {}), ...(dryRun ? { dryRun } : {}) } },
     body: file as unknown as string,
     bodySerializer: (body: unknown) => body as BodyInit,
     headers: { 'Content-Type': 'text/csv' },
@@ -25,7 +25,15 @@ async function upload(file: File, source: Source, dryRun: boolean): Promise<unkn
 }
 
 /** check tells the faults of a file and changes nothing. */
-export const check = async (file: File, source: Source) => (await upload(file, source, true)) as DryRun
+export const check = async (file: Blob, source: Source, proposal?: string) =>
+  (await upload(file, source, true, proposal)) as DryRun
 
 /** start begins the import of a file. */
-export const start = async (file: File, source: Source) => (await upload(file, source, false)) as Import
+export const start = async (file: Blob, source: Source, proposal?: string) =>
+  (await upload(file, source, false, proposal)) as Import
+
+/** tableOf fetches the customers of a proposal as a file of an import. */
+export async function tableOf(id: string): Promise<Blob> {
+  const { data } = await client.GET('/import-proposals/{id}/file', { params: { path: { id } }, parseAs: 'blob' })
+  return data as unknown as Blob
+}

@@ -1,0 +1,22 @@
+package commands
+
+import (
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// ImportSourceRouter is the source of an import whose customers a router knew: passwords come from a proposal.
+const ImportSourceRouter = "router"
+
+// ValidUsername reports whether a customer may have a name on the network.
+func ValidUsername(text string) bool { return usernameForm.MatchString(text) }
+
+// ValidContactPhone reports whether a text, in the form of NormalizeContactPhone, is a phone number.
+func ValidContactPhone(text string) bool { return phoneForm.MatchString(text) }
+
+// ValidStaticIP reports whether a customer may have an address of the network for good.
+func ValidStaticIP(text string) bool { return usableIP(text) }
+
+// ErrNoProposal is the failure for a proposal that is no longer kept, never was, or is another organization's.
+func ErrNoProposal() error {
+	return failure.NewNotFound("proposal_not_found", "This proposal is no longer kept. Read the router again.")
+}

@@ -1,0 +1,69 @@
+import { Anchor, Button, FileInput, Group, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Shape } from '../../api/types'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { proposalsText } from '../../text/proposals'
+import { Section } from '../../ui/Page'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { State } from '../../ui/State'
+import { Checked } from './Checked'
+import { check, start, tableOf } from './upload'
+
+/** ProposedCustomers imports the customers of a proposal: as they were read, or from the table that somebody completed. */
+export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {
+  const t = useText(proposalsText)
+  const f = useFormat()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [file, setFile] = useState<File | null>(null)
+  const checking = useMutation({
+    mutationFn: async () => {
+      const table = file ?? (await tableOf(of.id))
+      return { table, told: await check(table, null, of.id) }
+    },
+  })
+  const starting = useMutation({
+    mutationFn: (table: Blob) => start(table, null, of.id),
+    onSuccess: async (made) => {
+      await queries.invalidateQueries({ refetchType: 'none' })
+      await navigate({ to: '/imports/$id', params: { id: made.id } })
+    },
+  })
+  const checked = checking.data
+  return (
+    <Section title={t.customers}>
+      <Group gap="md">
+        <State tone={of.customers > 0 ? 'good' : 'quiet'}>{t.customersN(of.customers)}</State>
+        {of.withoutPhone > 0 && <State tone="attention">{t.withoutPhone(f.number(of.withoutPhone))}</State>}
+        {of.withoutPassword > 0 && <State tone="attention">{t.withoutPassword(f.number(of.withoutPassword))}</State>}
+        {of.leftOut > 0 && <State tone="quiet">{t.leftOut(f.number(of.leftOut))}</State>}
+      </Group>
+      {of.customers > 0 && (
+        <Stack gap="md">
+          <Text size="sm" c="dimmed" maw={760}>{t.customersHint}</Text>
+          <Anchor href={`/import-proposals/${of.id}/file`} download="customers.csv" w="fit-content">{t.save}</Anchor>
+          <Group align="end" gap="sm">
+            <FileInput
+              label={t.file} placeholder={t.choose} accept=".csv,.txt,.tsv,text/csv" w={280} value={file} clearable
+              onChange={(next) => {
+                setFile(next)
+                checking.reset()
+                starting.reset()
+              }}
+            />
+            <Button variant={checked ? 'default' : 'filled'} loading={checking.isPending} onClick={() => checking.mutate()}>
+              {t.check}
+            </Button>
+          </Group>
+          {checking.error && <ProblemNote of={checking.error} />}
+          {checked && <Checked of={checked.told} busy={starting.isPending} onStart={() => starting.mutate(checked.table)} />}
+          {starting.error && <ProblemNote of={starting.error} />}
+          <Text size="sm" c="dimmed" maw={760}>{t.after}</Text>
+        </Stack>
+      )}
+    </Section>
+  )
+}
