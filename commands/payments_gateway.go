@@ -55,6 +55,8 @@ type ConfigureGateway struct {
 	Shortcode             string // "" when centralized
 	CredentialsRef        id.Secret
 	RejectUnknownAccounts bool
+	// NominatedRef is of the phone that answers for the shortcode when payments are asked for; zero = none.
+	NominatedRef id.Secret
 }
 
 // RegisterGateway reports that the provider gave a token and registered the addresses for this shortcode with these
@@ -85,6 +87,18 @@ type RetryGatewayRegistration struct {
 	OrgID id.Organization
 }
 
+// NominatedNumberPurpose is the purpose under which the vault seals a nominated number, in E.164.
+const NominatedNumberPurpose = "nominated_number"
+
+// nominatedShape is a phone of the provider's country in E.164.
+var nominatedShape = regexp.MustCompile(`^\+254[0-9]{9}$`)
+
+// NominatedNumber gives a phone of the provider's in E.164, as people type it; false for any other text.
+func NominatedNumber(text string) (string, bool) {
+	number := NormalizeContactPhone(text)
+	return number, nominatedShape.MatchString(number)
+}
+
 // shortcodeShape is a paybill or till number: 5 to 7 digits.
 var shortcodeShape = regexp.MustCompile(`^[0-9]{5,7}$`)
 
@@ -109,6 +123,7 @@ func (c ConfigureGateway) Validate() error {
 		f.Check(!c.CredentialsRef.IsZero(), "consumerKey", "is required in direct mode")
 	} else {
 		f.Check(c.Shortcode == "" && c.CredentialsRef.IsZero(), "shortcode", "belongs to direct mode")
+		f.Check(c.NominatedRef.IsZero(), "nominatedNumber", "belongs to direct mode")
 	}
 	return f.Err()
 }

@@ -23,6 +23,7 @@ type GatewayConfigured struct {
 	Shortcode             string          `json:"shortcode"`      // "" when centralized
 	CredentialsRef        id.Secret       `json:"credentialsRef"` // consumer key, secret and passkey, in the vault
 	RejectUnknownAccounts bool            `json:"rejectUnknownAccounts"`
+	NominatedRef          id.Secret       `json:"nominatedRef,omitzero"` // a phone, in the vault; zero = none
 	At                    time.Time       `json:"at"`
 }
 

@@ -29,8 +29,9 @@ type Gateway struct {
 	Environment string // commands.EnvironmentSandbox or EnvironmentProduction
 	Shortcode   string // "" while centralized
 	Credentials id.Secret
-	RejectUnkn  bool // refuse a paybill payment to an unknown account before the money moves
-	Registered  bool // the provider accepted the direct shortcode with these credentials
+	Nominated   id.Secret // of the phone that answers for the shortcode; zero = none
+	RejectUnkn  bool      // refuse a paybill payment to an unknown account before the money moves
+	Registered  bool      // the provider accepted the direct shortcode with these credentials
 	// Proven says that the provider has accepted this shortcode in this environment, with these or earlier credentials.
 	// It stays while the credentials change, and ends with the shortcode.
 	Proven bool
@@ -70,7 +71,7 @@ func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 		s = Gateway{
 			Org: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode,
 			Credentials: e.CredentialsRef, RejectUnkn: e.RejectUnknownAccounts, Registered: active,
-			Proven: proven,
+			Proven: proven, Nominated: e.NominatedRef,
 		}
 	case events.GatewayRegistered:
 		s.Registered, s.Proven, s.Failed = true, true, ""
@@ -107,13 +108,14 @@ func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]event
 // again after the former addresses were deleted (docs/rules/payments.md#registered-addresses).
 func decideConfigureGateway(s Gateway, c commands.ConfigureGateway, now time.Time) ([]events.GatewayEvent, error) {
 	same := s.sameAccess(c.Direct, c.Environment, c.Shortcode, c.CredentialsRef) &&
-		s.RejectUnkn == c.RejectUnknownAccounts
+		s.RejectUnkn == c.RejectUnknownAccounts && s.Nominated == c.NominatedRef
 	if !s.Org.IsZero() && same && s.Failed == "" && !s.Active() {
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayConfigured{
 		OrgID: c.OrgID, Direct: c.Direct, Environment: c.Environment, Shortcode: c.Shortcode,
-		CredentialsRef: c.CredentialsRef, RejectUnknownAccounts: c.RejectUnknownAccounts, At: now,
+		CredentialsRef: c.CredentialsRef, RejectUnknownAccounts: c.RejectUnknownAccounts,
+		NominatedRef: c.NominatedRef, At: now,
 	}}, nil
 }
 
@@ -160,6 +162,6 @@ func decideRetryRegistration(s Gateway, now time.Time) ([]events.GatewayEvent, e
 	}
 	return []events.GatewayEvent{events.GatewayConfigured{
 		OrgID: s.Org, Direct: s.Direct, Environment: s.Environment, Shortcode: s.Shortcode,
-		CredentialsRef: s.Credentials, RejectUnknownAccounts: s.RejectUnkn, At: now,
+		CredentialsRef: s.Credentials, RejectUnknownAccounts: s.RejectUnkn, NominatedRef: s.Nominated, At: now,
 	}}, nil
 }

@@ -73,7 +73,8 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		},
 		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock,
 		Statements: a.storage.vault.Statements, Pulls: a.storage.vault.Pulls, NominatedNumber: a.nominatedNumber(),
-		Gate: &a.gates.jobs, Logger: a.logger,
+		PullsRefused: paymentsjobs.NewPullsRefused(a.metrics),
+		Gate:         &a.gates.jobs, Logger: a.logger,
 		Addresses: paymentsjobs.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
 	})
 	workers.Register(a.engines.jobs)

@@ -69,6 +69,7 @@ type gatewayRequest struct {
 	Initiator             string       `json:"initiator,omitempty" doc:"asks for status and reversals; - removes it"`
 	SecurityCredential    secrets.Text `json:"securityCredential,omitempty" doc:"the initiator's, encrypted, in base64"`
 	RejectUnknownAccounts bool         `json:"rejectUnknownAccounts,omitempty" doc:"refuse money for unknown accounts"`
+	NominatedNumber       *string      `json:"nominatedNumber,omitempty" doc:"absent: as it is; empty: removed"`
 }
 
 // gatewayResponse shows the settings; secrets as "********", or "" when there are none.
@@ -83,6 +84,7 @@ type gatewayResponse struct {
 	SecurityCredential    string              `json:"securityCredential"`
 	CredentialsVersion    *string             `json:"credentialsVersion" doc:"changes with each secret"`
 	RejectUnknownAccounts bool                `json:"rejectUnknownAccounts"`
+	NominatedNumber       *string             `json:"nominatedNumber" doc:"a phone; null: the platform's"`
 	Active                bool                `json:"active" doc:"money is taken on this shortcode"`
 	Registration          gatewayRegistration `json:"registration"`
 }
@@ -145,6 +147,11 @@ func (a Gateway) read(ctx context.Context, org id.Organization) (gatewayResponse
 		if has, err = a.Cases.HasInitiator(ctx, row.CredentialsRef); has {
 			out.Initiator, out.SecurityCredential = secrets.Hidden, secrets.Hidden
 		}
+	}
+	if err == nil && row != nil && row.Direct {
+		var number string
+		number, err = a.Cases.Nominated(ctx, row.NominatedRef)
+		out.NominatedNumber = null.Of(number)
 	}
 	return out, row, err
 }
@@ -215,7 +222,7 @@ func (a Gateway) put(ctx context.Context, c *httpapi.Call) error {
 		Direct: in.Mode == modeDirect, Environment: in.Environment, Shortcode: in.Shortcode,
 		ConsumerKey: in.ConsumerKey, ConsumerSecret: in.ConsumerSecret, Passkey: in.Passkey,
 		Initiator: in.Initiator, SecurityCredential: in.SecurityCredential,
-		RejectUnknownAccounts: in.RejectUnknownAccounts,
+		RejectUnknownAccounts: in.RejectUnknownAccounts, NominatedNumber: in.NominatedNumber,
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -38,6 +40,7 @@ type kit struct {
 	sim     *provider.Simulator
 	access  paymentsjobs.Access
 	workers *paymentsjobs.Workers
+	metrics *prometheus.Registry
 	org     id.Organization
 	sub     id.Subscriber
 }
@@ -72,8 +75,11 @@ func newKit(t *testing.T) *kit {
 		},
 		Secrets: k.Vault.Secrets,
 	}
+	k.metrics = prometheus.NewRegistry()
 	k.workers = paymentsjobs.New(paymentsjobs.Config{
-		Bus: k.Bus, Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
+		PullsRefused: paymentsjobs.NewPullsRefused(k.metrics),
+		Bus:          k.Bus, Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock,
+		Logger:     storetest.Quiet(),
 		Statements: k.Vault.Statements, Pulls: k.Vault.Pulls, NominatedNumber: "254700000000",
 		Addresses: paymentsjobs.Addresses{
 			Prompt: "http://127.0.0.1:9/webhooks/mobile-money/stk", Tokens: k.Vault.CallbackSecrets,

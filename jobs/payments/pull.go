@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
@@ -33,6 +34,35 @@ const (
 	pullReserve  = 5 * time.Minute // from the provider's limit, for clocks that differ
 	pullRows     = 200_000         // of one question, so that an answer without an end is not read for ever
 )
+
+// What of the listing of payments the provider refuses.
+const (
+	refusedRegistration = "registration"
+	refusedList         = "list"
+)
+
+// NewPullsRefused makes the counter of what the provider refuses when payments are asked for: as long as it does,
+// payments whose callbacks were lost stay missing (docs/rules/payments.md#sweeps).
+func NewPullsRefused(to prometheus.Registerer) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lastmile_pulls_refused_total",
+		Help: "Refusals of the provider to list the payments of a shortcode, or to register it for that.",
+	}, []string{"what"})
+	for _, what := range []string{refusedRegistration, refusedList} {
+		c.WithLabelValues(what)
+	}
+	if to != nil {
+		to.MustRegister(c)
+	}
+	return c
+}
+
+// pullRefused counts a refusal.
+func (w *Workers) pullRefused(what string) {
+	if w.cfg.PullsRefused != nil {
+		w.cfg.PullsRefused.WithLabelValues(what).Inc()
+	}
+}
 
 // registerPull adds the jobs that ask for payments. Either may be repeated: a receipt is recorded once, whoever tells
 // of it.
@@ -83,8 +113,8 @@ func (w *Workers) PullTill(ctx context.Context, args commands.PullTill, cause jo
 	if err != nil {
 		return err
 	}
-	if !known.Registered {
-		known.Registered = w.registeredForPull(ctx, args, to, ref)
+	if !known.Registered || known.Nominated != to.answers {
+		known.Registered, known.Nominated = w.registeredForPull(ctx, args, to, ref), to.answers
 	}
 	now := w.cfg.Clock.Now()
 	end := now.Add(-pullPatience)
@@ -101,6 +131,7 @@ func (w *Workers) PullTill(ctx context.Context, args commands.PullTill, cause jo
 		w.cfg.Logger.WarnContext(ctx, "payments are not listed", "org_id", args.OrgID, "shortcode", args.Shortcode,
 			"environment", args.Environment, "error", err)
 		known.Registered, err = false, nil
+		w.pullRefused(refusedList)
 	}
 	return errors.Join(err, w.cfg.Pulls.Note(context.WithoutCancel(ctx), ref, known))
 }
@@ -127,17 +158,37 @@ func (w *Workers) pullSpans(
 func (w *Workers) registeredForPull(
 	ctx context.Context, args commands.PullTill, to reached, ref uuid.UUID,
 ) bool {
-	urls, err := w.cfg.Addresses.OfResult(ctx, TokenPull, ref, args.OrgID, args.Shortcode)
+	number, err := w.nominated(ctx, to.answers)
+	var urls mobilemoney.ResultURLs
+	if err == nil {
+		urls, err = w.cfg.Addresses.OfResult(ctx, TokenPull, ref, args.OrgID, args.Shortcode)
+	}
 	if err == nil {
 		err = to.provider.RegisterPull(ctx, to.creds, mobilemoney.PullRegistration{
-			NominatedNumber: w.cfg.NominatedNumber, CallbackURL: urls.Result,
+			NominatedNumber: number, CallbackURL: urls.Result,
 		})
 	}
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered for listing", "org_id", args.OrgID,
 			"shortcode", args.Shortcode, "environment", args.Environment, "error", err)
+		if failure.KindOf(err) == failure.Refused {
+			w.pullRefused(refusedRegistration)
+		}
 	}
 	return err == nil
+}
+
+// nominated gives the phone that answers for a shortcode, in the provider's form: the organization's own where it has
+// named one, else the platform's.
+func (w *Workers) nominated(ctx context.Context, ref id.Secret) (string, error) {
+	if ref.IsZero() {
+		return w.cfg.NominatedNumber, nil
+	}
+	number, err := w.cfg.Access.Secrets.Get(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	return mobilemoney.NormalizePhone(string(number))
 }
 
 // pullSpan records what is missing of the payments of a time.

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -110,6 +111,16 @@ func TestPull_ARefusedShortcodeIsRegisteredAgain(t *testing.T) {
 	if list := k.receiptEvents(t, lost); len(list) != 0 {
 		t.Fatalf("refused: %v", list)
 	}
+	families, err := k.metrics.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatal(families, err)
+	}
+	for _, one := range families[0].GetMetric() {
+		what, n := one.GetLabel()[0].GetValue(), one.GetCounter().GetValue()
+		if want := map[string]float64{"list": 1, "registration": 0}[what]; n != want {
+			t.Errorf("%v refusals of %s are counted", n, what)
+		}
+	}
 	k.pull(t, platformTill)
 	if list := k.receiptEvents(t, lost); len(list) != 1 {
 		t.Errorf("after the new registration: %v", list)
@@ -143,4 +154,64 @@ func TestPull_AnotherAmountIsADisputeOnce(t *testing.T) {
 	if list := k.receiptEvents(t, lost); !slices.Equal(list, want) {
 		t.Errorf("events: %v", list)
 	}
+}
+
+// TestPull_AnOrganizationsOwnPhoneAnswersForItsShortcode, and another one registers it again; the platform's shortcode
+// keeps the platform's.
+func TestPull_AnOrganizationsOwnPhoneAnswersForItsShortcode(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for key, of := range map[string]string{"acme": "600777", "platform": shortcode} {
+		if err := k.sim.AddCredentials(key, "secret", of, "pass"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	credentials := id.New[id.Secret]()
+	text := []byte(`{"consumerKey":"acme","consumerSecret":"secret","passkey":"pass"}`)
+	if err := k.Vault.Secrets.Put(t.Context(), vault.Secret{
+		Ref: credentials, OrgID: k.org, Purpose: commands.GatewayCredentialsPurpose,
+	}, text); err != nil {
+		t.Fatal(err)
+	}
+	own := commands.PullTill{OrgID: k.org, Environment: commands.EnvironmentSandbox, Shortcode: "600777"}
+	names := func(numbers ...string) {
+		t.Helper()
+		for range 2 { // the second time it is known
+			k.pull(t, own)
+			k.pull(t, platformTill)
+			k.clock.Advance(11 * time.Minute)
+		}
+		if got := k.sim.Nominated("600777"); !slices.Equal(got, numbers) {
+			t.Errorf("named %v, want %v", got, numbers)
+		}
+		if got := k.sim.Nominated(shortcode); !slices.Equal(got, []string{"254700000000"}) {
+			t.Errorf("for the platform %v", got)
+		}
+	}
+	settle := func(nominated id.Secret) {
+		k.execute(t, commands.ConfigureGateway{
+			OrgID: k.org, Direct: true, Environment: commands.EnvironmentSandbox, Shortcode: "600777",
+			CredentialsRef: credentials, NominatedRef: nominated,
+		})
+		k.execute(t, commands.RegisterGateway{
+			OrgID: k.org, Environment: commands.EnvironmentSandbox, Shortcode: "600777", CredentialsRef: credentials,
+		})
+	}
+	number := func(text string) id.Secret {
+		ref := id.New[id.Secret]()
+		if err := k.Vault.Secrets.Put(t.Context(), vault.Secret{
+			Ref: ref, OrgID: k.org, Purpose: commands.NominatedNumberPurpose,
+		}, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		return ref
+	}
+	settle(id.Secret{})
+	names("254700000000")
+	settle(number("+254711222333"))
+	names("254700000000", "254711222333")
+	settle(number("+254711222444"))
+	names("254700000000", "254711222333", "254711222444")
+	settle(id.Secret{})
+	names("254700000000", "254711222333", "254711222444", "254700000000")
 }

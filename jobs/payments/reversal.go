@@ -45,6 +45,7 @@ type reached struct {
 	creds    mobilemoney.Credentials
 	by       mobilemoney.Initiator
 	provider Provider
+	answers  id.Secret // of the phone that answers for the shortcode; zero = the platform's
 }
 
 // ErrNoInitiator is the failure of a question that needs an initiator, for a shortcode without one.
@@ -77,6 +78,7 @@ func (w *Workers) speak(ctx context.Context, org id.Organization, environment, s
 		case org.IsZero() || !g.Direct || !g.Proven || g.Shortcode != shortcode || g.Environment != environment:
 			return out, ErrNoInitiator()
 		}
+		out.answers = g.Nominated
 		if out.creds, err = access.Credentials(ctx, g.Credentials, shortcode); err != nil {
 			return out, err
 		}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -20,7 +22,7 @@ import (
 )
 
 // Config is shared by the workers and the inbox; every field but Gate, Pulls,
-// NominatedNumber and Ask is required.
+// NominatedNumber, PullsRefused and Ask is required.
 type Config struct {
 	Bus        *bus.Bus
 	Views      *runner.Views
@@ -36,6 +38,8 @@ type Config struct {
 	Pulls *vault.Pulls
 	// NominatedNumber is the phone of who answers for shortcodes towards the provider, when payments are asked for.
 	NominatedNumber string
+	// PullsRefused is NewPullsRefused; nil counts nothing.
+	PullsRefused *prometheus.CounterVec
 	// Ask does the work of AskToPay; nil = there is no payment page.
 	Ask Asker
 }

@@ -29,7 +29,7 @@ var gatewaysDDL string
 func (Gateways) Name() string { return GatewaysName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Gateways) Version() int { return 3 }
+func (Gateways) Version() int { return 4 }
 
 // DDL creates the tables of gateways.sql.
 func (Gateways) DDL() string { return gatewaysDDL }
@@ -50,12 +50,14 @@ func (Gateways) Handles() []string {
 const (
 	configureSQL = `
 insert into {schema}.gateways as g
-	(org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, revision)
+	(org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, nominated_ref, registered,
+	revision)
 values
-	(@org, @direct, @environment, @shortcode, @credentials, @reject_unknown, false, @revision)
+	(@org, @direct, @environment, @shortcode, @credentials, @reject_unknown, @nominated, false, @revision)
 on conflict (org_id) do update set
 	direct = excluded.direct, environment = excluded.environment, shortcode = excluded.shortcode,
 	credentials_ref = excluded.credentials_ref, reject_unknown_accounts = excluded.reject_unknown_accounts, error = '',
+	nominated_ref = excluded.nominated_ref,
 	registered = g.registered and g.direct = excluded.direct and g.environment = excluded.environment
 		and g.shortcode = excluded.shortcode and g.credentials_ref is not distinct from excluded.credentials_ref,
 	revision = excluded.revision
@@ -85,7 +87,7 @@ func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 			"credentials": v.CredentialsRef, "revision": revision,
 		}
 		w.Exec(forgetTriesSQL, maps.Clone(settings))
-		settings["reject_unknown"] = v.RejectUnknownAccounts
+		settings["reject_unknown"], settings["nominated"] = v.RejectUnknownAccounts, v.NominatedRef
 		w.Exec(configureSQL, settings)
 		w.Exec(`update {schema}.shortcodes set active = exists (select from {schema}.gateways g
 			where g.org_id = $1 and g.registered and g.shortcode = shortcodes.shortcode
@@ -114,6 +116,7 @@ type GatewayRow struct {
 	Shortcode             string          `db:"shortcode"`
 	CredentialsRef        id.Secret       `db:"credentials_ref"`
 	RejectUnknownAccounts bool            `db:"reject_unknown_accounts"`
+	NominatedRef          id.Secret       `db:"nominated_ref"` // zero = the organization has named no phone
 	Registered            bool            `db:"registered"`
 	Error                 string          `db:"error"`
 	Refusal               string          `db:"refusal"`
@@ -140,8 +143,8 @@ type GatewaysQuery struct{ Views *runner.Views }
 
 // selectGatewaySQL reads a GatewayRow; a condition follows.
 const selectGatewaySQL = `
-select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error, refusal,
-	refusal_code, refused_at, tried_at, revision
+select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, nominated_ref, registered,
+	error, refusal, refusal_code, refused_at, tried_at, revision
 from {schema}.gateways `
 
 // Get returns an organization's settings, nil when it never made any.

@@ -5,6 +5,7 @@ create table {schema}.gateways (
   shortcode text not null,
   credentials_ref uuid,
   reject_unknown_accounts boolean not null,
+  nominated_ref uuid,
   registered boolean not null,
   error text not null default '',
   refusal text not null default '',

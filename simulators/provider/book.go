@@ -20,7 +20,7 @@ type book struct {
 	phones      map[string]Phone
 	urls        map[string]registration // C2B addresses by shortcode
 	balances    map[string]money.Amount // by shortcode
-	pulls       map[string]bool         // shortcodes whose payments may be pulled
+	pulls       map[string][]string     // shortcodes whose payments may be pulled, with the phones that were named
 
 	prompts      map[string]*prompt // by CheckoutRequestID
 	promptOrder  []*prompt          // oldest first
@@ -107,7 +107,7 @@ func newBook(seed uint64, start time.Time) book {
 		seed: seed, start: start, faults: defaultFaults(),
 		credentials: map[string]credentials{}, tokens: map[string]token{}, phones: map[string]Phone{},
 		urls: map[string]registration{}, balances: map[string]money.Amount{},
-		pulls:   map[string]bool{},
+		pulls:   map[string][]string{},
 		prompts: map[string]*prompt{}, c2bSent: map[string]callback{},
 		reversals: map[string]*reversal{},
 	}

@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func (s *Simulator) registerPull(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	_, err := plainMSISDN(string(q.NominatedNumber))
+	phone, err := plainMSISDN(string(q.NominatedNumber))
 	switch {
 	case q.ShortCode == "" || !s.mayUse(r, string(q.ShortCode)):
 		s.refuse(w, http.StatusBadRequest, badRequestCode, "Bad Request - Invalid ShortCode")
@@ -52,8 +53,8 @@ func (s *Simulator) registerPull(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	before := s.book.pulls[string(q.ShortCode)]
-	s.book.pulls[string(q.ShortCode)] = true
+	before := len(s.book.pulls[string(q.ShortCode)]) > 0
+	s.book.pulls[string(q.ShortCode)] = append(s.book.pulls[string(q.ShortCode)], phone)
 	ref := s.book.id("pull-")
 	s.mu.Unlock()
 	status, words := pullDone, "ShortCode registered successfully"
@@ -75,7 +76,7 @@ func (s *Simulator) pull(w http.ResponseWriter, r *http.Request) {
 	to, err2 := time.ParseInLocation(pullLayout, string(q.EndDate), eastAfrica)
 	offset, err3 := strconv.Atoi(cmp.Or(string(q.OffSetValue), "0"))
 	s.mu.Lock()
-	registered := s.book.pulls[string(q.ShortCode)]
+	registered := len(s.book.pulls[string(q.ShortCode)]) > 0
 	s.mu.Unlock()
 	switch {
 	case !registered || !s.mayUse(r, string(q.ShortCode)):
@@ -131,4 +132,11 @@ func (s *Simulator) ForgetPulls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.book.pulls)
+}
+
+// Nominated lists the phones that registrations of a shortcode for its list of payments have named, the newest last.
+func (s *Simulator) Nominated(shortcode string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.book.pulls[shortcode])
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -65,6 +67,23 @@ type GatewayInput struct {
 	Initiator             string
 	SecurityCredential    secrets.Text
 	RejectUnknownAccounts bool // refuse paybill payments that name no account of the organization
+	// NominatedNumber is the phone that answers for the shortcode when payments are asked for; nil leaves it as it is,
+	// "" removes it.
+	NominatedNumber *string
+}
+
+// storedRefs name the secrets that a change has put into the vault; zero = nothing.
+type storedRefs struct{ credentials, nominated id.Secret }
+
+// all leaves out those that are zero.
+func (s storedRefs) all() []id.Secret {
+	return slices.DeleteFunc([]id.Secret{s.credentials, s.nominated}, id.Secret.IsZero)
+}
+
+// namedBy reports whether settings name all of them.
+func (s storedRefs) namedBy(g payments.Gateway) bool {
+	return (s.credentials.IsZero() || s.credentials == g.Credentials) &&
+		(s.nominated.IsZero() || s.nominated == g.Nominated)
 }
 
 // Configure adopts settings. New credentials are stored in the vault under a new reference before the settings name
@@ -84,10 +103,10 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 	if err := g.allows(ctx, asked.Org(), in); err != nil {
 		return bus.Result{}, err
 	}
-	var stored []id.Secret // by this call; the last one may be adopted
+	var stored []storedRefs // by this call; the last ones may be adopted
 	change := func(present payments.Gateway) (commands.Command, error) {
-		command, fresh, err := g.command(ctx, asked.Org(), in, present.Credentials)
-		if !fresh.IsZero() {
+		command, fresh, err := g.command(ctx, asked.Org(), in, present)
+		if len(fresh.all()) > 0 {
 			stored = append(stored, fresh)
 		}
 		return command, err
@@ -106,7 +125,7 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 // unless the change was certainly not made with them: an unknown outcome may have named them, and so may a command that
 // acted although its answer was lost.
 func (g Gateways) tidy(
-	ctx context.Context, org id.Organization, stored []id.Secret, done bus.Result, err error,
+	ctx context.Context, org id.Organization, stored []storedRefs, done bus.Result, err error,
 ) error {
 	if len(stored) == 0 {
 		return err
@@ -118,12 +137,14 @@ func (g Gateways) tidy(
 		unnamed = stored
 	case err == nil && !done.Changed:
 		present, _, fault := bus.LoadUnchecked[payments.Gateway](ctx, g.Bus, org)
-		if fault == nil && present.Credentials != last {
+		if fault == nil && !last.namedBy(present) {
 			unnamed = stored
 		}
 	}
-	for _, ref := range unnamed {
-		err = errors.Join(err, g.Secrets.Delete(ctx, ref))
+	for _, refs := range unnamed {
+		for _, ref := range refs.all() {
+			err = errors.Join(err, g.Secrets.Delete(ctx, ref))
+		}
 	}
 	return err
 }
@@ -156,39 +177,91 @@ func shortcodeTaken() error {
 		"This shortcode belongs to another organization or to the platform.")
 }
 
-// command completes the settings, and stores credentials that differ from the present ones under a fresh reference,
-// which is zero when there was nothing to store.
+// command completes the settings, and stores credentials and a phone that differ from the present ones under fresh
+// references.
 func (g Gateways) command(
-	ctx context.Context, org id.Organization, in GatewayInput, present id.Secret,
-) (command commands.ConfigureGateway, fresh id.Secret, err error) {
+	ctx context.Context, org id.Organization, in GatewayInput, present payments.Gateway,
+) (command commands.ConfigureGateway, fresh storedRefs, err error) {
 	command = commands.ConfigureGateway{
 		OrgID: org, Direct: in.Direct, Environment: in.Environment, RejectUnknownAccounts: in.RejectUnknownAccounts,
 	}
 	if !in.Direct {
 		return command, fresh, nil
 	}
-	before, err := g.read(ctx, present)
+	before, err := g.read(ctx, present.Credentials)
 	if err != nil {
 		return command, fresh, err
 	}
 	after, err := in.credentials(before)
-	if err != nil {
+	number, changed, fault := g.nominated(ctx, in, present.Nominated)
+	if err := failure.JoinFaults(err, fault); err != nil {
 		return command, fresh, err
 	}
-	command.Shortcode, command.CredentialsRef = in.Shortcode, present
-	candidate := id.New[id.Secret]()
+	var made storedRefs
+	command.Shortcode = in.Shortcode
+	command.CredentialsRef, command.NominatedRef = present.Credentials, present.Nominated
 	if after != before {
-		command.CredentialsRef = candidate
+		made.credentials = id.New[id.Secret]()
+		command.CredentialsRef = made.credentials
 	}
-	if err := command.Validate(); err != nil || after == before {
+	if changed {
+		if command.NominatedRef = (id.Secret{}); number != "" {
+			made.nominated = id.New[id.Secret]()
+			command.NominatedRef = made.nominated
+		}
+	}
+	if err := command.Validate(); err != nil {
 		return command, fresh, err
 	}
-	plain, err := json.Marshal(after)
-	if err != nil {
-		return command, fresh, fmt.Errorf("write payment credentials: %w", err)
+	if !made.credentials.IsZero() {
+		plain, err := json.Marshal(after)
+		if err != nil {
+			return command, fresh, fmt.Errorf("write payment credentials: %w", err)
+		}
+		secret := vault.Secret{Ref: made.credentials, OrgID: org, Purpose: commands.GatewayCredentialsPurpose}
+		if err := g.Secrets.Put(ctx, secret, plain); err != nil {
+			return command, fresh, err
+		}
+		fresh.credentials = made.credentials
 	}
-	return command, candidate, g.Secrets.Put(ctx,
-		vault.Secret{Ref: candidate, OrgID: org, Purpose: commands.GatewayCredentialsPurpose}, plain)
+	if made.nominated.IsZero() {
+		return command, fresh, nil
+	}
+	fresh.nominated = made.nominated
+	return command, fresh, g.Secrets.Put(ctx,
+		vault.Secret{Ref: made.nominated, OrgID: org, Purpose: commands.NominatedNumberPurpose}, []byte(number))
+}
+
+// nominated gives the phone that answers for the shortcode, "" for none, and whether it is another one than before.
+func (g Gateways) nominated(
+	ctx context.Context, in GatewayInput, present id.Secret,
+) (number string, changed bool, err error) {
+	before, err := g.Nominated(ctx, present)
+	if err != nil || in.NominatedNumber == nil {
+		return before, false, err
+	}
+	if number = strings.TrimSpace(*in.NominatedNumber); number != "" {
+		var is bool
+		number, is = commands.NominatedNumber(number)
+		var f failure.Faults
+		f.Check(is, "nominatedNumber", "must be a phone of the provider, such as +254712345678")
+		if err := f.Err(); err != nil {
+			return before, false, err
+		}
+	}
+	return number, number != before, nil
+}
+
+// Nominated gives the phone behind a reference, in E.164; "" for the zero reference.
+func (g Gateways) Nominated(ctx context.Context, ref id.Secret) (string, error) {
+	if ref.IsZero() {
+		return "", nil
+	}
+	number, err := g.Secrets.Get(ctx, ref)
+	if err != nil {
+		return "", fmt.Errorf("read nominated number: %w", err)
+	}
+	return string(number), nil
 }
 
 // HasInitiator reports whether credentials name an operator for status and reversals.

@@ -2,6 +2,7 @@ package paymentscases_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -219,5 +220,55 @@ func TestConfigure_ARepeatAfterAnotherChangeLeavesTheCredentialsOfPaymentsUnderW
 	k.configure(t, repeated, in, "") // its answer was lost
 	if _, err := k.Vault.Secrets.Get(t.Context(), first); err != nil {
 		t.Errorf("payments that began under the first change cannot be asked about: %v", err)
+	}
+}
+
+// TestConfigure_TheNominatedNumberIsSealedAndItsChangeKeepsTheRegistration.
+func TestConfigure_TheNominatedNumberIsSealedAndItsChangeKeepsTheRegistration(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	with := func(number string) paymentscases.GatewayInput {
+		in := direct("600777", secrets.Hidden)
+		in.ConsumerKey, in.Passkey, in.NominatedNumber = secrets.Hidden, secrets.Hidden, &number
+		return in
+	}
+	named := func(want string) payments.Gateway {
+		t.Helper()
+		g := k.gateway(t, k.org)
+		if number, err := k.gateways.Nominated(t.Context(), g.Nominated); err != nil || number != want {
+			t.Errorf("number %q, %v, want %q", number, err, want)
+		}
+		return g
+	}
+	k.configure(t, coretest.Keyed(k.org), direct("600777", "one"), "")
+	first := named("")
+	k.Run(t, coretest.Operator(k.org), commands.RegisterGateway{
+		OrgID: k.org, Environment: first.Environment, Shortcode: first.Shortcode, CredentialsRef: first.Credentials,
+	})
+	k.configure(t, coretest.Keyed(k.org), with("0711 222 333"), "")
+	second := named("+254711222333")
+	if !second.Active() || second.Credentials != first.Credentials {
+		t.Errorf("after a new number: %+v", second)
+	}
+	k.configure(t, coretest.Keyed(k.org), direct("600777", secrets.Hidden), "") // an older client names none
+	if g := named("+254711222333"); g.Nominated != second.Nominated {
+		t.Errorf("the same number has another reference: %+v", g)
+	}
+	for _, wrong := range []string{"711", "+1 202 555 0100", "+254", "my phone", "+2547112223334"} {
+		k.configure(t, coretest.Keyed(k.org), with(wrong), "invalid_input")
+	}
+	named("+254711222333")
+	if n := k.secretsKept(t); n != 2 {
+		t.Errorf("%d secrets are kept", n)
+	}
+	k.configure(t, coretest.Keyed(k.org), with(" "), "")
+	if g := named(""); !g.Nominated.IsZero() || !g.Active() {
+		t.Errorf("after its removal: %+v", g)
+	}
+	for _, e := range recorded[events.GatewayConfigured](t, k, commands.GatewayCategory, k.org.String()) {
+		text, err := json.Marshal(e)
+		if err != nil || strings.Contains(string(text), "711222333") {
+			t.Errorf("event %s, %v", text, err)
+		}
 	}
 }

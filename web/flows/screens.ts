@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { firstOf, type Role } from './kit'
+import { call, firstOf, type Role, type Row } from './kit'
 
 /** Screen is a page of the program, in a state that is worth a look. */
 export interface Screen {
@@ -12,6 +12,25 @@ export interface Screen {
 }
 
 const of = (list: string, address: (id: string) => string) => async (page: Page) => address((await firstOf(page, list)).id)
+
+/** compared has a statement of the provider compared, with a payment that is missing here, and gives its page. */
+async function compared(page: Page) {
+  const table = 'Receipt No.,Completion Time,Details,Paid In,Withdrawn,Other Party Info,A/C No.\n'
+    + 'SJ00SCREEN,2026-01-05 10:00:00,Pay Bill,"1500.00",,254722000599 - AMINA OTIENO,10000008\n'
+  const id = await page.evaluate(async (body) => {
+    const answer = await fetch('/reconciliations', { method: 'POST', body, headers: { 'Content-Type': 'text/csv' } })
+    return ((await answer.json()) as { id: string }).id
+  }, table)
+  return `/reconciliations/${id}`
+}
+
+/** proposed has a router read that knows customers by itself, and gives the page of what can be made of them. */
+async function proposed(page: Page) {
+  const routers = (await call<{ data: Row[] }>(page, 'GET', '/nas/devices?limit=100')).body.data
+  const deviceId = routers.find((r) => r.name === 'tower-north')?.id
+  const made = await call<Row>(page, 'POST', '/import-proposals', { deviceId })
+  return `/imports/routers/${made.body.id}`
+}
 
 const all: Screen[] = [
   { name: 'home', role: 'admin', path: '/', phone: true },
@@ -64,10 +83,12 @@ const all: Screen[] = [
   { name: 'billing-runs', role: 'admin', path: '/billing-runs' },
   { name: 'batches', role: 'admin', path: '/batches' },
   { name: 'imports', role: 'admin', path: '/imports' },
+  { name: 'import-proposal', role: 'admin', path: proposed },
   { name: 'export', role: 'admin', path: '/export' },
   { name: 'account', role: 'admin', path: '/account' },
   { name: 'platform', role: 'root', path: '/' },
   { name: 'platform-reconciliations', role: 'root', path: '/reconciliations' },
+  { name: 'platform-reconciliation', role: 'root', path: compared },
   { name: 'platform-organizations', role: 'root', path: '/orgs' },
   { name: 'platform-organization', role: 'root', path: of('/orgs', (id) => `/orgs/${id}`) },
   { name: 'platform-organization-new', role: 'root', path: '/orgs/new' },

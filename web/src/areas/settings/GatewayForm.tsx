@@ -48,6 +48,7 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
         securityCredential: [t.securityCredential, unsaid],
         credentialsVersion: null,
         rejectUnknownAccounts: [t.reject, (on) => (on ? words.yes : words.no)],
+        nominatedNumber: t.nominated,
       }}
       error={save.error}
       onTake={() => {
@@ -166,6 +167,17 @@ function DirectFields({ values, set, gateway, faultOf }: {
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         {optional.map((name) => field(name, false))}
       </SimpleGrid>
+      <TextInput
+        label={t.nominated}
+        description={t.nominatedHint}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        value={values.nominatedNumber}
+        onChange={(e) => set({ nominatedNumber: e.currentTarget.value })}
+        error={faultOf('nominatedNumber')}
+        inputMode="tel"
+        autoComplete="off"
+        maxLength={20}
+      />
     </Stack>
   )
 }

@@ -14,6 +14,7 @@ export interface GatewayValues {
   securityCredential: string
   credentialsVersion: string | null
   rejectUnknownAccounts: boolean
+  nominatedNumber: string
 }
 
 /** gatewayForm makes the form's content of what was read. The platform's shortcode is not the organization's. */
@@ -29,6 +30,7 @@ export function gatewayForm(g: Gateway): GatewayValues {
     securityCredential: '',
     credentialsVersion: g.credentialsVersion,
     rejectUnknownAccounts: g.rejectUnknownAccounts,
+    nominatedNumber: g.nominatedNumber ?? '',
   }
 }
 
@@ -53,5 +55,6 @@ export function gatewayWritten(v: GatewayValues, g: Gateway): Shape<'GatewayRequ
     initiator: v.initiator.trim() || g.initiator,
     securityCredential: v.securityCredential.trim() || g.securityCredential,
     rejectUnknownAccounts: v.rejectUnknownAccounts,
+    nominatedNumber: v.nominatedNumber.trim(),
   }
 }
