@@ -47,7 +47,7 @@ export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {
           <Anchor href={`/import-proposals/${of.id}/file`} download="customers.csv" w="fit-content">{t.save}</Anchor>
           <Group align="end" gap="sm">
             <FileInput
-              label={t.file} placeholder={t.choose} accept=".csv,.txt,.tsv,text/csv" w={280} value={file} clearable
+              label={t.file} placeholder={t.choose} accept=".csv,.txt,.tsv,text/csv" w={280} value={file}
               onChange={(next) => {
                 setFile(next)
                 checking.reset()
