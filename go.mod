@@ -37,6 +37,7 @@ require (
 	google.golang.org/protobuf v1.36.8
 	layeh.com/radius v0.0.0-20231213012653-1006025d24f8
 	pgregory.net/rapid v1.2.0
+	rsc.io/qr v0.2.0
 )
 
 require (

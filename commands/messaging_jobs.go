@@ -21,6 +21,7 @@ type SendMessage struct {
 	CapPeriod      events.CapPeriod       `json:"capPeriod,omitzero"` // of a message about a cap
 	CapCount       events.CapCount        `json:"capCount,omitzero"`  // of a message about a cap, when it happened
 	OutageID       id.Outage              `json:"outageId,omitzero"`  // of a message about an outage
+	InvoiceID      id.Invoice             `json:"invoiceId,omitzero"` // of a message about an invoice
 }
 
 // ForgetMessages removes the kept messages of a forgotten customer.

@@ -150,9 +150,17 @@ type InvoicePaid struct {
 	PeriodFrom     time.Time       `json:"periodFrom,omitzero"`
 	PeriodTo       time.Time       `json:"periodTo,omitzero"`
 	// Part has the days that the invoice is for, where a credit note left some of its period only.
-	Part  PartPeriod `json:"part,omitzero"`
-	At    time.Time  `json:"at"`
-	After Books      `json:"after,omitzero"`
+	Part PartPeriod `json:"part,omitzero"`
+	// Ordered is set when it was an order until now: from now on it is an invoice.
+	Ordered OrderTaken `json:"ordered,omitzero"`
+	At      time.Time  `json:"at"`
+	After   Books      `json:"after,omitzero"`
+}
+
+// OrderTaken is an order that was paid whole.
+type OrderTaken struct {
+	Number string       `json:"number"`
+	Total  money.Amount `json:"total"`
 }
 
 // InvoiceCancelled records that credit notes cover an invoice completely, whether it was paid before or not: nothing is

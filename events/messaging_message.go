@@ -36,6 +36,8 @@ const (
 
 	NoticeOutage     MessageTemplate = "outage"      // the network is down where the customer is
 	NoticeOutageOver MessageTemplate = "outage_over" // it is up again
+
+	NoticeInvoice MessageTemplate = "invoice_signed" // the tax authority has signed an invoice
 )
 
 // Texts implements httpapi.Enumerated: all templates.
@@ -43,12 +45,15 @@ func (MessageTemplate) Texts() []string {
 	return []string{
 		string(ReminderBefore), string(ReminderDue), string(ReminderOverdue), string(NoticeGarden),
 		string(NoticeSuspended), string(NoticeRestored), string(NoticeCapWarned), string(NoticeCapThrottled),
-		string(NoticeCapStopped), string(NoticeOutage), string(NoticeOutageOver),
+		string(NoticeCapStopped), string(NoticeOutage), string(NoticeOutageOver), string(NoticeInvoice),
 	}
 }
 
 // AboutOutage reports whether the message is about an outage of the network.
 func (t MessageTemplate) AboutOutage() bool { return t == NoticeOutage || t == NoticeOutageOver }
+
+// AboutInvoice reports whether the message is about one invoice, whatever it is for.
+func (t MessageTemplate) AboutInvoice() bool { return t == NoticeInvoice }
 
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {

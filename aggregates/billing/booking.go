@@ -154,10 +154,14 @@ func (b *booking) settle(invoice id.Invoice) {
 			Amount: inv.WrittenOff, At: b.now,
 		})
 	default:
-		b.record(events.InvoicePaid{
+		paid := events.InvoicePaid{
 			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
 			SoldTo: inv.SoldTo, PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, Part: inv.Part, At: b.now,
-		})
+		}
+		if inv.Order {
+			paid.Ordered = events.OrderTaken{Number: inv.Number, Total: inv.Total}
+		}
+		b.record(paid)
 	}
 }
 

@@ -38,6 +38,10 @@ var (
 	heldDesc = prometheus.NewDesc("lastmile_held",
 		"Billing runs that are held, and organizations whose cuts or messages are, until a person releases them.",
 		[]string{"kind"}, nil)
+	taxDocumentsDesc = prometheus.NewDesc("lastmile_tax_documents",
+		"Documents that the tax authority has not signed; refused ones wait for a person.", []string{"state"}, nil)
+	taxWaitingDesc = prometheus.NewDesc("lastmile_tax_waiting_seconds",
+		"For how long the oldest document has waited for its signature by the tax authority; 0 = none waits.", nil, nil)
 	jobsDesc = prometheus.NewDesc("lastmile_jobs",
 		"Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
 	callbacksDesc = prometheus.NewDesc("lastmile_callbacks_waiting",
@@ -77,6 +81,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
 		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc, heldDesc,
+		taxDocumentsDesc, taxWaitingDesc,
 	} {
 		to <- d
 	}
@@ -127,7 +132,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{
-		m.processes, m.jobs, m.callbacks, m.held,
+		m.processes, m.jobs, m.callbacks, m.held, m.tax,
 	} {
 		if err := look(ctx, show); err != nil {
 			m.app.logger.WarnContext(ctx, "metrics cannot be read", slog.String("error", err.Error()))
@@ -158,6 +163,22 @@ func (m alarms) held(ctx context.Context, show func(*prometheus.Desc, float64, .
 	for kind, n := range counts {
 		show(heldDesc, float64(n), kind)
 	}
+	return nil
+}
+
+// tax shows which documents the tax authority has not signed, and for how long the oldest has waited.
+func (m alarms) tax(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
+	open, err := billingviews.SignaturesQuery{Views: m.app.engines.views}.Open(ctx)
+	if err != nil {
+		return err
+	}
+	show(taxDocumentsDesc, float64(open.Queued), "queued")
+	show(taxDocumentsDesc, float64(open.Refused), "refused")
+	waited := 0.0
+	if open.Oldest != nil {
+		waited = max(0, m.app.clock.Now().Sub(*open.Oldest).Seconds())
+	}
+	show(taxWaitingDesc, waited)
 	return nil
 }
 

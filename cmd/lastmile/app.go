@@ -48,6 +48,8 @@ type App struct {
 	breakers *breaker.Set
 	metrics  *prometheus.Registry
 	provider string // base address of the payment provider; "" = the usual one of PAYMENT_ENV
+	// taxSimulator is the address of the demo's tax authority; "" outside the demo.
+	taxSimulator string
 
 	routers    atomic.Pointer[networkjobs.Workers] // nil until the area is wired
 	rounds     *networkjobs.Background
@@ -187,7 +189,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 			return err
 		}
 	}
-	if err := a.startProvider(ctx); err != nil {
+	if err := a.startProvider(ctx, opts.demo); err != nil {
 		return err
 	}
 	a.steps.begin("start", "filling the memory that answers requests and sign-ins")

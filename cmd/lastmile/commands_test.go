@@ -57,6 +57,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, payments.Payments()), checkDefinition(t, payments.Receipts()),
 		checkDefinition(t, payments.Refunds()), checkDefinition(t, payments.Reconciliations()),
 		checkDefinition(t, billing.BatchUndos()), checkDefinition(t, billing.Fuses()),
+		checkDefinition(t, billing.TaxGateways()), checkDefinition(t, billing.Signatures()),
 		checkDefinition(t, billing.Runs()), checkDefinition(t, payments.Gateways()),
 		checkDefinition(t, network.Devices()),
 		checkDefinition(t, network.Services()), checkDefinition(t, network.AddressPlans()),

@@ -76,6 +76,9 @@ type Config struct {
 	PaymentCallbackURL    string       `env:"PAYMENT_CALLBACK_URL"`     // empty in development: its own address
 	PaymentAllowedIPs     networks     `env:"PAYMENT_ALLOWED_IPS"`
 
+	// TaxGatewayNetworks are those without public addresses in which the tax gateway of an organization may be.
+	TaxGatewayNetworks networks `env:"TAX_GATEWAY_NETWORKS"`
+
 	FleetPollInterval  time.Duration `env:"FLEET_POLL_INTERVAL" envDefault:"60s"`
 	DriftCheckInterval time.Duration `env:"DRIFT_CHECK_INTERVAL" envDefault:"15m"`
 	AuditInterval      time.Duration `env:"ACCESS_AUDIT_INTERVAL" envDefault:"5m"`

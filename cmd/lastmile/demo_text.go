@@ -19,6 +19,8 @@ Lastmile is running. Ctrl-C stops it.
   API description          {{.ISP}}/docs, for programs {{.ISP}}/openapi.json
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
   Routers                  {{.Routers}}/sim/routers   (simulated)
+  Tax authority            {{.Tax}}/sim/documents   (simulated; off until Settings, Tax gateway turns it on
+                           with this address, any device and branch, and the secret {{.TaxSecret}})
 
   Users, all with the password {{.Password}}
     {{.RootEmail}}          super_admin, at the platform's address
@@ -120,6 +122,7 @@ func (a *App) printDemo(out io.Writer, routers *router.Simulator) error {
 		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain),
 		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
 		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode,
+		"Tax": a.taxSimulator, "TaxSecret": demoTaxSecret.Reveal(),
 		"Routers": routers.URL(), "Login": demoLogin(""), "Secret": demoRadiusSecret(""),
 		"Radius":         a.radius.server.AccessAddr().String(),
 		"SpareCoA":       strconv.Itoa(int(routers.Router("spare").Handsets().CoAAddr().Port())),

@@ -44,6 +44,7 @@ var parametersOf = map[string][]string{
 	"GET /reports/revenue":           {"from", "to", "format"},
 	"GET /reports/today":             {"since"},
 	"GET /search":                    {"q", "limit"},
+	"GET /tax-documents":             {"state", "subscriberId", "invoiceId", "late"},
 	"GET /search on the root host":   {"q", "limit"},
 	"GET /sessions":                  {"subscriberId", "deviceId", "username", "online", "access", "ip", "at"},
 	"GET /subscribers": {

@@ -10,8 +10,13 @@ import (
 )
 
 // startProvider chooses the payment provider: PAYMENT_BASE_URL, or the real one of PAYMENT_ENV, or in test mode without
-// an address the simulator, which it starts inside this program.
-func (a *App) startProvider(ctx context.Context) error {
+// an address the simulator, which it starts inside this program. The demo has a simulated tax authority, too.
+func (a *App) startProvider(ctx context.Context, demo bool) (err error) {
+	if demo {
+		if a.taxSimulator, err = startTaxSimulator(ctx, a.clock, a.life); err != nil {
+			return err
+		}
+	}
 	a.provider = a.cfg.PaymentBaseURL
 	if a.provider != "" || a.cfg.GatewayMode != gatewayTest {
 		return nil

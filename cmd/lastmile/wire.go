@@ -28,7 +28,7 @@ type area struct {
 // areas lists all areas of the program, in the order in which their parts are registered.
 func areas() []area {
 	return []area{
-		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), accessArea(),
+		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), networkArea(), accessArea(),
 		messagingArea(), outagesArea(), auditArea(), searchArea(), reportsArea(), documentsArea(),
 	}
 }

@@ -87,6 +87,7 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 			Cases: billingcases.Invoices{Bus: e.bus, Clock: a.clock}, Notes: billingcases.CreditNotes{Bus: e.bus},
 			Bus: e.bus, Settings: a.settings(), Invoices: billingviews.InvoicesQuery{Views: e.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Clock: a.clock,
+			Signatures: billingviews.SignaturesQuery{Views: e.views},
 		}.Routes(),
 		billingapi.Statements{
 			Statement:   billingviews.StatementQuery{Views: e.views},

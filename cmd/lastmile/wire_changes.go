@@ -30,7 +30,7 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Compensations:     {outagesviews.Compensations{}},
 		changesviews.Devices:           {networkviews.Devices{}},
 		changesviews.Dunning:           {accessviews.Dunning{}},
-		changesviews.Invoices:          {billingviews.Invoices{}},
+		changesviews.Invoices:          {billingviews.Invoices{}, billingviews.Signatures{}},
 		changesviews.Messages:          {messagingviews.Messages{}},
 		changesviews.Orgs:              {identityviews.Organizations{}},
 		changesviews.Outages:           {outagesviews.Outages{}},
@@ -46,9 +46,10 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Subscriptions: {
 			subscribersviews.Subscriptions{}, accessviews.Usage{}, accessviews.Dunning{},
 		},
-		changesviews.Timeline: {subscribersviews.Timeline{}},
-		changesviews.Users:    {identityviews.Users{}},
-		changesviews.Vouchers: {accessviews.Vouchers{}},
+		changesviews.TaxDocuments: {billingviews.Signatures{}},
+		changesviews.Timeline:     {subscribersviews.Timeline{}},
+		changesviews.Users:        {identityviews.Users{}},
+		changesviews.Vouchers:     {accessviews.Vouchers{}},
 	}
 	handled := map[changesviews.Topic][]string{
 		changesviews.Settings: {events.DunningPoliciesSet{}.EventType()}, // GET /settings/dunning asks the log

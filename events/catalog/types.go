@@ -84,6 +84,8 @@ func billing() []events.Event {
 		events.BillingRunRequested{}, events.BillingRunBegan{}, events.BillingRunHeld{}, events.BillingRunReleased{},
 		events.BillingRunFinished{}, events.BatchUndoAsked{}, events.BatchUndoPartDone{}, events.BatchUndoFinished{},
 		events.FuseHeld{}, events.FuseReleased{},
+		events.TaxGatewayConfigured{}, events.SignatureQueued{}, events.SigningBegan{}, events.DocumentSigned{},
+		events.SignatureRefused{}, events.SignatureRetried{}, events.SignatureWithdrawn{}, events.CancellationDue{},
 	}
 }
 

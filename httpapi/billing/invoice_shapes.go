@@ -6,7 +6,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -44,6 +43,7 @@ type invoiceResponse struct {
 	Taxes          []taxResponse          `json:"taxes"`
 	VoidedAt       *time.Time             `json:"voidedAt"`
 	VoidReason     *string                `json:"voidReason"`
+	TaxSignature   *taxSignature          `json:"taxSignature" doc:"of the tax authority; null: none is needed"`
 }
 
 // NameSubscribers implements httpapi.NamesSubscribers.
@@ -104,10 +104,12 @@ type creditNoteResponse struct {
 	Reason    string         `json:"reason"`
 	CreatedAt time.Time      `json:"createdAt"`
 	IssuedAt  *time.Time     `json:"issuedAt"`
+
+	TaxSignature *taxSignature `json:"taxSignature" doc:"of the tax authority; null: none is needed"`
 }
 
-// showInvoice writes amounts in major units. today is the organization's date, which decides whether it is overdue.
-func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse {
+// showInvoice writes amounts in major units. The organization's date of today decides whether it is overdue.
+func showInvoice(r signedInvoice) invoiceResponse {
 	lines := make([]invoiceLineResponse, len(r.Lines))
 	for i, l := range r.Lines {
 		lines[i] = invoiceLineResponse{
@@ -120,15 +122,16 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 		SubscriptionID: null.Of(r.SubscriptionID), Total: r.Total().Number(), Paid: r.Paid().Number(),
 		Credited: r.Credited().Number(), WrittenOff: r.WrittenOff().Number(), Due: r.Due().Number(),
 		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: null.Of(r.DueOn),
-		Overdue: r.Overdue(today), Order: r.Ordered, PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
+		Overdue: r.Overdue(r.today), Order: r.Ordered, PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
 		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: null.Of(r.Reason),
+		TaxSignature: showSignature(r.signatures, id.As[id.Any](r.ID)),
 	}
 }
 
 // showInvoiceDetail adds allocations and credit notes; neither list is null.
 func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 	out := invoiceDetailResponse{
-		invoiceResponse: showInvoice(d.InvoiceRow, d.today),
+		invoiceResponse: showInvoice(signedInvoice{d.InvoiceRow, d.today, d.signatures}),
 		TaxPIN:          null.Of(d.taxPIN),
 		Allocations:     make([]allocationResponse, len(d.Allocations)),
 		CreditNotes:     make([]creditNoteResponse, len(d.CreditNotes)),
@@ -141,7 +144,7 @@ func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 		}
 	}
 	for i, n := range d.CreditNotes {
-		out.CreditNotes[i] = showCreditNote(n)
+		out.CreditNotes[i] = showCreditNote(n, d.signatures)
 	}
 	return out
 }
@@ -155,10 +158,13 @@ func showRef(r *billingviews.InvoiceRef) *invoiceRef {
 }
 
 // showCreditNote writes null for the number of a draft.
-func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
+func showCreditNote(
+	n billingviews.CreditNoteRow, signatures map[id.Signature]billingviews.SignatureRow,
+) creditNoteResponse {
 	return creditNoteResponse{
 		ID: n.ID, Number: null.Of(n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
 		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt,
+		TaxSignature: showSignature(signatures, id.As[id.Any](n.ID)),
 	}
 }
 

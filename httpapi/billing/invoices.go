@@ -25,7 +25,9 @@ type Invoices struct {
 	Settings usecases.SettingsOf
 	Invoices billingviews.InvoicesQuery
 	Receipts paymentsviews.ReceiptsQuery
-	Clock    clock.Clock
+	// Signatures shows what became of documents at the tax authority.
+	Signatures billingviews.SignaturesQuery
+	Clock      clock.Clock
 }
 
 // Routes lists the endpoints of invoices.
@@ -168,6 +170,15 @@ type datedInvoice struct {
 	today   calendar.Date
 	taxPIN  string                // of the organization
 	numbers map[id.Receipt]string // of the receipts that pay it
+	// signatures are those of the invoice and of its credit notes.
+	signatures map[id.Signature]billingviews.SignatureRow
+}
+
+// signedInvoice is a row of the list, with the signatures of the page and the organization's date of today.
+type signedInvoice struct {
+	billingviews.InvoiceRow
+	today      calendar.Date
+	signatures map[id.Signature]billingviews.SignatureRow
 }
 
 // one describes how an invoice is read and shown, with its allocations and credit notes.
@@ -200,9 +211,15 @@ func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invo
 	if err != nil {
 		return nil, err
 	}
+	documents := []id.Signature{id.As[id.Signature](invoice)}
+	for _, n := range row.CreditNotes {
+		documents = append(documents, id.As[id.Signature](n.ID))
+	}
+	signatures, err := a.Signatures.Some(ctx, org, documents)
 	return &datedInvoice{
 		InvoiceDetail: *row, today: calendar.On(a.Clock.Now(), zone), taxPIN: settings.TaxPIN, numbers: numbers,
-	}, nil
+		signatures: signatures,
+	}, err
 }
 
 // list answers with a page of invoices, newest first.
@@ -213,14 +230,25 @@ func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	show := func(r billingviews.InvoiceRow) invoiceResponse { return showInvoice(r, filter.Today) }
-	return httpapi.SendList(ctx, c, show, func(
+	return httpapi.SendList(ctx, c, showInvoice, func(
 		ctx context.Context, after billingviews.InvoiceKey, max int,
-	) (rows []billingviews.InvoiceRow, err error) {
+	) (page []signedInvoice, err error) {
 		if filter.Today, err = a.Settings.Today(ctx, c.Org.ID, a.Clock.Now()); err != nil {
 			return nil, err
 		}
-		return a.Invoices.List(ctx, c.Org.ID, filter, after, max)
+		rows, err := a.Invoices.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		documents := make([]id.Signature, len(rows))
+		for i, row := range rows {
+			documents[i] = id.As[id.Signature](row.ID)
+		}
+		signatures, err := a.Signatures.Some(ctx, c.Org.ID, documents)
+		for _, row := range rows {
+			page = append(page, signedInvoice{row, filter.Today, signatures})
+		}
+		return page, err
 	})
 }
 
@@ -292,7 +320,7 @@ func (a Invoices) sendNote(ctx context.Context, c *httpapi.Call, invoice id.Invo
 		}
 		for _, n := range row.CreditNotes {
 			if n.ID == note {
-				return c.Send(201, showCreditNote(n))
+				return c.Send(201, showCreditNote(n, row.signatures))
 			}
 		}
 	}

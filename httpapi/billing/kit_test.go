@@ -1,6 +1,7 @@
 package billingapi_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -18,7 +19,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/billing"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
@@ -49,7 +52,7 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	k := &billingKit{
 		core: coretest.New(t, manual, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
 			subscribersviews.Subscribers{}, paymentsviews.Receipts{}, billingviews.Revenue{}, subscribersviews.Plans{},
-			subscribersviews.Subscriptions{}),
+			subscribersviews.Subscriptions{}, billingviews.Signatures{}),
 		clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
 	registerForBilling(k.core.Bus)
@@ -62,7 +65,18 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 		Bus: k.core.Bus, Settings: usecases.RecordedSettings(k.core.Bus),
 		Invoices: billingviews.InvoicesQuery{Views: k.views},
 		Receipts: paymentsviews.ReceiptsQuery{Views: k.views}, Clock: manual,
+		Signatures: billingviews.SignaturesQuery{Views: k.views},
 	}
+	documents := billingapi.TaxDocuments{Bus: k.core.Bus, Signatures: invoices.Signatures, Clock: manual}
+	gateway := billingapi.TaxGateway{Signatures: invoices.Signatures, Cases: billingcases.TaxGateways{
+		Bus: k.core.Bus, Secrets: coretest.OpenVault(t, vault.Config{DB: k.core.DB, Clock: manual}).Secrets,
+		Allows: func(address string, _ secrets.Text) error {
+			if address == "http://inside" {
+				return errors.New("must be a public address")
+			}
+			return nil
+		},
+	}}
 	statement := billingapi.Statements{
 		Statement:   billingviews.StatementQuery{Views: k.views},
 		Subscribers: subscribersviews.SubscribersQuery{Views: k.views},
@@ -82,7 +96,7 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Visibility, c.Subscribers = k.views, subscribersapi.Names(statement.Subscribers)
 	}, invoices.Routes(), statement.Routes(), ageing.Routes(), revenue.Routes(),
-		churn.Routes())
+		churn.Routes(), documents.Routes(), gateway.Routes())
 	k.populate(t)
 	return k
 }
@@ -94,6 +108,8 @@ func registerForBilling(b *bus.Bus) {
 	bus.Register(b, identity.Organizations())
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Subscriptions())
+	bus.Register(b, billing.TaxGateways())
+	bus.Register(b, billing.Signatures())
 }
 
 // startProcesses starts the processes that number and issue documents.

@@ -27,8 +27,8 @@ func (a Documents) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "GET", Path: "/invoices/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "An invoice as a document", Produces: contentPDF, Codes: []string{"document_not_issued"},
-			Handle: a.invoice,
+			Summary: "An invoice as a document", Produces: contentPDF, Handle: a.invoice,
+			Codes: []string{"document_not_issued", "document_not_signed"},
 		},
 		{
 			Method: "GET", Path: "/receipts/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
@@ -38,7 +38,7 @@ func (a Documents) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/credit-notes/:id/pdf", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSupport, Summary: "A credit note as a document", Produces: contentPDF,
-			Codes: []string{"document_not_issued"}, Handle: a.creditNote,
+			Codes: []string{"document_not_issued", "document_not_signed"}, Handle: a.creditNote,
 		},
 		{
 			Method: "GET", Path: "/subscribers/:id/statement/pdf", Hosts: httpapi.OnOrganization,

@@ -68,7 +68,7 @@ func newDraftsKit(t *testing.T) *documentsKit {
 	k := &documentsKit{
 		core: coretest.New(t, manual, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
 			subscribersviews.Subscribers{}, paymentsviews.Receipts{}, identityviews.Letterheads{},
-			identityviews.Organizations{}),
+			identityviews.Organizations{}, billingviews.Signatures{}),
 		clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
 	b := k.core.Bus
@@ -78,6 +78,8 @@ func newDraftsKit(t *testing.T) *documentsKit {
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Subscriptions())
 	bus.Register(b, payments.Receipts())
+	bus.Register(b, billing.TaxGateways())
+	bus.Register(b, billing.Signatures())
 	k.views = k.core.Show(t)
 	settings := usecases.RecordedSettings(b)
 	logos := documentscases.Logos{
@@ -89,6 +91,7 @@ func newDraftsKit(t *testing.T) *documentsKit {
 			Cases: billingcases.Invoices{Bus: b, Clock: manual}, Notes: billingcases.CreditNotes{Bus: b},
 			Bus: b, Settings: settings, Invoices: billingviews.InvoicesQuery{Views: k.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: k.views}, Clock: manual,
+			Signatures: billingviews.SignaturesQuery{Views: k.views},
 		}.Routes(),
 		billingapi.Statements{
 			Statement:   billingviews.StatementQuery{Views: k.views},
@@ -125,7 +128,7 @@ func (k *documentsKit) do(t *testing.T, org id.Organization, c commands.Command)
 	done := k.core.Run(t, coretest.Operator(org), c)
 	coretest.WaitFor(t, k.views, done.Position, billingviews.InvoicesName, billingviews.StatementName,
 		subscribersviews.SubscribersName, paymentsviews.ReceiptsName, identityviews.LetterheadsName,
-		identityviews.OrganizationsName)
+		identityviews.OrganizationsName, billingviews.SignaturesName)
 }
 
 // populate makes the organizations with a subscriber each. Acme has a tax PIN.

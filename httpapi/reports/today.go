@@ -216,7 +216,8 @@ func (faultKind) Texts() []string {
 
 // rootShape names the broken thing.
 type rootShape struct {
-	Type string  `json:"type" enum:"part,device,outage,service,gateway,provider,run,fuse,breaker,projection,process"`
+	Type string `json:"type" enum:"part,device,outage,service,gateway,provider,run,fuse,tax,breaker,projection,process"`
+
 	ID   *string `json:"id" doc:"null: the caller may not open it, or it has none"`
 	Name string  `json:"name"`
 }

@@ -57,6 +57,7 @@ type (
 	compensation struct{}
 	batch        struct{}
 	fuse         struct{}
+	signature    struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -87,6 +88,7 @@ type (
 	Outage       = Of[outage]       // derived from its cause when it began by itself
 	Compensation = Of[compensation] // also the correlation of all that it gives
 	Fuse         = Of[fuse]         // derived from organization and kind
+	Signature    = Of[signature]    // of an invoice or a credit note by the tax authority; its document's id
 	Batch        = Of[batch]        // that of the run, the import or the compensation which it is
 	TopUp        = Of[topUp]        // of a subscription's included traffic
 	Online       = Of[online]       // one session of a customer on the network

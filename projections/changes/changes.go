@@ -41,6 +41,7 @@ const (
 	Settings          Topic = "settings"
 	Subscribers       Topic = "subscribers"
 	Subscriptions     Topic = "subscriptions"
+	TaxDocuments      Topic = "tax-documents"
 	Timeline          Topic = "timeline"
 	Users             Topic = "users"
 	Vouchers          Topic = "vouchers"
@@ -83,6 +84,7 @@ var topics = map[Topic]topic{
 	Settings:      {path: "/settings/organization", role: events.RoleSupport, org: true},
 	Subscribers:   {path: "/subscribers", role: events.RoleSupport, org: true, ids: of[id.Subscriber]()},
 	Subscriptions: {path: "/subscriptions", role: events.RoleSupport, org: true, ids: of[id.Subscription]()},
+	TaxDocuments:  {path: "/tax-documents", role: events.RoleSupport, org: true, ids: of[id.Signature]()},
 	Timeline: {
 		path: "/subscribers/:id/timeline", role: events.RoleSupport, org: true, ids: of[id.Subscriber](),
 	},

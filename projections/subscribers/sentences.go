@@ -223,4 +223,5 @@ var saying = map[events.MessageTemplate]string{
 	events.NoticeCapStopped:   "the traffic is used up, there is no access",
 	events.NoticeOutage:       "there is an outage where the customer is",
 	events.NoticeOutageOver:   "the outage is over",
+	events.NoticeInvoice:      "the tax authority has signed an invoice",
 }

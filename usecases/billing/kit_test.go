@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
@@ -33,14 +34,14 @@ type kit struct {
 }
 
 // newKit starts a kit late in the evening in UTC: in Nairobi the next day has begun.
-func newKit(t *testing.T) *kit {
+func newKit(t *testing.T, models ...runner.Projection) *kit {
 	t.Helper()
 	k := &kit{
 		clock: clock.NewManual(time.Date(2026, 3, 2, 21, 30, 0, 0, time.UTC)),
 		acme:  id.New[id.Organization](), other: id.New[id.Organization](),
 		amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
-	k.Kit = coretest.New(t, k.clock)
+	k.Kit = coretest.New(t, k.clock, models...)
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, identity.Users())
 	bus.Register(k.Bus, subscribers.Subscribers())

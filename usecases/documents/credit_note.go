@@ -23,7 +23,7 @@ func ErrNoCreditNote() error {
 }
 
 // CreditNote makes the document of a credit note. What the organization was called is that of the issue. Fails:
-// credit_note_not_found, document_not_issued.
+// credit_note_not_found, document_not_issued, document_not_signed.
 func (d Documents) CreditNote(ctx context.Context, org id.Organization, which id.Receipt) (File, error) {
 	row, err := d.invoices().CreditNote(ctx, org, which)
 	switch {
@@ -44,6 +44,9 @@ func (d Documents) CreditNote(ctx context.Context, org id.Organization, which id
 		issued = *row.IssuedAt
 	}
 	if n.frame, err = d.frameAt(ctx, org, of.SubscriberID, issued); err != nil {
+		return File{}, err
+	}
+	if n.frame.signature, err = d.signatureOf(ctx, org, id.As[id.Any](which), issued); err != nil {
 		return File{}, err
 	}
 	n.frame.kind, n.frame.number = "Credit note", row.Number
@@ -76,4 +79,5 @@ func (n creditNote) write(s *paper.Sheet) {
 		s.Space(10)
 		s.Text("The amount includes the taxes of the invoice.", paper.Style{Quiet: true})
 	}
+	n.signed(s)
 }

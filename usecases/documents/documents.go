@@ -73,6 +73,8 @@ type frame struct {
 	zone     *time.Location
 	logo     *paper.Picture                  // nil = none
 	customer *subscribersviews.SubscriberRow // nil = nobody
+	// signature is the tax authority's; nil = the document needs none.
+	signature *billingviews.SignatureRow
 }
 
 // frameAt reads the letterhead of an instant, and logo and customer as they are now; the zero subscriber is nobody.

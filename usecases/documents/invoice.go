@@ -22,7 +22,8 @@ type invoice struct {
 }
 
 // Invoice makes the document of an invoice. What the organization was called, its tax PIN and its zone are those of the
-// issue. Fails: invoice_not_found, document_not_issued.
+// issue. One that the tax authority has to sign is given when it has. Fails: invoice_not_found, document_not_issued,
+// document_not_signed.
 func (d Documents) Invoice(ctx context.Context, org id.Organization, which id.Invoice) (File, error) {
 	row, err := d.invoices().Get(ctx, org, which)
 	switch {
@@ -37,6 +38,11 @@ func (d Documents) Invoice(ctx context.Context, org id.Organization, which id.In
 	issued := null.Or(row.IssuedAt, row.DraftedAt)
 	if i.frame, err = d.frameAt(ctx, org, row.SubscriberID, issued); err != nil {
 		return File{}, err
+	}
+	if !row.Ordered { // nothing is sold yet
+		if i.frame.signature, err = d.signatureOf(ctx, org, id.As[id.Any](which), issued); err != nil {
+			return File{}, err
+		}
 	}
 	i.frame.kind, i.frame.number = i.word(), row.Number
 	if row.State == "voided" {
@@ -115,6 +121,7 @@ func (i invoice) write(s *paper.Sheet) {
 	s.Sums(i.sums())
 	i.payments(s)
 	i.howToPay(s)
+	i.signed(s)
 }
 
 // sums are net, taxes, total, and what became of it. They are those of GET /invoices/:id.

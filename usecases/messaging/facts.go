@@ -39,6 +39,7 @@ type facts struct {
 	usage      access.Usage             // of the line; read for messages about a cap only
 	outage     outages.Outage           // read for messages about it only
 	told       bool                     // the customer was told that the outage began
+	signature  billing.Signature        // of the invoice; read for messages about it only
 }
 
 // load reads the facts. ok is false when the subscription or its customer is not known any more.
@@ -60,11 +61,15 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	if err != nil || subscriber == nil {
 		return facts{}, false, err
 	}
+	f.subscriber = *subscriber
+	if args.Template.AboutInvoice() {
+		return d.ofInvoice(ctx, args, f)
+	}
 	line, err := subscribersviews.SubscriptionsQuery{Views: d.Views}.Get(ctx, args.OrgID, args.SubscriptionID)
 	if err != nil || line == nil {
 		return facts{}, false, err
 	}
-	f.subscriber, f.line = *subscriber, *line
+	f.line = *line
 	f.lines, err = accessviews.DunningQuery{Views: d.Views}.OfSubscriber(ctx, args.OrgID, args.SubscriberID)
 	for _, row := range f.lines {
 		if row.ID == args.SubscriptionID {
@@ -77,6 +82,19 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	if err == nil && args.Template.AboutOutage() {
 		err = d.ofOutage(ctx, args, &f)
 	}
+	if err == nil {
+		f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID) // of the row above
+	}
+	if err == nil {
+		err = d.settings(ctx, &f)
+	}
+	return f, err == nil, err
+}
+
+// ofInvoice reads the signature of the invoice. What the invoice is for does not count: it may be for no subscription.
+func (d *Delivery) ofInvoice(ctx context.Context, args commands.SendMessage, f facts) (facts, bool, error) {
+	var err error
+	f.signature, _, err = bus.LoadOwned[billing.Signature](ctx, d.Bus, args.OrgID, id.As[id.Signature](args.InvoiceID))
 	if err == nil {
 		f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID) // of the row above
 	}
@@ -119,7 +137,7 @@ func (d *Delivery) settings(ctx context.Context, f *facts) error {
 // silent reports whether customers are not told: hours and days are bought one by one and end without a word
 // (docs/rules/access-dunning.md#small-debts). What is used of their caps is told.
 func (f facts) silent(about events.MessageTemplate) bool {
-	return f.line.Terms.EndsWithPaidTime() && !about.AboutCap() && !about.AboutOutage()
+	return f.line.Terms.EndsWithPaidTime() && !about.AboutCap() && !about.AboutOutage() && !about.AboutInvoice()
 }
 
 // cause names what a message is about. A customer who pays invoices hears once of those that are due together, whatever
@@ -139,16 +157,20 @@ func (f facts) cause(args commands.SendMessage) []string {
 	if args.Template.AboutOutage() {
 		return []string{args.SubscriberID.String(), string(args.Template), args.OutageID.String()}
 	}
+	if args.Template.AboutInvoice() {
+		return []string{args.SubscriberID.String(), string(args.Template), args.InvoiceID.String()}
+	}
 	if args.Template.Reminds() {
 		return []string{of, "reminder", args.DueAt.UTC().Format(time.RFC3339)}
 	}
 	return []string{of, string(args.Template)}
 }
 
-// message is the id of a message: one for each cause and local day, and for caps and outages one for each cause.
+// message is the id of a message: one for each cause and local day, and for caps, outages and invoices one for each
+// cause.
 func (f facts) message(args commands.SendMessage) id.Message {
 	day := ""
-	if !args.Template.AboutCap() && !args.Template.AboutOutage() {
+	if !args.Template.AboutCap() && !args.Template.AboutOutage() && !args.Template.AboutInvoice() {
 		day = calendar.On(args.At, f.zone).String()
 	}
 	parts := append([]string{args.OrgID.String(), day}, f.cause(args)...)
@@ -157,6 +179,11 @@ func (f facts) message(args commands.SendMessage) id.Message {
 
 // holds reports whether the message is still true at an instant.
 func (f facts) holds(args commands.SendMessage, now time.Time) bool {
+	if args.Template.AboutInvoice() {
+		// A voided invoice has no number on the account any more.
+		return f.subscriber.Status != "forgotten" && f.signature.State == billing.SignatureSigned &&
+			f.account.NumberOf(args.InvoiceID) == f.signature.Number
+	}
 	if f.line.State != "active" || f.subscriber.Status == "forgotten" {
 		return false
 	}
@@ -219,6 +246,13 @@ func (f facts) values(args commands.SendMessage, link string, now time.Time) map
 	name := []rune(f.org.Name)
 	if len(name) > maxName {
 		name = name[:maxName]
+	}
+	if args.Template.AboutInvoice() {
+		return map[string]string{
+			"org": strings.TrimSpace(string(name)), "amount": f.signature.Total.String(),
+			"account": f.subscriber.AccountNumber, "number": f.signature.Number,
+			"control": f.signature.ControlNumber, "verification": f.signature.Verification, "link": link,
+		}
 	}
 	v := map[string]string{
 		"org": strings.TrimSpace(string(name)), "amount": f.due(args, now).String(),

@@ -25,6 +25,13 @@ type Templates map[events.MessageTemplate]Template
 func DefaultTemplates() Templates {
 	all := paymentTemplates()
 	maps.Copy(all, outageTemplates())
+	all[events.NoticeInvoice] = Template{
+		SMS:     "{org}: invoice {number} of {amount} for account {account}. Tax control number {control}.",
+		Subject: "{org}: invoice {number}",
+		Text: "Dear customer,\n\nthis is invoice {number} of {amount} for account {account}. The tax authority has " +
+			"signed it with the control number {control}; look it up at\n\n{verification}\n\nWhat is due can be " +
+			"paid at {link}\n{org}\n",
+	}
 	return all
 }
 

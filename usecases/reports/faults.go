@@ -22,6 +22,8 @@ const (
 	CutsHeld            = "cuts_held"
 	RunHeld             = "run_held"
 	MessagesHeld        = "messages_held"
+	TaxRefused          = "tax_refused"
+	TaxLate             = "tax_late"
 	GatewayUnregistered = "gateway_unregistered"
 	ServiceFailed       = "service_failed"
 	ServiceDegraded     = "service_degraded"
@@ -30,8 +32,8 @@ const (
 
 // Kinds lists them in their order.
 var Kinds = []string{
-	NothingSaved, ProviderDown, Outage, RouterDown, RunHeld, CutsHeld, MessagesHeld, GatewayUnregistered,
-	ServiceFailed, ServiceDegraded, RouterDrifted,
+	NothingSaved, ProviderDown, Outage, RouterDown, RunHeld, CutsHeld, MessagesHeld, TaxLate, TaxRefused,
+	GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
 }
 
 // PaymentsWaiting is an effect that is no fault itself.
@@ -47,6 +49,7 @@ const (
 	RootProvider = "provider"
 	RootRun      = "run"
 	RootFuse     = "fuse"
+	RootTax      = "tax"
 )
 
 // Fault is something that is broken now, with all that is broken because of it.

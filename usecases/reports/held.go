@@ -3,6 +3,7 @@ package reportscases
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -43,6 +44,27 @@ func (r reading) held(ctx context.Context) error {
 				fuse.Usual)
 		}
 		r.out.Faults = append(r.out.Faults, fault)
+	}
+	return r.tax(ctx)
+}
+
+// tax tells which documents the tax authority has refused, and which have waited too long for it.
+func (r reading) tax(ctx context.Context) error {
+	open, err := billingviews.SignaturesQuery{Views: r.Views}.Attention(ctx, r.org, r.Clock.Now())
+	if err != nil {
+		return err
+	}
+	if open.Late > 0 {
+		r.out.Faults = append(r.out.Faults, Fault{
+			Kind: TaxLate, Root: Root{RootTax, "", strconv.Itoa(open.Late)}, Since: null.Zero(open.LateSince),
+			Message: fmt.Sprintf("%d documents have waited for the tax authority for an hour or longer.", open.Late),
+		})
+	}
+	if open.Refused > 0 {
+		r.out.Faults = append(r.out.Faults, Fault{
+			Kind: TaxRefused, Root: Root{RootTax, "", strconv.Itoa(open.Refused)}, Since: null.Zero(open.RefusedSince),
+			Message: fmt.Sprintf("The tax authority has refused %d documents.", open.Refused),
+		})
 	}
 	return nil
 }

@@ -49,6 +49,27 @@ func Read(t testing.TB, pdf []byte) Pieces {
 	return out
 }
 
+// Box is a filled rectangle, in points from the lower left corner; its height goes downwards when it is negative.
+type Box struct{ X, Y, Width, Height float64 }
+
+// filled matches a filled rectangle.
+var filled = regexp.MustCompile(`(?m)^(-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) re f$`)
+
+// Boxes takes the filled rectangles out of a document of package paper, in the order in which they were drawn.
+func Boxes(t testing.TB, pdf []byte) (boxes []Box) {
+	t.Helper()
+	for _, at := range stream.FindAllSubmatchIndex(pdf, -1) {
+		for _, m := range filled.FindAllSubmatch(unpacked(pdf[at[1]:]), -1) {
+			var n [4]float64
+			for i := range n {
+				n[i], _ = strconv.ParseFloat(string(m[i+1]), 64)
+			}
+			boxes = append(boxes, Box{n[0], n[1], n[2], n[3]})
+		}
+	}
+	return boxes
+}
+
 // unpacked is the content of a stream, nil for one of another kind.
 func unpacked(packed []byte) []byte {
 	r, err := zlib.NewReader(bytes.NewReader(packed))

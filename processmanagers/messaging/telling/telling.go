@@ -1,6 +1,7 @@
 // Package telling says which events customers are told of:
 //
 //	reminder, step of dunning, use of a cap ──► SendMessage ──► queued, sent, failed or dropped
+//	signed invoice                          ──► SendMessage
 //	subscriber forgotten                    ──► ForgetMessages
 //
 // It remembers nothing: that nobody is told twice of one cause on one day follows from the id of the message.
@@ -38,12 +39,21 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.DunningEnded) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.CapWarned) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.CapReached) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(signedInvoice),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
 		Decide: decide,
 		Evolve: func(s State, _ processmanagers.Input) State { return s },
 		Ended:  func(State) bool { return true },
 	}
+}
+
+// signedInvoice is the instance of an invoice of which its customer is told.
+func signedInvoice(e events.DocumentSigned) string {
+	if !e.Messages {
+		return ""
+	}
+	return e.InvoiceID.String()
 }
 
 // decide asks for the message of an event, if it has one.
@@ -97,6 +107,11 @@ func about(e events.Event) (commands.SendMessage, bool) {
 			t = events.NoticeCapStopped
 		}
 		return aboutCap(e.UsageSubject, t, e.CapPeriod, e.CapCount, e.At), !e.OfVoucher()
+	case events.DocumentSigned:
+		return commands.SendMessage{
+			OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Template: events.NoticeInvoice,
+			At: e.At, Until: e.At.Add(noticeKept),
+		}, true
 	}
 	return commands.SendMessage{}, false
 }

@@ -178,6 +178,26 @@ func TestTelling_TheUseOfACapIsToldUntilItResets(t *testing.T) {
 	}
 }
 
+// An invoice is told when it is signed, and only where the organization wants that.
+func TestTelling_ASignedInvoiceIsTold(t *testing.T) {
+	t.Parallel()
+	signed := events.DocumentSigned{
+		SignatureSubject: events.SignatureSubject{
+			OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, InvoiceID: id.Derive[id.Invoice]("test", "one"),
+		},
+		Messages: true, At: now,
+	}
+	processtest.For(t, telling.Process(), now).When(signed).
+		Then(processmanagers.Output{Jobs: []commands.Job{commands.SendMessage{
+			OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, InvoiceID: signed.InvoiceID,
+			Template: events.NoticeInvoice, At: now, Until: now.Add(72 * time.Hour), Position: processtest.Position,
+		}}})
+	signed.Messages = false
+	if key := telling.Process().Key(events.Envelope{Event: signed}); key != "" {
+		t.Errorf("a silent one is of the instance %q", key)
+	}
+}
+
 func TestTelling_AForgottenPersonsMessagesGo(t *testing.T) {
 	t.Parallel()
 	processtest.For(t, telling.Process(), now).When(events.SubscriberForgotten{SubscriberID: subject.SubscriberID}).

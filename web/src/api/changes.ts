@@ -31,6 +31,7 @@ const shownBy: Record<string, string[]> = {
   services: ['/nas', '/reports'],
   breakers: ['/platform/breakers', '/reports'],
   processes: ['/system', '/reports'],
+  'tax-documents': ['/tax-documents', '/settings/tax-gateway'],
   'payment-gateway': ['/settings/payment-gateway', '/paybill'],
   timeline: ['/subscribers/{id}/timeline'],
   vouchers: ['/vouchers', '/voucher-batches'],

@@ -248,6 +248,7 @@ const enWords: Words = {
     cap_stopped: 'the traffic is used up, there is no access',
     outage: 'there is an outage where the customer is',
     outage_over: 'the outage is over',
+    invoice_signed: 'the tax authority has signed an invoice',
   },
   faults: {
     expired: 'its time was over',
@@ -453,6 +454,7 @@ const swWords: Words = {
     cap_stopped: 'data imeisha, hana mtandao',
     outage: 'kuna hitilafu ya mtandao mahali alipo',
     outage_over: 'hitilafu ya mtandao imeisha',
+    invoice_signed: 'mamlaka ya kodi imesaini ankara',
   },
   faults: {
     expired: 'wakati wake ulikwisha',

@@ -1,0 +1,216 @@
+// Package signing takes issued documents to the tax gateway of their organization.
+//
+// Process "signature_queue", one instance for each organization while its gateway is on, so that the order of the log
+// decides which documents are signed:
+//
+//	invoice or credit note issued, order paid ──► QueueSignature
+//
+// Process "signing", one instance for each invoice that waits for its signature. A credit note and a cancellation name
+// the signed invoice, so they wait here until that is signed, too:
+//
+//	                    ┌── retried ──┐
+//	                    ▼             │
+//	queued ──► SignDocument ──► refused (a person repairs it)
+//	                    │
+//	                    └──► signed ──► SignDocument for what has waited
+//
+//	invoice voided ──► VoidSignature ──► withdrawn, or cancellation due ──► QueueSignature of the cancellation
+//
+// The wait for the gateway is that of the job, which is tried until there is an outcome; that for a person is listed
+// with the refused documents. Source: docs/rules/billing-tax.md#states.
+package signing
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// Organization is the state of a "signature_queue" instance; there is none while the gateway is off.
+type Organization struct {
+	On       bool `json:"on"`
+	Messages bool `json:"messages,omitempty"` // customers are told of signed invoices
+}
+
+// QueueProcess queues what is issued while the gateway is on.
+func QueueProcess() processmanagers.Process[Organization] {
+	return processmanagers.Process[Organization]{
+		Name: "signature_queue",
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.TaxGatewayConfigured) string { return e.OrgID.String() }),
+			processmanagers.Follow(func(e events.InvoiceIssued) string {
+				if e.Order { // it is an invoice when it is paid
+					return ""
+				}
+				return e.OrgID.String()
+			}),
+			processmanagers.Follow(func(e events.InvoicePaid) string { return e.OrgID.String() }),
+			processmanagers.Follow(func(e events.CreditNoteIssued) string { return e.OrgID.String() }),
+		},
+		Decide: decideQueue, Evolve: evolveQueue,
+		Ended: func(s Organization) bool { return !s.On },
+	}
+}
+
+// evolveQueue follows the settings.
+func evolveQueue(s Organization, in processmanagers.Input) Organization {
+	if in.Event == nil {
+		return s
+	}
+	if e, ok := in.Event.Event.(events.TaxGatewayConfigured); ok {
+		return Organization{On: e.On, Messages: e.On && e.Messages}
+	}
+	return s
+}
+
+// decideQueue queues a document when the gateway is on.
+func decideQueue(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+	if in.Event == nil || !s.On {
+		return processmanagers.Output{}, nil
+	}
+	subject, total, at := issued(in.Event.Event)
+	if subject.SignatureID.IsZero() {
+		return processmanagers.Output{}, nil
+	}
+	return processmanagers.Output{Commands: []commands.Command{commands.QueueSignature{
+		SignatureSubject: subject, Total: total, IssuedAt: at,
+		Messages: s.Messages && subject.Document == events.TaxInvoice,
+	}}}, nil
+}
+
+// issued gives the document that an event makes, with its total and its instant; zero for another event.
+func issued(e events.Event) (events.SignatureSubject, money.Amount, time.Time) {
+	switch e := e.(type) {
+	case events.InvoiceIssued:
+		return invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Number), e.Total, e.IssuedAt
+	case events.InvoicePaid:
+		if e.Ordered.Number == "" { // it was no order
+			break
+		}
+		return invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Ordered.Number), e.Ordered.Total, e.At
+	case events.CreditNoteIssued:
+		return events.SignatureSubject{
+			SignatureID: id.As[id.Signature](e.CreditNoteID), OrgID: e.OrgID, SubscriberID: e.SubscriberID,
+			Document: events.TaxCreditNote, InvoiceID: e.InvoiceID, Number: e.Number,
+		}, e.Amount, e.IssuedAt
+	}
+	return events.SignatureSubject{}, money.Amount{}, time.Time{}
+}
+
+// invoice names an invoice, whose signature has its id.
+func invoice(
+	org id.Organization, subscriber id.Subscriber, which id.Invoice, number string,
+) events.SignatureSubject {
+	return events.SignatureSubject{
+		SignatureID: id.As[id.Signature](which), OrgID: org, SubscriberID: subscriber, Document: events.TaxInvoice,
+		InvoiceID: which, Number: number,
+	}
+}
+
+// Invoice is the state of a "signing" instance.
+type Invoice struct {
+	Pending bool           `json:"pending"`           // the invoice waits for its signature
+	Waiting []id.Signature `json:"waiting,omitempty"` // documents that wait for the invoice
+}
+
+// Process signs queued documents, those of one invoice after it.
+func Process() processmanagers.Process[Invoice] {
+	return processmanagers.Process[Invoice]{
+		Name: "signing",
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.SignatureQueued) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.DocumentSigned) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.SignatureRetried) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.SignatureWithdrawn) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.CancellationDue) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.InvoiceVoided) string {
+				if !e.WasIssued {
+					return ""
+				}
+				return e.InvoiceID.String()
+			}),
+		},
+		Decide: decide, Evolve: evolve,
+		Ended: func(s Invoice) bool { return !s.Pending },
+	}
+}
+
+// evolve remembers what waits for the invoice.
+func evolve(s Invoice, in processmanagers.Input) Invoice {
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.SignatureQueued:
+		switch {
+		case e.Document == events.TaxInvoice:
+			s.Pending = true
+		case s.Pending:
+			s.Waiting = append(slices.Clip(s.Waiting), e.SignatureID)
+		}
+	case events.DocumentSigned:
+		return s.after(e.SignatureSubject)
+	case events.SignatureWithdrawn:
+		return s.after(e.SignatureSubject)
+	}
+	return s
+}
+
+// after is the state when a document is signed or withdrawn.
+func (s Invoice) after(done events.SignatureSubject) Invoice {
+	if done.Document == events.TaxInvoice {
+		return Invoice{}
+	}
+	s.Waiting = slices.DeleteFunc(slices.Clone(s.Waiting), func(w id.Signature) bool { return w == done.SignatureID })
+	return s
+}
+
+// decide asks for the job of a document whose turn it is.
+func decide(s Invoice, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+	var out processmanagers.Output
+	if in.Event == nil {
+		return out, nil
+	}
+	sign := func(org id.Organization, which id.Signature, round int) {
+		out.Jobs = append(out.Jobs, commands.SignDocument{
+			OrgID: org, SignatureID: which, Round: round, Position: in.Event.Position,
+		})
+	}
+	switch e := in.Event.Event.(type) {
+	case events.SignatureQueued:
+		if e.Document == events.TaxInvoice || !s.Pending {
+			sign(e.OrgID, e.SignatureID, 0)
+		}
+	case events.SignatureRetried:
+		sign(e.OrgID, e.SignatureID, e.Round)
+	case events.DocumentSigned:
+		if e.Document == events.TaxInvoice {
+			for _, which := range s.Waiting {
+				sign(e.OrgID, which, 0)
+			}
+		}
+	case events.SignatureWithdrawn:
+		if e.Document == events.TaxInvoice {
+			for _, which := range s.Waiting {
+				out.Commands = append(out.Commands, commands.WithdrawSignature{SignatureID: which})
+			}
+		}
+	case events.InvoiceVoided:
+		out.Commands = []commands.Command{commands.VoidSignature{SignatureID: id.As[id.Signature](e.InvoiceID)}}
+	case events.CancellationDue:
+		out.Commands = []commands.Command{cancel(e)}
+	}
+	return out, nil
+}
+
+// cancel queues the document that takes a voided invoice back.
+func cancel(e events.CancellationDue) commands.QueueSignature {
+	subject := e.SignatureSubject
+	subject.SignatureID, subject.Document = e.CancellationID, events.TaxCancellation
+	return commands.QueueSignature{SignatureSubject: subject, Total: e.Total, IssuedAt: e.At}
+}
