@@ -166,7 +166,7 @@ export async function withoutPower(page: Page) {
   for (let asked = 0; asked < 6; asked++) await call(page, 'GET', `/nas/devices/${dead?.id}/resource`)
 }
 
-/** simulate drives the simulated payment provider or the simulated routers. */
+/** simulate drives the simulated payment provider, the simulated routers or the simulated tax authority. */
 export async function simulate(method: string, url: string, body: object) {
   const answer = await fetch(url, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } })
   expect(answer.ok, `${method} ${url}: ${answer.status}`).toBe(true)

@@ -12,6 +12,7 @@ export interface Addresses {
   root: string
   provider: string
   routers: string
+  tax: string
 }
 
 declare module 'vitest' {
@@ -87,17 +88,17 @@ function printed(child: ChildProcess): Promise<Addresses> {
     child.stdout?.on('data', (part: Buffer) => {
       screen += part.toString()
       const at = (name: string) => new RegExp(`${name} +(http://[^/\\s]+)`).exec(screen)?.[1]
-      const [root, isp, provider, routers] = ['Platform \\(super_admin\\)', 'Demo ISP', 'Payment provider', 'Routers'].map(at)
-      if (!root || !isp || !provider || !routers || !screen.includes('What to try')) return
+      const [root, isp, provider, routers, tax] = ['Platform \\(super_admin\\)', 'Demo ISP', 'Payment provider', 'Routers', 'Tax authority'].map(at)
+      if (!root || !isp || !provider || !routers || !tax || !screen.includes('What to try')) return
       clearTimeout(timer)
-      done({ root, isp, provider, routers })
+      done({ root, isp, provider, routers, tax })
     })
   })
 }
 
 /**
  * addressesBeside gives the addresses of a demo whose ISP is at an address. Where its simulators are not at their usual
- * ones, LASTMILE_PROVIDER and LASTMILE_ROUTERS say so: flows change what they simulate.
+ * ones, LASTMILE_PROVIDER, LASTMILE_ROUTERS and LASTMILE_TAX say so: flows change what they simulate.
  */
 function addressesBeside(isp: string): Addresses {
   const url = new URL(isp)
@@ -106,5 +107,6 @@ function addressesBeside(isp: string): Addresses {
     root: `http://${url.host.slice(url.host.indexOf('.') + 1)}`,
     provider: process.env.LASTMILE_PROVIDER ?? 'http://127.0.0.1:8090',
     routers: process.env.LASTMILE_ROUTERS ?? 'http://127.0.0.1:8091',
+    tax: process.env.LASTMILE_TAX ?? 'http://127.0.0.1:8093',
   }
 }

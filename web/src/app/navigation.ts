@@ -36,6 +36,7 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/refunds', name: 'refunds', icon: icons.Undo2, needs: 'GET /refunds' },
       { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
       { to: '/invoices', name: 'invoices', icon: icons.ScrollText, needs: 'GET /invoices' },
+      { to: '/tax-documents', name: 'taxDocuments', icon: icons.Stamp, needs: 'GET /tax-documents' },
       { to: '/batches', name: 'batches', icon: icons.Undo2, needs: 'GET /batches' },
       { to: '/billing-runs', name: 'billingRuns', icon: icons.CalendarClock, needs: 'GET /billing/runs' },
       { to: '/collections', name: 'collections', icon: icons.Landmark, needs: 'GET /reports/collections' },
@@ -68,6 +69,7 @@ export const organizationPlaces: PlaceGroup[] = [
     places: [
       { to: '/staff', name: 'staff', icon: icons.User, needs: 'GET /users' },
       { to: '/gateway', name: 'gateway', icon: icons.Wallet, needs: 'GET /settings/payment-gateway' },
+      { to: '/tax-gateway', name: 'taxGateway', icon: icons.Stamp, needs: 'GET /settings/tax-gateway' },
       { to: '/organization', name: 'organization', icon: icons.Building2, needs: 'GET /settings/organization' },
       { to: '/messages', name: 'messages', icon: icons.Bell, needs: 'GET /messages' },
       { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },

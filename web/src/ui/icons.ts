@@ -37,6 +37,7 @@ export {
   Search,
   Server,
   Smartphone,
+  Stamp,
   Tags,
   Terminal,
   Ticket,

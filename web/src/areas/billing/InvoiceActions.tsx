@@ -15,6 +15,9 @@ import { creditNoteOf, restOf } from './creditNote'
 
 type Invoice = Shape<'InvoiceDetailResponse'>
 
+/** printable says of a document that it may be given to somebody: the tax authority has signed it, or need not. */
+export const printable = ({ taxSignature: s }: Pick<Invoice, 'taxSignature'>) => s === null || s.state === 'signed' || s.state === 'withdrawn'
+
 /** InvoiceActions are the buttons that take an invoice back, whole or in part. */
 export function InvoiceActions({ of: i }: { of: Invoice }) {
   const t = useText(billingText)
@@ -26,7 +29,7 @@ export function InvoiceActions({ of: i }: { of: Invoice }) {
   const issued = i.number !== null && i.state !== 'voided'
   return (
     <>
-      {i.number !== null && (
+      {i.number !== null && printable(i) && (
         <DocumentButton
           read={() => client.GET('/invoices/{id}/pdf', { params: { path: { id: i.id } }, parseAs: 'blob' })}
           of={`${t.invoice} ${i.number}`}

@@ -1,4 +1,4 @@
-import { List, Table, Text } from '@mantine/core'
+import { Anchor, List, Table, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, client } from '../../api/client'
@@ -6,6 +6,7 @@ import type { Shape } from '../../api/types'
 import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { taxText } from '../../text/tax'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { DocumentButton } from '../../ui/DocumentButton'
 import { Facts } from '../../ui/Facts'
@@ -13,8 +14,9 @@ import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
-import { InvoiceActions } from './InvoiceActions'
+import { InvoiceActions, printable } from './InvoiceActions'
 import { InvoiceState } from './InvoiceState'
+import { TaxState } from './TaxState'
 import './billing.css'
 
 type Invoice = Shape<'InvoiceDetailResponse'>
@@ -47,6 +49,7 @@ export default function InvoicePage() {
 /** Head says whose the invoice is, in what state, and for when. */
 function Head({ of: i }: { of: Invoice }) {
   const t = useText(billingText)
+  const tax = useText(taxText)
   const f = useFormat()
   return (
     <Facts
@@ -54,6 +57,7 @@ function Head({ of: i }: { of: Invoice }) {
         [t.state, <><InvoiceState of={i} />{i.order && <Text size="sm" c="dimmed">{t.order}</Text>}</>],
         [t.customer, <CustomerLink of={i.subscriber} account />],
         [t.taxPin, i.taxPin],
+        [tax.signature, i.taxSignature && <Signature of={i.taxSignature} />],
         [t.due, <Money amount={i.due} currency={i.currency} strong />],
         [t.dueDate, i.dueDate && f.day(i.dueDate)],
         [t.issued, i.issuedAt && <When at={i.issuedAt} exact />],
@@ -64,6 +68,21 @@ function Head({ of: i }: { of: Invoice }) {
         [t.voidReason, i.voidReason],
       ]}
     />
+  )
+}
+
+/** Signature says what became of the document at the tax authority: its control number, or why there is none yet. */
+function Signature({ of: s }: { of: NonNullable<Invoice['taxSignature']> }) {
+  const t = useText(taxText)
+  return (
+    <>
+      <TaxState of={s.state} />
+      {s.controlNumber && <Text size="sm">{t.controlNumber}: {s.controlNumber}</Text>}
+      {s.verification?.startsWith('https://') && <Anchor size="sm" href={s.verification} target="_blank" rel="noreferrer">{t.verify}</Anchor>}
+      {s.message && <Text size="sm">{s.message}</Text>}
+      {(s.state === 'queued' || s.state === 'refused') && <Text size="sm" c="dimmed">{t.notSent}</Text>}
+      {s.state === 'refused' && <Link to="/tax-documents" search={{ state: 'refused' }}>{t.refusedOnes}</Link>}
+    </>
   )
 }
 
@@ -158,7 +177,8 @@ function Notes({ of: i }: { of: Invoice }) {
         <List.Item key={n.id}>
           <Money amount={n.amount} currency={n.currency} /> · {n.number ?? t.noteDraft}
           {n.state === 'voided' && ` (${t.states.voided})`} · <When at={n.issuedAt ?? n.createdAt} exact /> · {n.reason}{' '}
-          {n.number !== null && (
+          {n.taxSignature && <TaxState of={n.taxSignature.state} title={n.taxSignature.controlNumber ?? n.taxSignature.message ?? undefined} />}{' '}
+          {n.number !== null && printable(n) && (
             <DocumentButton
               read={() => client.GET('/credit-notes/{id}/pdf', { params: { path: { id: n.id } }, parseAs: 'blob' })}
               of={`${t.note} ${n.number}`}

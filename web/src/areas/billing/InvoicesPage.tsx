@@ -6,6 +6,7 @@ import { appText } from '../../text/app'
 import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { taxText } from '../../text/tax'
 import { uiText } from '../../text/ui'
 import { CustomerFilter } from '../../ui/CustomerFilter'
 import { CustomerLink } from '../../ui/CustomerLink'
@@ -17,12 +18,14 @@ import { Money } from '../../ui/Money'
 import { Page } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { type InvoiceRow, InvoiceState } from './InvoiceState'
+import { TaxState } from './TaxState'
 
 /** InvoicesPage answers: what was charged, and what of it is still owed? */
 export default function InvoicesPage() {
   const t = useText(billingText)
   const words = useText(uiText)
   const app = useText(appText)
+  const tax = useText(taxText)
   const f = useFormat()
   const may = useMay()
   const filters = useSearch({ from: '/invoices' })
@@ -37,6 +40,10 @@ export default function InvoicesPage() {
     },
     { id: 'customer', title: t.customer, cell: (i) => <CustomerLink of={i.subscriber} /> },
     { id: 'state', title: t.state, width: 130, wideOnly: true, cell: (i) => <InvoiceState of={i} /> },
+    ...(list.rows.some((i) => i.taxSignature) ? [{
+      id: 'tax', title: tax.signature, width: 190, wideOnly: true,
+      cell: (i: InvoiceRow) => i.taxSignature && <TaxState of={i.taxSignature.state} title={i.taxSignature.message ?? i.taxSignature.controlNumber ?? undefined} />,
+    }] : []),
     { id: 'issued', title: t.issued, width: 136, wideOnly: true, cell: (i) => <When at={i.issuedAt} /> },
     { id: 'dueDate', title: t.dueDate, width: 120, wideOnly: true, cell: (i) => i.dueDate && f.day(i.dueDate) },
     {

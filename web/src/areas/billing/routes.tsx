@@ -40,6 +40,23 @@ const reissue = createRoute({
   component: page('POST /invoices/{id}/reissue', () => import('./ReissuePage')),
 })
 
+/** taxStates are the values of the filter state of documents for the tax authority. */
+const taxStates = ['queued', 'signed', 'refused', 'withdrawn'] as const
+
+const taxDocuments = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/tax-documents',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      state: p.oneOf('state', taxStates),
+      late: p.flag('late') || undefined,
+      subscriberId: p.text('subscriberId'),
+    })
+  },
+  component: page('GET /tax-documents', () => import('./TaxDocumentsPage')),
+})
+
 const runs = createRoute({
   getParentRoute: () => rootRoute,
   path: '/billing-runs',
@@ -74,4 +91,4 @@ const collections = createRoute({
   component: page('GET /reports/collections', () => import('./CollectionsPage')),
 })
 
-export const billingRoutes = [runs, run, batches, batch, invoices, newInvoice, invoice, reissue, collections] as const
+export const billingRoutes = [runs, run, batches, batch, invoices, newInvoice, invoice, reissue, taxDocuments, collections] as const

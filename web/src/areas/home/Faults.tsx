@@ -19,7 +19,7 @@ import './home.css'
 const shownFirst = 6
 
 // Of these people still get what they pay for.
-const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'cuts_held', 'messages_held']
+const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'cuts_held', 'messages_held', 'tax_refused', 'tax_late']
 
 /** toneOf says how bad a fault is. */
 export const toneOf = (f: Fault) => (mild.includes(f.kind) ? 'attention' : 'bad')
@@ -106,6 +106,8 @@ function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | nu
       return root.id ? { to: `/billing-runs/${root.id}` } : null
     case 'fuse':
       return { to: '/batches' }
+    case 'tax':
+      return { to: '/tax-documents', search: kind === 'tax_late' ? { late: true } : { state: 'refused' } }
     case 'part':
       return root.id ? { to: '/system' } : null
     default:

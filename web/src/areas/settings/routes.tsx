@@ -14,4 +14,10 @@ const gateway = createRoute({
   component: page('GET /settings/payment-gateway', () => import('./GatewayPage')),
 })
 
-export const settingsRoutes = [organization, gateway] as const
+const taxGateway = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/tax-gateway',
+  component: page('GET /settings/tax-gateway', () => import('./TaxGatewayPage')),
+})
+
+export const settingsRoutes = [organization, gateway, taxGateway] as const
