@@ -125,7 +125,8 @@ func wire(by Device, d Document) wireDocument {
 	return w
 }
 
-// ask sends one request through the breaker, once, and reads its answer.
+// ask sends one request through the breaker, once, and reads its answer. The breaker is that of the whole address: who
+// types a wrong one at the host of a gateway keeps nobody else from it.
 func (c *Client) ask(ctx context.Context, operation string, by Device, r *http.Request) (out Outcome, err error) {
 	if err := c.Check(by.Address); err != nil {
 		return Outcome{}, unavailable(err)
@@ -133,7 +134,7 @@ func (c *Client) ask(ctx context.Context, operation string, by Device, r *http.R
 	r.Header.Set("Authorization", "Bearer "+by.Secret)
 	r.Header.Set("Accept", "application/json")
 	target, began := host(by.Address), c.clock.Now()
-	err = c.guard.Do(ctx, BreakerKind, target, func(ctx context.Context) error {
+	err = c.guard.Do(ctx, BreakerKind, strings.TrimRight(by.Address, "/"), func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 		out, err = c.roundTrip(r.WithContext(ctx))

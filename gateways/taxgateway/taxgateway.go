@@ -210,7 +210,7 @@ type Signature struct {
 // Refusal is a gateway's no, in its own words. The same document may be handed over again when its cause is mended.
 type Refusal struct{ Code, Message string }
 
-// host is the breaker's name of a gateway.
+// host names a gateway in the log; its path may be a secret.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -195,6 +195,25 @@ func TestSubmit_WithoutAnAnswerNobodyKnows(t *testing.T) {
 	}
 }
 
+// One organization types a wrong path at the host of a gateway that another one uses.
+func TestSubmit_AWrongAddressClosesTheGatewayForNobodyElse(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	wrong := k.by
+	wrong.Address += "/nowhere"
+	for range 10 {
+		if _, err := k.Submit(t.Context(), wrong, invoice("one")); failure.CodeOf(err) != "tax_gateway_unavailable" {
+			t.Fatalf("at a wrong address: %v", err)
+		}
+	}
+	if n := strings.Count(k.log.String(), `"operation":"submit"`); n != 10 {
+		t.Errorf("%d calls are in the log", n)
+	}
+	if out, err := k.Submit(t.Context(), k.by, invoice("two")); err != nil || out.Signature == nil {
+		t.Errorf("the right address: %+v, %v", out, err)
+	}
+}
+
 // hostile answers every call with a status, headers and a body.
 func hostile(t *testing.T, status int, location, body string) taxgateway.Device {
 	t.Helper()
