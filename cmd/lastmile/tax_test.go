@@ -166,6 +166,15 @@ func TestTax_AVoidedInvoiceIsTakenBackThere(t *testing.T) {
 	}
 	never := k.billedByHand(customer, 580)
 	k.taxState(never.text("id"), "refused")
+	k.eventually("Home to tell of it", func(ctx context.Context) (bool, error) {
+		today, err := k.admin.call(ctx, "GET", "/reports/today", "", nil)
+		for _, f := range today.list("faults") {
+			if f.text("kind") == "tax_refused" {
+				return true, err
+			}
+		}
+		return false, err
+	})
 	k.must(k.admin, "POST", "/invoices/"+never.text("id")+"/void", map[string]any{"reason": "twice"})
 	k.taxState(never.text("id"), "withdrawn")
 	if err := sim.SetFaults(taxauthority.Faults{}); err != nil {
