@@ -8,7 +8,7 @@ flow('a refused invoice is mended in the inbox, and is printed once the tax auth
   await goTo(page, 'admin', '/tax-gateway')
   await page.getByText('Off: documents go out without a signature.').waitFor()
   await expectNoViolations(page, 'the page of the tax gateway')
-  await page.getByText('Sign what is issued', { exact: true }).click()
+  await page.getByRole('switch', { name: 'Sign what is issued' }).click()
   await field(page, 'Address of the gateway').fill(at.tax)
   await field(page, 'Serial number of the device').fill('KRA1')
   await field(page, 'Branch').fill('00')
