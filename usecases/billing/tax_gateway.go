@@ -1,6 +1,7 @@
 package billingcases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,8 +93,8 @@ func (g TaxGateways) command(
 		SecretRef: present.Secret, Messages: in.Messages,
 	}
 	if !in.On { // what still waits is signed with the device as it is
-		command.Address = orPresent(command.Address, present.Address)
-		command.Serial, command.Branch = orPresent(in.Serial, present.Serial), orPresent(in.Branch, present.Branch)
+		command.Address = cmp.Or(command.Address, present.Address)
+		command.Serial, command.Branch = cmp.Or(in.Serial, present.Serial), cmp.Or(in.Branch, present.Branch)
 	}
 	given := in.Secret
 	if given.IsZero() || given.Reveal() == secrets.Hidden {
@@ -110,14 +111,6 @@ func (g TaxGateways) command(
 	}
 	return command, candidate, g.Secrets.Put(ctx,
 		vault.Secret{Ref: candidate, OrgID: org, Purpose: commands.TaxSecretPurpose}, []byte(given.Reveal()))
-}
-
-// orPresent is the given text, or the present one in the place of none.
-func orPresent(given, present string) string {
-	if given == "" {
-		return present
-	}
-	return given
 }
 
 // Secret reads the secret of a device; "" for the zero reference.
