@@ -62,8 +62,8 @@ func TestStart_SaysAtWhichStepItHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Release()
-	lock := k.db.Namespace.LockKey("migrate vault")
-	if _, err := conn.Exec(t.Context(), "select pg_advisory_lock($1)", lock); err != nil {
+	lock := "begin; lock table " + k.db.Namespace.Schema("vault") + ".goose_version in access exclusive mode"
+	if _, err := conn.Exec(t.Context(), lock); err != nil {
 		t.Fatal(err)
 	}
 	k.launch(freePort(t))
@@ -76,7 +76,7 @@ func TestStart_SaysAtWhichStepItHangs(t *testing.T) {
 	k.eventually("its line", func(context.Context) (bool, error) {
 		return strings.Contains(k.log.String(), `"the start is slow","part":"postgres"`), nil
 	})
-	if _, err := conn.Exec(t.Context(), "select pg_advisory_unlock($1)", lock); err != nil {
+	if _, err := conn.Exec(t.Context(), "rollback"); err != nil {
 		t.Fatal(err)
 	}
 	k.eventually("service to be ready", func(context.Context) (bool, error) {

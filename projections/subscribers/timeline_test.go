@@ -194,6 +194,11 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.ReceiptRefunded{}.EventType():        true, // the refund has rows
 		events.PlanChangeMoved{}.EventType():        true, // the plan of it has a row
 		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row
+		// the invoice and the list of documents for the tax authority tell these
+		events.SignatureQueued{}.EventType(): true, events.SigningBegan{}.EventType(): true,
+		events.DocumentSigned{}.EventType(): true, events.SignatureRefused{}.EventType(): true,
+		events.SignatureRetried{}.EventType(): true, events.SignatureWithdrawn{}.EventType(): true,
+		events.CancellationDue{}.EventType(): true,
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")
 	if err != nil || len(files) < 50 {
