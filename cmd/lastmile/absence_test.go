@@ -48,15 +48,9 @@ func TestAbsence_WhileThePlatformIsAwayTheClockOfDunningStandsStill(t *testing.T
 		t.Errorf("the clock stood still from %v to %v", p.From, p.Until)
 	}
 	k.tells(customer, "stood still", "no payment.")
-	for range 200 { // cuts go on once everything of the absence is counted
-		if k.app.engines.absence.Load().MayCut() {
-			break
-		}
-		loop.Sleep(t.Context(), 100*time.Millisecond)
-	}
-	if !k.app.engines.absence.Load().MayCut() {
-		t.Error("cuts wait for ever")
-	}
+	k.eventually("cuts to go on, everything of the absence counted", func(context.Context) (bool, error) {
+		return k.app.engines.absence.Load().MayCut(), nil
+	})
 	k.neverCut(line)
 	k.advance(map[string]any{"advance": "24h"})
 	k.dunning(line, events.DunningWalledGarden)
