@@ -17,6 +17,7 @@ func Signatures() aggregates.Definition[Signature, commands.SignatureCommand, ev
 	return aggregates.Definition[Signature, commands.SignatureCommand, events.SignatureEvent]{
 		Category: commands.SignatureCategory, Missing: commands.ErrNoSignature, Evolve: evolveSignature,
 		Decide: decideSignature, Owner: func(s Signature) id.Organization { return s.OrgID },
+		First: commands.QueueSignature{},
 		Commands: []commands.SignatureCommand{
 			commands.QueueSignature{}, commands.BeginSigning{}, commands.RecordSignature{},
 			commands.RefuseSignature{}, commands.RetrySignature{}, commands.WithdrawSignature{},

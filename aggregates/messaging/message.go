@@ -15,7 +15,7 @@ import (
 func Messages() aggregates.Definition[Message, commands.MessageCommand, events.MessageEvent] {
 	return aggregates.Definition[Message, commands.MessageCommand, events.MessageEvent]{
 		Category: commands.MessageCategory, Missing: commands.ErrNotFound, Evolve: evolveMessage,
-		Decide: decideMessage, Owner: func(s Message) id.Organization { return s.Org },
+		Decide: decideMessage, Owner: func(s Message) id.Organization { return s.Org }, First: commands.QueueMessage{},
 		Commands: []commands.MessageCommand{
 			commands.QueueMessage{}, commands.AddressMessage{}, commands.ConfirmMessage{}, commands.FailMessage{},
 			commands.DropMessage{},

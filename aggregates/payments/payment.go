@@ -16,8 +16,7 @@ import (
 func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent] {
 	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
 		Category: commands.PaymentCategory, Missing: commands.ErrNoPayment, Evolve: evolvePayment,
-		Decide: decidePayment,
-		Owner:  ownerPayment,
+		Decide: decidePayment, Owner: ownerPayment, First: commands.InitiatePayment{},
 		Commands: []commands.PaymentCommand{
 			commands.InitiatePayment{}, commands.BeginSubmission{}, commands.AbandonPrompt{}, commands.AcceptPrompt{},
 			commands.RefusePrompt{}, commands.DoubtPrompt{}, commands.RequestCheck{}, commands.RecordCheck{},

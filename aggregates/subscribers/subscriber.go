@@ -19,7 +19,7 @@ func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand,
 	return aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
 		Category: commands.SubscriberCategory, Missing: commands.ErrNoSubscriber, Evolve: evolveSubscriber,
 		Decide: decideSubscriber, Owner: ownerSubscriber, Gone: func(s Subscriber) bool { return s.Forgotten },
-		Claims: claimsSubscriber,
+		Claims: claimsSubscriber, First: commands.RegisterSubscriber{},
 		Commands: []commands.SubscriberCommand{
 			commands.RegisterSubscriber{}, commands.CorrectSubscriberDetails{}, commands.BlockSubscriber{},
 			commands.UnblockSubscriber{}, commands.RemoveSubscriber{},

@@ -17,6 +17,7 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 	return aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
 		Category: commands.SubscriptionCategory, Missing: commands.ErrNoSubscription, Evolve: evolveSubscription,
 		Decide: decideSubscription, Owner: ownerSubscription, Claims: claimsSubscription, Close: closeSubscription,
+		First: commands.CreateSubscription{},
 		Commands: []commands.SubscriptionCommand{
 			commands.CreateSubscription{}, commands.MakePeriodDue{}, commands.ExtendSubscription{},
 			commands.WithdrawPeriod{}, commands.CancelPeriod{}, commands.ReissuePeriod{}, commands.PauseSubscription{},

@@ -96,10 +96,11 @@ type category interface {
 
 // execution is one command during all its attempts.
 type execution struct {
-	cmd   commands.Command
-	meta  commands.Meta
-	taken []heldClaim // claims that this execution took and has not released
-	nonce string      // makes the ids of its events differ from those of another execution of the same command
+	cmd     commands.Command
+	meta    commands.Meta
+	taken   []heldClaim // claims that this execution took and has not released
+	claimed bool        // an attempt has taken claims, or tried to
+	nonce   string      // makes the ids of its events differ from those of another execution of the same command
 
 	until time.Time // from which on the present decision is not sent; zero = never
 

@@ -64,6 +64,7 @@ type holding struct {
 	since    time.Time
 	command  id.Command
 	revision eventstore.Expected
+	guessed  bool // nobody has read the stream
 }
 
 // holder folds the stream of a claim.
@@ -94,21 +95,34 @@ func (h holding) by(t commands.Target) bool {
 // take takes claims in the order of their keys, so that two commands never wait for each other. x.taken lists the
 // claims that were taken, also after a failure.
 func (b *Bus) take(ctx context.Context, x *execution, wanted []heldClaim, meta events.Metadata) error {
+	// Most values are new, and the append finds those that are not. Only the first attempt guesses: what it has taken may
+	// be gone at the next one.
+	guess := !x.claimed
+	x.claimed = true
 	for _, c := range wanted {
-		if err := b.takeOne(ctx, x, c, meta); err != nil {
+		h, err := holding{revision: eventstore.NoStream, guessed: true}, error(nil)
+		if !guess {
+			h, err = b.holder(ctx, c)
+		}
+		if err == nil {
+			err = b.takeOne(ctx, x, c, h, meta)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeOne takes one claim. It takes over a claim that another owner does not use, and renews an old one of the target.
-func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, meta events.Metadata) error {
+// takeOne takes one claim, whose stream may have gone on since h was read. It takes over a claim that another owner
+// does not use, and renews an old one of the target.
+func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, h holding, meta events.Metadata) (err error) {
 	me := x.cmd.Target()
-	for range claimRaces {
-		h, err := b.holder(ctx, c)
-		if err != nil {
-			return err
+	for race := range claimRaces + 1 {
+		if race > 0 {
+			if h, err = b.holder(ctx, c); err != nil {
+				return err
+			}
 		}
 		facts := []events.Event{events.ClaimTaken{Kind: c.Kind, OwnerCategory: me.Category, Owner: me.ID}}
 		switch {
@@ -121,7 +135,7 @@ func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, meta event
 			}
 			facts = slices.Insert(facts, 0, events.Event(events.ClaimReleased{Kind: c.Kind, Owner: h.owner}))
 		}
-		_, err = b.append(ctx, c.stream(), h.revision, claimDrafts(facts, meta, c, h.revision))
+		_, err := b.append(ctx, c.stream(), h.revision, claimDrafts(facts, meta, c, h.after(x)))
 		if errors.Is(err, eventstore.ErrWrongRevision) {
 			continue
 		}
@@ -174,7 +188,7 @@ func (b *Bus) renew(ctx context.Context, x *execution, over []heldClaim, meta ev
 	for _, c := range over {
 		h, err := b.holder(ctx, c)
 		if err == nil && h.by(x.cmd.Target()) {
-			err = b.takeOne(ctx, x, c, meta)
+			err = b.takeOne(ctx, x, c, h, meta)
 		}
 		if err != nil {
 			return err
@@ -207,22 +221,31 @@ func (b *Bus) own(ctx context.Context, x *execution, over []heldClaim) []ending 
 func (b *Bus) release(ctx context.Context, over []ending, x *execution, meta events.Metadata) {
 	for _, o := range over {
 		facts := []events.Event{events.ClaimReleased{Kind: o.claim.Kind, Owner: x.cmd.Target().ID}}
-		_, err := b.append(ctx, o.claim.stream(), o.revision, claimDrafts(facts, meta, o.claim, o.revision))
+		after := holding{revision: o.revision}.after(x)
+		_, err := b.append(ctx, o.claim.stream(), o.revision, claimDrafts(facts, meta, o.claim, after))
 		if err != nil && !errors.Is(err, eventstore.ErrWrongRevision) {
 			b.cfg.Logger.Warn("claim not released", "kind", o.claim.Kind, "stream", o.claim.stream(), "error", err)
 		}
 	}
 }
 
-// claimDrafts makes the events of a claim's stream. Their ids follow from the command and the revision, so that a
-// repeated append is recognized. Their aggregate is the claim, with its key as id, because a value can change its
-// owner; the owner is in the payload.
-func claimDrafts(facts []events.Event, meta events.Metadata, c heldClaim, after eventstore.Expected) []eventstore.New {
+// after names what the next event of a claim follows. A guess is that of one execution: another one with the same
+// command must not find its event and count as the owner, although somebody else is by now.
+func (h holding) after(x *execution) string {
+	if h.guessed {
+		return x.nonce
+	}
+	return strconv.FormatInt(int64(h.revision), 10)
+}
+
+// claimDrafts makes the events of a claim's stream. Their ids follow from the command and from what they come after,
+// so that a repeated append is recognized. Their aggregate is the claim, with its key as id, because a value can change
+// its owner; the owner is in the payload.
+func claimDrafts(facts []events.Event, meta events.Metadata, c heldClaim, after string) []eventstore.New {
 	out := make([]eventstore.New, len(facts))
 	meta.AggregateID = id.Any(c.key)
 	for i, f := range facts {
-		meta.EventID = id.Derive[id.Event]("claim", meta.CommandID.String(), c.key.String(),
-			strconv.FormatInt(int64(after), 10), strconv.Itoa(i))
+		meta.EventID = id.Derive[id.Event]("claim", meta.CommandID.String(), c.key.String(), after, strconv.Itoa(i))
 		out[i] = eventstore.New{Event: f, Meta: meta}
 	}
 	return out

@@ -36,7 +36,7 @@ func (b *Bus) Reserve(
 		return false, err
 	}
 	x := &execution{cmd: reservation{owner: owner}, meta: meta}
-	err = b.takeOne(ctx, x, held, x.metadata(meta.OrgID, b.cfg.Clock.Now()))
+	err = b.takeOne(ctx, x, held, h, x.metadata(meta.OrgID, b.cfg.Clock.Now()))
 	return err == nil, err
 }
 

@@ -30,7 +30,7 @@ func (k claimKeeper) attempt(ctx context.Context, x *execution) (Result, error) 
 		return r, err
 	}
 	facts := []events.Event{events.ClaimReleased{Kind: h.kind, Owner: h.owner}}
-	done, err := b.append(ctx, c.stream(), h.revision, claimDrafts(facts, x.metadata(h.org, now), c, h.revision))
+	done, err := b.append(ctx, c.stream(), h.revision, claimDrafts(facts, x.metadata(h.org, now), c, h.after(x)))
 	if err != nil {
 		return Result{}, err
 	}

@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -198,4 +199,24 @@ func TestClaims_ASlowCommandDoesNotBeginItsOwnerWithoutThem(t *testing.T) {
 			w.fails(w.two, open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"n"}}, w.meta(), "name_taken")
 		})
 	}
+}
+
+// TestClaims_OfAKilledCommandAreNotItsOwnAgainAfterATakeOver: the repeat has the same command id, and its claim is in
+// the log.
+func TestClaims_OfAKilledCommandAreNotItsOwnAgainAfterATakeOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	ctx, kill := context.WithCancel(t.Context())
+	b := w.slow(kill)
+	bus.Register(b, counters())
+	mine, m := open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"n"}}, w.meta()
+	if _, err := b.Execute(ctx, mine, m); err == nil {
+		t.Fatal("the killed command has ended")
+	}
+	if diff := cmp.Diff([]string{takenType}, w.history("n")); diff != "" {
+		t.Fatalf("(-want +have)\n%s", diff)
+	}
+	w.clock.Advance(time.Minute)
+	w.opened("n")
+	w.fails(w.two, mine, m, "name_taken")
 }

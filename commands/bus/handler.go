@@ -54,12 +54,17 @@ var errBehind = errors.New("decided on a state that may be old")
 
 // attempt implements category. The first attempt decides on the state in memory, without a read: its append is refused
 // when the stream has grown, and every other outcome but a repeated command is decided again on the state of the log.
+// The command that begins an aggregate counts on an empty state.
 func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, error) {
 	cmd, ok := x.cmd.(C)
 	if !ok {
 		return Result{}, fmt.Errorf("command %s is not one of aggregate %s", x.cmd.CommandName(), h.def.Category)
 	}
-	if at, ok := h.cache.Get(x.cmd.Target().ID); ok && !x.read {
+	at, known := h.cache.Get(x.cmd.Target().ID)
+	if !known && h.begins(cmd) {
+		at, known = newEntry[S](h.def.Category, x.cmd.Target().ID), true
+	}
+	if known && !x.read {
 		at.seen = slices.Clip(at.seen) // as in load
 		x.fromMemory = true
 		result, err := h.act(ctx, x, cmd, at)
@@ -74,6 +79,11 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 		return Result{}, err
 	}
 	return h.act(ctx, x, cmd, at)
+}
+
+// begins reports whether a command is the one with which an aggregate begins.
+func (h *handler[S, C, E]) begins(cmd C) bool {
+	return any(h.def.First) != nil && cmd.CommandName() == h.def.First.CommandName()
 }
 
 // act checks the owner, then the command id, then If-Match, and decides last.

@@ -114,6 +114,7 @@ func counters() aggregates.Definition[counter, counterCommand, events.AccountEve
 			}
 			return events.AccountPeriodClosed{Opening: opening}
 		},
+		First:    open{},
 		ClosedAt: func(s counter, at time.Time) counter { s.Closed = at; return s },
 	}
 }

@@ -97,3 +97,22 @@ func TestMemory_ARefusalKeepsClaimsThatAnOldStateDoesNotHave(t *testing.T) {
 	w.fails(w.two, rename{ID: c, Names: []string{"ours", "theirs"}}, w.meta(), "name_taken")
 	w.fails(w.one, open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"ours"}}, w.meta(), "name_taken")
 }
+
+// TestMemory_WhatBeginsAnAggregateReadsNothing: nor do its claims, as long as nobody has ever had the values.
+func TestMemory_WhatBeginsAnAggregateReadsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	before := w.DB.Owner.Stat().AcquireCount()
+	c, m := open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"one", "two"}}, w.meta()
+	first := w.must(w.one, c, m)
+	if reads := w.DB.Owner.Stat().AcquireCount() - before; reads != 0 {
+		t.Errorf("a new counter with two names took %d reads", reads)
+	}
+	again := w.must(w.two, c, m) // a replica that knows nothing of it
+	if !first.Changed || again.Changed || again.Revision != first.Revision {
+		t.Errorf("have %+v, then %+v", first, again)
+	}
+	w.must(w.one, rename{ID: c.ID, Names: []string{"two"}}, w.meta())
+	w.fails(w.two, open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"two"}}, w.meta(), "name_taken")
+	w.must(w.two, open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"one"}}, w.meta())
+}
