@@ -59,6 +59,18 @@ var sentences = map[string]string{
 	"credit_note_drafted":  "A credit note of {amount} for {invoice} was drafted.",
 	"credit_note_issued":   "{note} of {amount} for {invoice} was issued.",
 	"credit_note_voided":   "{note} was voided.",
+
+	"invoice_signed":          "The tax authority has signed {invoice}.",
+	"credit_note_signed":      "{note} was signed by the tax authority.",
+	"cancellation_due":        "The tax authority has to be told that {invoice} was voided.",
+	"cancellation_signed":     "The tax authority has taken note that {invoice} was voided.",
+	"invoice_not_signed":      "The tax authority refused to sign {invoice}.",
+	"credit_note_not_signed":  "{note} was refused by the tax authority.",
+	"cancellation_not_signed": "The tax authority refused to take note that {invoice} was voided.",
+	"invoice_sent_again":      "{Invoice} goes to the tax authority again.",
+	"credit_note_sent_again":  "{note} goes to the tax authority again.",
+	"cancellation_sent_again": "The tax authority is told again that {invoice} was voided.",
+
 	"prompt_opened":        "A payment prompt of {amount} was opened.",
 	"prompt_closed":        "A payment prompt was closed.",
 	"refund_requested":     "A refund of {amount} was asked for.",

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 22 }
+func (Timeline) Version() int { return 23 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -72,6 +72,7 @@ var timelineEvents = []events.Event{
 	events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 	events.MessageSent{}, events.MessageFailed{}, events.MessageDropped{},
 	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
+	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
 }
 
 // Handles lists the events that change the tables.
@@ -195,6 +196,8 @@ func happenings(e events.Event) []happening {
 		}}
 	case events.MessageEvent:
 		return []happening{ofMessage(v)}
+	case events.SignatureEvent:
+		return []happening{ofSignature(v)}
 	}
 	return nil
 }
