@@ -45,8 +45,8 @@ type Definition[S any, C commands.Command, E events.Event] struct {
 	// Remembered is how many states the bus keeps in memory, where one instant asks for more than usual; 0 = the usual
 	// number.
 	Remembered int
-	// First is the zero value of the command with which an aggregate begins, and which nearly always comes once: the bus
-	// decides it on an empty state, and reads the stream when there is one. nil = every stream is read first.
+	// First is the zero value of the command with which an aggregate begins, and which nearly always comes once: the
+	// bus decides it on an empty state, and reads the stream when there is one. nil = every stream is read first.
 	First C
 	// ClosedAt completes a reopened state with the instant at which its period was closed; nil = nothing needs it.
 	ClosedAt func(S, time.Time) S

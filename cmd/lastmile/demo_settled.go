@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -49,7 +51,7 @@ func (a *App) awaitQuiet(ctx context.Context) error {
 			a.logger.WarnContext(ctx, "work of the demo's day goes on", "error", err)
 			return ctx.Err()
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, eventstore.ErrUnavailable) { // which its end may be, a moment early
 			return err
 		}
 		loop.Sleep(limited, settleLook)

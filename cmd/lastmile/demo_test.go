@@ -179,11 +179,7 @@ func (k *kit) demo(look func()) string {
 // loginAt signs a user of the demo in at a host; true when the password must be changed first.
 func (k *kit) loginAt(host, email string) (apiClient, bool) {
 	k.t.Helper()
-	c, must, err := apiClient{addr: k.addr, host: host}.login(k.t.Context(), email, demoPassword.Reveal())
-	if err != nil {
-		k.t.Fatalf("sign in as %s: %v", email, err)
-	}
-	return c, must
+	return k.signsIn(apiClient{addr: k.addr, host: host}, email, demoPassword.Reveal())
 }
 
 // demoOnline is the number of the demo's customers who may be online and have a device.

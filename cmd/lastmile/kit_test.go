@@ -234,10 +234,21 @@ func (k *kit) client(slug string) apiClient {
 // login signs a user in at an organization's host; true when the password must be changed first.
 func (k *kit) login(slug, email, password string) (apiClient, bool) {
 	k.t.Helper()
-	c, must, err := k.client(slug).login(k.t.Context(), email, password)
-	if err != nil {
-		k.t.Fatalf("sign in as %s: %v", email, err)
-	}
+	return k.signsIn(k.client(slug), email, password)
+}
+
+// signsIn signs in at the host of a client. A program that says that it is not served at the moment, as on a machine
+// that stood still for a second, is asked again, as a person would.
+func (k *kit) signsIn(at apiClient, email, password string) (c apiClient, must bool) {
+	k.t.Helper()
+	k.eventually("sign in as "+email, func(ctx context.Context) (bool, error) {
+		var err error
+		c, must, err = at.login(ctx, email, password)
+		if no := asAPIError(err); err != nil && (no == nil || no.Status != http.StatusServiceUnavailable) {
+			k.t.Fatalf("sign in as %s: %v", email, err)
+		}
+		return err == nil, err
+	})
 	return c, must
 }
 

@@ -231,7 +231,15 @@ func TestStart_BeginsAgainWhenTheDatabaseGoesAwayInIt(t *testing.T) {
 	for _, connections := range []int{1, 2, 4, 7, 11, 16} {
 		w.admit(connections)
 		s := k.starts(allRoles, disk)
-		<-w.cut
+		select {
+		case <-w.cut:
+		case err := <-s.ended: // on a quick machine with fewer connections
+			if err != nil || connections < 7 {
+				t.Errorf("the start ends with %v after %d connections", err, connections)
+			}
+			w.admit(-1)
+			continue
+		}
 		if connections <= 2 {
 			s.says(startsAgain)
 		}

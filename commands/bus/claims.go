@@ -95,8 +95,8 @@ func (h holding) by(t commands.Target) bool {
 // take takes claims in the order of their keys, so that two commands never wait for each other. x.taken lists the
 // claims that were taken, also after a failure.
 func (b *Bus) take(ctx context.Context, x *execution, wanted []heldClaim, meta events.Metadata) error {
-	// Most values are new, and the append finds those that are not. Only the first attempt guesses: what it has taken may
-	// be gone at the next one.
+	// Most values are new, and the append finds those that are not. Only the first attempt guesses: what it has taken
+	// may be gone at the next one.
 	guess := !x.claimed
 	x.claimed = true
 	for _, c := range wanted {
