@@ -145,9 +145,12 @@ func NormalMAC(text string) string {
 	return strings.Join(pairs, ":")
 }
 
+// betweenPairs takes out what people write between the pairs of digits of a MAC address.
+var betweenPairs = strings.NewReplacer(":", "", "-", "", ".", "")
+
 // macDigits are the twelve capital digits of a MAC address in any usual notation, "" for any other text.
 func macDigits(text string) string {
-	digits := strings.ToUpper(strings.NewReplacer(":", "", "-", "", ".", "").Replace(strings.TrimSpace(text)))
+	digits := strings.ToUpper(betweenPairs.Replace(strings.TrimSpace(text)))
 	if len(digits) != 12 || strings.Trim(digits, "0123456789ABCDEF") != "" {
 		return ""
 	}

@@ -143,10 +143,13 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	}
 }
 
+// betweenDigits takes out what people write between the digits of a phone number.
+var betweenDigits = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "")
+
 // NormalizeContactPhone returns the E.164 form of a number as people type it. A number without a country is taken as
 // Kenyan. A text that it cannot read is returned as it is, and Validate refuses it.
 func NormalizeContactPhone(text string) string {
-	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(strings.TrimSpace(text))
+	digits := betweenDigits.Replace(strings.TrimSpace(text))
 	switch {
 	case strings.HasPrefix(digits, "+"):
 		return digits

@@ -52,13 +52,19 @@ func Cut(term string) string {
 // End is an exclusive upper bound, in byte order, of the texts that begin with a prefix.
 func End(prefix string) string { return prefix + "\U0010FFFF" }
 
+// What people write between the digits of a number, and of a MAC address.
+var (
+	betweenDigits = strings.NewReplacer(" ", "", "-", "", "+", "", "(", "", ")", "", ".", "", "/", "")
+	betweenPairs  = strings.NewReplacer(":", "", "-", "", ".", "", " ", "")
+)
+
 // Digits gives the digits of a text that has only digits and what people write between them, "" for any other text, and
 // for an IP address.
 func Digits(text string) string {
 	if Address(text).IsValid() {
 		return ""
 	}
-	digits := strings.NewReplacer(" ", "", "-", "", "+", "", "(", "", ")", "", ".", "", "/", "").Replace(text)
+	digits := betweenDigits.Replace(text)
 	if strings.Trim(digits, "0123456789") != "" {
 		return ""
 	}
@@ -71,7 +77,7 @@ const minMAC = 4
 // MAC gives the beginning of a MAC address, or all of it, in the form in which tables have it: "AA:BB:CC". It is "" for
 // a text that cannot be one.
 func MAC(text string) string {
-	text = strings.ToUpper(strings.NewReplacer(":", "", "-", "", ".", "", " ", "").Replace(text))
+	text = strings.ToUpper(betweenPairs.Replace(text))
 	if len(text) < minMAC || len(text) > 12 || strings.Trim(text, "0123456789ABCDEF") != "" {
 		return ""
 	}

@@ -35,7 +35,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 9 }
+func (Log) Version() int { return 10 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }

@@ -31,7 +31,7 @@ create index entries_unhappy on {schema}.entries (org_id, position desc, id desc
 create index entries_target on {schema}.entries (org_id, target_id, position desc, id desc);
 create index entries_at on {schema}.entries (org_id, at);
 create index entries_all on {schema}.entries (position desc, id desc);
-create index entries_correlation on {schema}.entries (correlation_id, position) where ip is not null;
+create index entries_correlation on {schema}.entries (correlation_id, actor_id, position) where ip is not null;
 create index entries_reasons on {schema}.entries (reason_of) where reason_of is not null;
 create index entries_places on {schema}.entries (actor_user) where ip is not null;
 

@@ -181,10 +181,13 @@ func aliasKey(text string) string { return strings.ReplaceAll(referenceKey(text)
 // usernameKey reduces a network login to lower case without outer spaces, for comparing.
 func usernameKey(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
+// betweenDigits takes out what people write between the digits of a phone number.
+var betweenDigits = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "")
+
 // phoneKey returns the digits of a phone with its country code, "" for a text that is no phone. A number without a
 // country code is taken as Kenyan.
 func phoneKey(text string) string {
-	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(strings.TrimSpace(text))
+	digits := betweenDigits.Replace(strings.TrimSpace(text))
 	digits, plus := strings.CutPrefix(digits, "+")
 	if strings.Trim(digits, "0123456789") != "" {
 		return ""
