@@ -160,10 +160,11 @@ export async function firstOf(page: Page, path: string): Promise<Row> {
 }
 
 /** withoutPower asks the demo's router without power as often as it takes until nobody asks it any more. */
-export async function withoutPower(page: Page) {
+export async function withoutPower(page: Page): Promise<string> {
   const { body } = await call<{ data: Row[] }>(page, 'GET', '/nas/devices?limit=100')
   const dead = body.data.find((r) => r.name === 'hill-east')
   for (let asked = 0; asked < 6; asked++) await call(page, 'GET', `/nas/devices/${dead?.id}/resource`)
+  return String(dead?.id)
 }
 
 /** simulate drives the simulated payment provider, the simulated routers or the simulated tax authority. */

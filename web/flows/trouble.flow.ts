@@ -262,9 +262,10 @@ besideOthers('after an upgrade a page that was opened before opens the new one',
 
 besideOthers('who is off because a router does not answer is told of the outage, by support too', async ({ page }) => {
   await signIn(page, 'admin')
-  await withoutPower(page)
+  const router = await withoutPower(page)
   await signIn(page, 'support')
-  await page.getByRole('link', { name: /customers? (is|are) off/ }).first().click()
+  await page.getByRole('link', { name: /customers? (is|are) off/ }).first().waitFor() // to the outage, once it lasts for two minutes
+  await goTo(page, 'support', `/customers?offBehind=${router}`)
   const rows = page.getByRole('main').getByRole('row')
   const entitled = rows.filter({ has: page.getByText('Full', { exact: true }) })
   await entitled.first().getByRole('link').first().click()

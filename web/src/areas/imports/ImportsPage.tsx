@@ -24,11 +24,11 @@ export default function ImportsPage() {
   const may = useMay()
   const list = useRows('/imports', {})
   const columns: Column<Import>[] = [
-    { id: 'at', title: t.at, width: 164, narrow: 150, cell: (i) => <Link to="/imports/$id" params={{ id: i.id }}>{f.minute(i.askedAt)}</Link> },
-    { id: 'state', title: t.state, width: 130, narrow: 116, cell: (i) => <State tone={i.state === 'finished' ? (i.failed > 0 ? 'attention' : 'good') : 'quiet'}>{t.states[i.state]}</State> },
+    { id: 'at', title: t.at, width: 164, narrow: 120, cell: (i) => <Link to="/imports/$id" params={{ id: i.id }}>{f.minute(i.askedAt)}</Link> },
+    { id: 'state', title: t.state, width: 130, narrow: 120, cell: (i) => <State tone={i.state === 'finished' ? (i.failed > 0 ? 'attention' : 'good') : 'quiet'}>{t.states[i.state]}</State> },
     { id: 'source', title: t.source, wideOnly: true, cell: (i) => (i.source ? t.sources[i.source as keyof typeof t.sources] : t.ownColumns) },
     { id: 'rows', title: t.rows, width: 100, figure: true, wideOnly: true, cell: (i) => f.number(i.rows) },
-    { id: 'created', title: t.created, width: 110, figure: true, cell: (i) => f.number(i.created) },
+    { id: 'created', title: t.created, width: 110, narrow: 84, figure: true, cell: (i) => f.number(i.created) },
     { id: 'failed', title: t.failedRows, width: 110, figure: true, wideOnly: true, cell: (i) => f.number(i.failed) },
     { id: 'finished', title: t.finished, width: 132, wideOnly: true, cell: (i) => (i.finishedAt ? <When at={i.finishedAt} /> : '') },
   ]

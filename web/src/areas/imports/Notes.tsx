@@ -30,9 +30,8 @@ export function Notes({ of, count }: { of: Shape<'ProposalNote'>[]; count: numbe
                 <Table.Tr key={i}>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>{n.name}</Table.Td>
                   <Table.Td>
-                    <State tone={n.leftOut ? 'attention' : 'quiet'}>
-                      {n.leftOut ? t.isLeftOut : t.isTaken}: {t.codes[n.code] ?? n.code}
-                    </State>
+                    <State tone={n.leftOut ? 'attention' : 'quiet'}>{n.leftOut ? t.isLeftOut : t.isTaken}</State>
+                    <Text size="sm">{t.codes[n.code] ?? n.code}</Text>
                   </Table.Td>
                 </Table.Tr>
               ))}
