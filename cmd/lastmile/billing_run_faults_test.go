@@ -7,8 +7,7 @@ import (
 )
 
 // TestBillingRun_TheFaultOfAnOrganizationStopsNoOther: the provider refuses what one organization has given for its own
-// shortcode, and another organization is suspended. All three are invoiced on the day, and those that were left alone
-// until it has passed are, too.
+// shortcode, and another organization is suspended. All customers are invoiced on their day.
 func TestBillingRun_TheFaultOfAnOrganizationStopsNoOther(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
