@@ -82,6 +82,7 @@ func decideSignature(s Signature, c commands.SignatureCommand, now time.Time) ([
 		return decideQueueSignature(s, c, now), nil
 	case commands.VoidSignature:
 		return decideVoidSignature(s, now), nil
+	default: // the others are of a document that is there
 	}
 	if s.SignatureID.IsZero() {
 		return nil, commands.ErrNoSignature()
@@ -97,6 +98,7 @@ func decideSignature(s Signature, c commands.SignatureCommand, now time.Time) ([
 		return decideRetrySignature(s, c, now)
 	case commands.WithdrawSignature:
 		return decideWithdrawSignature(s, now), nil
+	default: // decided above
 	}
 	return nil, nil
 }

@@ -152,6 +152,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		return s.planned(e)
 	case events.SubscriptionPeriodClosed:
 		return reopened(e)
+	default: // extra has taken them
 	}
 	return s
 }

@@ -82,6 +82,7 @@ func decidePrice(s Subscription, c commands.SubscriptionCommand, now time.Time) 
 		return decideAddExtra(s, c, now)
 	case commands.RemoveExtra:
 		return decideRemoveExtra(s, c, now)
+	default: // the others change no price
 	}
 	return nil, nil
 }

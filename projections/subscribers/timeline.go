@@ -304,6 +304,7 @@ func ofStops(e events.SubscriptionEvent) happening {
 	case events.CompensationTakenBack:
 		facts := Facts{Days: v.Days, From: v.From, Until: v.To}
 		return about(v.SubscriberID, v.SubscriptionID, "", says("compensation_taken_back", facts))
+	default: // the others stop nothing
 	}
 	return happening{}
 }
