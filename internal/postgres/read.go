@@ -44,6 +44,11 @@ func (db *DB) PlatformRead(ctx context.Context, queue func(*Reads)) error {
 	return r.send(ctx, db.Platform)
 }
 
+// Serial has each query that follows run by one process: what is read with every page must not take all processors.
+func (r *Reads) Serial() {
+	r.batch.Queue(`select set_config('max_parallel_workers_per_gather', '0', true)`)
+}
+
 // Collect queues a query whose rows go into *into. The list is emptied first, and is not nil afterwards even without a
 // row.
 func Collect[T any](r *Reads, into *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {

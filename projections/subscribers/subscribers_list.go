@@ -127,15 +127,19 @@ type SubscriberCounts struct {
 	New          int64 `db:"new"`   // registered since an instant
 }
 
-// countsSQL reads each customer once.
-const countsSQL = `select count(*) as total, count(*) filter (where ` + accessSQL + ` = 3) as full_access,
-		count(*) filter (where ` + accessSQL + ` = 2) as throttled,
-		count(*) filter (where ` + accessSQL + ` = 1) as walled_garden,
-		count(*) filter (where ` + accessSQL + ` = 0) as no_access,
-		count(*) filter (where s.balance_minor > 0) as owing,
-		count(*) filter (where s.created_at >= @since) as new,
-		count(*) filter (where s.subscriber_id in (select o.subscriber_id from ({open}) o)) as online
-	from {schema}.subscribers s where s.org_id = @org`
+// countsSQL reads each customer once, and looks once for his access.
+const countsSQL = `select coalesce(sum(n), 0) as total,
+		coalesce(sum(n) filter (where level = 3), 0) as full_access,
+		coalesce(sum(n) filter (where level = 2), 0) as throttled,
+		coalesce(sum(n) filter (where level = 1), 0) as walled_garden,
+		coalesce(sum(n) filter (where level = 0), 0) as no_access,
+		coalesce(sum(owing), 0) as owing, coalesce(sum(registered), 0) as new,
+		(select count(distinct o.subscriber_id) from ({open}) o
+			join {schema}.subscribers s on s.subscriber_id = o.subscriber_id and s.org_id = @org) as online
+	from (select ` + accessSQL + ` as level, count(*) as n,
+			count(*) filter (where s.balance_minor > 0) as owing,
+			count(*) filter (where s.created_at >= @since) as registered
+		from {schema}.subscribers s where s.org_id = @org group by 1) s`
 
 // Counts counts the customers at an instant; new are those who were registered since another one.
 func (q SubscribersQuery) Counts(
@@ -143,6 +147,7 @@ func (q SubscribersQuery) Counts(
 ) (SubscriberCounts, error) {
 	var counts SubscriberCounts
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		r.Serial()
 		postgres.CollectOne(r, &counts, pgx.RowToStructByName[SubscriberCounts], q.text(countsSQL),
 			pgx.NamedArgs{"org": org, "now": now, "since": since})
 	})
