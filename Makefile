@@ -88,7 +88,7 @@ soak: ## payments, corrections and kills until the time is over, each storm with
 bench: bin/withpg web/dist/index.html ## run all benchmarks, each against a limit of the same run; print a table of all ratios
 	@scripts/install-deps postgresql chromium
 	@if ((EUID == 0)) && command -v apt-get >/dev/null; then scripts/install-deps freeradius || echo "bench: without FreeRADIUS"; fi
-	@status=0; timeout --kill-after=20 1800 bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 15m $(PKG) | tee bin/bench.txt || status=$$?; \
+	@status=0; timeout --kill-after=20 3600 bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 15m $(PKG) | tee bin/bench.txt || status=$$?; \
 	echo; scripts/bench-summary bin/bench.txt; exit $$status
 
 .PHONY: verify

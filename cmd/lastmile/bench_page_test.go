@@ -125,7 +125,8 @@ func BenchmarkSubscribersFiltered(b *testing.B) {
 // bareSQL is the query of GET /subscribers without filters, with the tenant as an argument.
 const bareSQL = `
 select subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, latitude, longitude,
-	tags, external_ref, status, currency, balance_minor, created_at, revision, paid_until, name_key, false as online,
+	tags, external_ref, tax_pin, account_aliases, status, currency, balance_minor, created_at, revision, paid_until,
+	name_key, false as online,
 	(select jsonb_agg(jsonb_build_object('subscriptionId', x.subscription_id, 'planId', x.plan_id,
 			'planName', x.plan_name, 'username', x.username, 'state', x.state, 'paidUntil', x.paid_until,
 			'dunning', x.step, 'level', 3))
@@ -146,6 +147,8 @@ type barePageRow struct {
 	Location      *struct{}     `json:"location"`
 	Tags          []string      `json:"tags"`
 	ExternalRef   *string       `json:"externalRef"`
+	TaxPIN        *string       `json:"taxPin"`
+	Aliases       []string      `json:"accountAliases"`
 	Status        string        `json:"status"`
 	Balance       json.Number   `json:"balance"`
 	Credit        json.Number   `json:"credit"`
@@ -196,17 +199,17 @@ func barePage(pool *pgxpool.Pool, sql, org string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		found, _ := pool.Query(r.Context(), sql, owner, pageSize+1)
 		rows, err := pgx.CollectRows(found, pgx.RowToStructByName[subscribersviews.SubscriberRow])
-		if err != nil || len(rows) == 0 {
-			http.Error(w, "no rows", http.StatusInternalServerError)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		out := barePageBody{Data: make([]barePageRow, 0, pageSize), HasMore: len(rows) > pageSize, NextCursor: &next}
 		for _, s := range rows[:min(pageSize, len(rows))] {
 			out.Data = append(out.Data, barePageRow{
 				ID: s.ID, AccountNumber: s.AccountNumber, FirstName: s.FirstName, LastName: s.LastName, Phone: s.Phone,
-				Email: s.Email, Address: s.Address, Tags: s.Tags, Status: s.Status, Balance: s.Balance().Number(),
-				Credit: s.Credit().Number(), Currency: string(s.Currency), CreatedAt: s.CreatedAt,
-				Access: s.Access(), PaidUntil: s.PaidUntil, Services: bareServices(s),
+				Email: s.Email, Address: s.Address, Tags: s.Tags, Aliases: s.Aliases, Status: s.Status,
+				Balance: s.Balance().Number(), Credit: s.Credit().Number(), Currency: string(s.Currency),
+				CreatedAt: s.CreatedAt, Access: s.Access(), PaidUntil: s.PaidUntil, Services: bareServices(s),
 			})
 		}
 		text, err := json.Marshal(out)
