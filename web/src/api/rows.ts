@@ -1,4 +1,4 @@
-import { replaceEqualDeep, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { infiniteQueryOptions, replaceEqualDeep, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { client } from './client'
@@ -42,6 +42,13 @@ export interface Rows<R> {
   queryKey?: readonly unknown[]
 }
 
+/** Answered is a page of a list. */
+interface Answered<R> {
+  data: R[]
+  hasMore: boolean
+  nextCursor: string | null
+}
+
 // A list of up to this many pages is read again by itself when something in it has changed. A longer one says so and
 // waits: somebody reads far down in it, and the reads would use up the requests that a person has in a minute.
 const readAgain = 2
@@ -64,9 +71,8 @@ export function useRows<P extends ListPath>(
   }, [filters])
   const params = { query, path: options.path }
   const key = ['get', path, { params }, 'rows']
-  const read = useInfiniteQuery({
+  const asked = infiniteQueryOptions({
     queryKey: key,
-    enabled: options.enabled,
     // An option that is undefined would take the place of the usual one: a fault would be told after seven seconds.
     ...(options.live && { retry: false }),
     initialPageParam: undefined as string | undefined,
@@ -74,9 +80,15 @@ export function useRows<P extends ListPath>(
       const init = { params: { ...params, query: { limit: pageSize, ...query, cursor: pageParam } }, signal }
       // The client's own types cannot be followed through a type parameter.
       const { data } = await (client.GET as (...a: unknown[]) => Promise<{ data: unknown }>)(path, init)
-      return data as { data: Row<P>[]; hasMore: boolean; nextCursor: string | null }
+      return data as Answered<Row<P>>
     },
-    getNextPageParam: (last) => last.nextCursor ?? undefined,
+    getNextPageParam: (last: Answered<Row<P>>) => last.nextCursor ?? undefined,
+  })
+  // The first page is on its way while the rest of the page is drawn, and not only afterwards.
+  if (options.enabled !== false && !queries.getQueryState(key)) void queries.prefetchInfiniteQuery(asked)
+  const read = useInfiniteQuery({
+    ...asked,
+    enabled: options.enabled,
     placeholderData: (before) => before,
     // Rows that did not change stay the same objects. In a long list the comparison would cost more at each page.
     structuralSharing: (before, now) => (isLong(now) ? now : replaceEqualDeep(before, now)),

@@ -50,7 +50,7 @@ export function PersonMenu({ onCalls }: PersonMenuProps) {
           </Menu.Item>
           <Menu.Label>{t.language}</Menu.Label>
           {(Object.keys(languages) as Language[]).map((l) => (
-            <Menu.Item key={l} onClick={() => speak(l)} leftSection={mark(l === language)} lang={l}>
+            <Menu.Item key={l} onClick={() => void speak(l)} leftSection={mark(l === language)} lang={l}>
               {languages[l]}
             </Menu.Item>
           ))}

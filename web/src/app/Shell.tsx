@@ -12,6 +12,7 @@ import { uiText } from '../text/ui'
 import { later } from '../ui/later'
 import { PageLink } from '../ui/PageLink'
 import { CloudOff, Radio, Search } from '../ui/icons'
+import { useIdle } from '../ui/useIdle'
 import { above } from '../ui/useKeys'
 import { isOld } from '../ui/version'
 import { listOf, organizationPlaces, platformPlaces } from './navigation'
@@ -39,7 +40,6 @@ export function Shell() {
   const path = usePath()
   useEffect(close, [path])
   useEffect(() => void Palette.preload(), [])
-  useEffect(() => void import('./print.css').catch(() => undefined), [])
   const covered = useCovered()
   useHotkeys([
     ['mod+K', () => setSearching(true)],
@@ -85,10 +85,20 @@ export function Shell() {
         {customer && <RememberCustomer id={customer} person={me.id ?? ''} />}
       </AppShell.Main>
       <NotLive />
+      <PrintStyles />
       {searching && <Palette typed={typed} onClose={() => setSearching(false)} />}
       {calls && <CallsDrawer onClose={() => setCalls(false)} />}
     </AppShell>
   )
+}
+
+/** PrintStyles are those of paper. A style sheet that comes while the page is being made has the browser work it out again. */
+function PrintStyles() {
+  const idle = useIdle()
+  useEffect(() => {
+    if (idle) void import('./print.css').catch(() => undefined)
+  }, [idle])
+  return null
 }
 
 /** useCovered says whether something lay above the page as a key was pressed, which may have closed it by then. */
@@ -109,8 +119,12 @@ function Places({ platform, path }: { platform: boolean; path: string }) {
   const t = useText(appText)
   const may = useMay()
   const here = listOf(path)
-  // On a low screen the mark may be below what is shown of the menu.
-  useEffect(() => void document.querySelector('.place[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here])
+  // On a low screen the mark may be below what is shown of the menu. Asked in the frame, the browser lays it out once.
+  useEffect(() => {
+    const mark = () => document.querySelector('.place[aria-current]')?.scrollIntoView({ block: 'nearest' })
+    const frame = requestAnimationFrame(mark)
+    return () => cancelAnimationFrame(frame)
+  }, [here])
   return (platform ? platformPlaces : organizationPlaces).map((group) => {
     const places = group.places.filter((p) => may(p.needs))
     if (places.length === 0) return null

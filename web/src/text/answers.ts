@@ -1,6 +1,6 @@
 import type { AnswerCode } from '../areas/subscribers/answer'
 import type { LetIn } from '../areas/subscribers/letIn'
-import { catalogue } from './catalogue'
+import { inParts } from './catalogue'
 
 /** Spoken is what the sentences of an answer are about, already written in the person's language. */
 export interface Spoken {
@@ -40,7 +40,8 @@ export interface Spoken {
   outSince: string
 }
 
-type Says = Record<AnswerCode, (s: Spoken) => string>
+/** Says has a sentence for each code. */
+export type Says = Record<AnswerCode, (s: Spoken) => string>
 
 const enPaid = (s: Spoken) => (s.graced ? 'Still has access' : 'Paid')
 const enPaidTo = (s: Spoken) => (s.graced ? 'Still has access' : s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order')
@@ -112,8 +113,8 @@ const en: Says = {
   differs_port_below_plan: (s) => `Online, but the port at ${s.router} is slower than the plan since ${s.since}.`,
 }
 
-// What helps; nothing has to be done about the others.
-type Helps = Record<Exclude<AnswerCode, Fine>, string>
+/** Helps says what helps; nothing has to be done about the other answers. */
+export type Helps = Record<Exclude<AnswerCode, Fine>, string>
 type Fine = 'paid' | 'postpaid' | 'schedule' | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'grace_runs'
 
 const enNow: Helps = {
@@ -164,194 +165,47 @@ const enNow: Helps = {
   differs_port_below_plan: 'Look at cable, plug and the other end.',
 }
 
-const swPaid = (s: Spoken) => (s.graced ? 'Bado ameruhusiwa' : 'Amelipa')
-const swPaidTo = (s: Spoken) => (s.graced ? 'Bado ameruhusiwa' : s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa')
-const swAsked = (s: Spoken) => s.asked && `, na ${s.asked} inapaswa kulipwa`
-const swOver = (s: Spoken) => {
-  if (s.until && !s.lost) return 'muda uliolipiwa umeisha'
-  return s.invoiced ? 'malipo ya kipindi chake yalirudishwa au yalihamishwa' : 'hakuna kipindi chake kilicholipiwa tena'
-}
-const swLetIn = (s: Spoken) => {
-  if (s.letIn === null || (s.letIn === 'paid' && s.graced)) return 'Ameruhusiwa tena sasa hivi'
-  return { paid: 'Amelipa sasa hivi', resumed: 'Imeendelezwa sasa hivi', unblocked: 'Kizuizi kimeondolewa sasa hivi' }[s.letIn]
-}
-const swOut = (s: Spoken) => `Pia, ${s.out} haijibu tangu ${s.outSince}: hitilafu ni yetu.`
-
-const sw: Says = {
-  paid: (s) => (s.until ? `Yuko mtandaoni, amelipiwa hadi ${s.until}.` : 'Yuko mtandaoni, amelipa.'),
-  postpaid: () => 'Yuko mtandaoni. Hutozwa inapotumika, na hakuna deni lililochelewa.',
-  schedule: () => 'Yuko mtandaoni. Kifurushi kina kasi nyingine saa hii.',
-  grace: (s) => `Bado yuko mtandaoni, lakini muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea${swAsked(s)}. ${s.next}`,
-  reminding: (s) => `Malipo yanakaribia kuhitajika. ${s.next}`,
-  cap_throttled: () => 'Yuko mtandaoni kwa kasi ndogo: data ya kifurushi imeisha.',
-  cap_stopped: (s) => `Nje ya mtandao tangu ${s.since}: data ya kifurushi imeisha.`,
-  overdue: (s) => `Anafikia ukurasa wa malipo tu tangu ${s.since} (“walled garden”): ${s.unpaid}. ${s.next}`,
-  suspended: (s) => `Amekatiwa tangu ${s.since}: ${s.unpaid}.`,
-  expired: (s) => `Nje ya mtandao tangu ${s.since}: ${swOver(s)}${swAsked(s)}.`,
-  awaiting_payment: (s) => `Hajawahi kuwa mtandaoni: ${s.bill} lazima ilipwe yote kwanza.`,
-  not_started: (s) => `Haijaanza: ${s.plan} itaanza ${s.since}.`,
-  paused: (s) => `Imesitishwa tangu ${s.since}. Saa ya deni imesimama.`,
-  ended: (s) => `${s.plan} ilimalizwa kabisa ${s.since}.`,
-  still_owed: (s) => `Bado anadaiwa ${s.owed}.`,
-  blocked: (s) => `Amezuiwa na mtu tangu ${s.since}, hata kama amelipa.`,
-  no_subscription: () => 'Hana kifurushi bado, kwa hivyo hana mtandao.',
-  unknown_reason: () => 'Sababu haijulikani kwa sasa.',
-  goes_on: () => 'Kikao bado kinaendelea: kinamalizwa, au ruta yake haijibu.',
-  stale: () => 'Kikao kinaonyeshwa wazi ambacho ruta haina tena.',
-  directory: () => 'Mteja na malipo yako sawa. Sehemu ya programu yetu iko nyuma, kwa hivyo wanaoingia hupata kitu kingine.',
-  unseen: (s) => `${swPaid(s)}. Haionekani kama yuko mtandaoni: ripoti za ruta hazifiki.`,
-  outage: (s) => `${swPaidTo(s)}, lakini ${s.router} haijibu tangu ${s.since}: hitilafu ni yetu.`,
-  silent: (s) => `${swPaidTo(s)}, lakini kifaa hakijaingia. ${s.heard}`,
-  never_online: (s) => `${swPaidTo(s)}, lakini kifaa hakijawahi kuingia${s.login ? ` kwa jina ${s.login}` : ''}.`,
-  dial_again: (s) => `Amefunguliwa tena. Kifaa kilikataliwa ${s.since}, kabla ya hapo, na hakijajaribu tena.`,
-  behind_outage: swOut,
-  also_outage: swOut,
-  grace_runs: (s) => `Muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea${swAsked(s)}. ${s.next}`,
-  coming_back: (s) => `${swLetIn(s)}: mtandao kamili unarudi ndani ya sekunde.`,
-  walled_though_paid: (s) => `${swPaid(s)}, lakini kikao bado kinafikia ukurasa wa malipo tu.`,
-  no_reports: (s) => `Mtandaoni kwa ripoti ya mwisho, lakini ${s.router} imekaa kimya tangu ${s.since}.`,
-  refused_wrong_password: (s) => `${swPaid(s)}, lakini kifaa kina nenosiri lisilo sahihi (kilikataliwa ${s.since}, ${s.router}).`,
-  refused_unknown_user: (s) => `${swPaid(s)}, lakini kifaa kina jina la zamani la kuingilia (kilikataliwa ${s.since}, ${s.router}).`,
-  refused_no_proof: (s) => `${swPaid(s)}, lakini kifaa hakitumi nenosiri linaloweza kukaguliwa (kilikataliwa ${s.since}).`,
-  refused_bad_request: (s) => `${swPaid(s)}, lakini maombi kutoka ${s.router} yana makosa (${s.since}).`,
-  refused_wrong_mac: (s) => `${swPaid(s)}, lakini kifaa kingine kinajaribu kuingia (kilikataliwa ${s.since}).`,
-  refused_session_limit: (s) => `${swPaid(s)}, lakini vifaa vyote vinavyoruhusiwa viko mtandaoni (kilikataliwa ${s.since}).`,
-  refused_no_session: (s) => `${s.graced ? 'Bado ameruhusiwa' : 'Amelipa na ameruhusiwa'}, lakini ${s.router} haimpi kikao (jaribio la mwisho ${s.since}).`,
-  refused_too_many_codes: (s) => `${swPaid(s)}, lakini manenosiri mengi yasiyo sahihi yalijaribiwa: kuingia kumesimama kwa dakika chache (tangu ${s.since}).`,
-  refused_wrong_secret: (s) => `${swPaid(s)}, lakini hakuna anayeweza kuingia kwenye ${s.router}: siri yake ya RADIUS ni nyingine.`,
-  refused_secret_doubtful: (s) => `${swPaid(s)}, lakini manenosiri kutoka ${s.router} hayasomeki: huenda siri yake ya RADIUS ni nyingine.`,
-  refused_unproven: (s) => `${swPaid(s)}, lakini ${s.router} haithibitishi maombi yake.`,
-  refused_unknown_nas: (s) => `${swPaid(s)}, lakini ombi linatoka kwenye anwani isiyo ya ruta yetu.`,
-  refused_malformed: (s) => `${swPaid(s)}, lakini kinachotumwa na ${s.router} hakisomeki.`,
-  refused_over_limit: (s) => `${swPaid(s)}, lakini ${s.router} inauliza mara nyingi kuliko inavyoruhusiwa.`,
-  differs_paid_but_walled_in: (s) => `${swPaid(s)}, lakini ${s.router} bado inamweka kwenye ukurasa wa malipo tangu ${s.since}.`,
-  differs_unpaid_but_online: (s) => `Ana zaidi ya alicholipia kwenye ${s.router} tangu ${s.since}.`,
-  differs_wrong_rate: (s) => `Yuko mtandaoni, lakini ${s.router} inatoa kasi tofauti na kifurushi tangu ${s.since}.`,
-  differs_stale_session: (s) => `Anaonyeshwa mtandaoni tangu ${s.since}, lakini ${s.router} haina kikao hicho.`,
-  differs_local_bypass: (s) => `Anaruhusiwa na ${s.router} yenyewe tangu ${s.since}, bila kujali kifurushi na malipo.`,
-  differs_unknown_session: (s) => `Yuko mtandaoni, lakini ${s.router} hairipoti tangu ${s.since}. Mtandao unafanya kazi; matumizi hayahesabiwi.`,
-  differs_port_below_plan: (s) => `Yuko mtandaoni, lakini mlango wa ${s.router} una kasi ndogo kuliko kifurushi tangu ${s.since}.`,
-}
-
-const swNow: Helps = {
-  overdue: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
-  suspended: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
-  expired: 'Mtandao unarudi ndani ya sekunde baada ya malipo; sehemu yake haitoshi.',
-  awaiting_payment: 'Inaanza na malipo; sehemu ya bei haitoshi.',
-  grace: 'Malipo sasa yanamweka mtandaoni; subira inampa siku zaidi.',
-  cap_throttled: 'Kuongeza data kunarudisha kasi kamili ndani ya sekunde.',
-  cap_stopped: 'Baada ya kuongeza data, kifaa kinaingia kinapojaribu tena.',
-  not_started: 'Hakuna la kufanya.',
-  paused: 'Iendeleze mteja anapotaka kuendelea.',
-  ended: 'Anahitaji huduma mpya.',
-  still_owed: 'Deni linaweza kulipwa kama kawaida; hilo peke yake halirudishi mtandao.',
-  no_subscription: 'Ongeza huduma.',
-  blocked: 'Ondoa kizuizi jambo lililosababisha likiisha; malipo hayasaidii.',
-  directory: 'Mwambie mwendeshaji wa jukwaa. Hakuna la kulipa wala kuandika tena.',
-  unseen: 'Uliza tena baada ya dakika chache; ikiendelea, angalia ruta.',
-  behind_outage: 'Yote yakilipwa yanahesabiwa mara moja; kifaa kitaingia chenyewe ruta ikirudi.',
-  also_outage: 'Hitilafu inajulikana; hakuna kifaa kitakachoingia hapo kabla ruta haijarudi.',
-  outage: 'Inajulikana. Hakuna la kufanya kwa mteja; kifaa kitaingia chenyewe ruta ikirudi.',
-  silent: 'Mwombe mteja azime kifaa na kukiwasha, na akague waya na umeme.',
-  never_online: 'Mwambie mteja jina na nenosiri ambavyo kifaa kinahitaji; kisha akague waya na umeme.',
-  dial_again: 'Mwombe mteja azime kifaa na kukiwasha.',
-  coming_back: 'Subiri sekunde chache.',
-  walled_though_paid: 'Maliza kikao: kifaa kinaingia tena na kupata mtandao kamili.',
-  no_reports: 'Angalia ruta: umeme, njia ya juu, handaki.',
-  refused_wrong_password: 'Mwambie mteja jina na nenosiri, au weka nenosiri jipya.',
-  refused_unknown_user: 'Mwambie mteja jina la sasa la kuingilia.',
-  refused_no_proof: 'Kifaa kiwekwe PAP, CHAP au MS-CHAP.',
-  refused_bad_request: 'Angalia mipangilio ya ruta.',
-  refused_wrong_mac: 'Ruhusu kifaa kipya, au omba kile kilichosajiliwa.',
-  refused_session_limit: 'Mwombe atoke kwenye kifaa kingine, au maliza kikao cha zamani.',
-  refused_no_session: 'Angalia kumbukumbu za ruta: huenda anwani hazipo, au siri yake ni nyingine.',
-  refused_too_many_codes: 'Tafuta kifaa kingine chenye nenosiri la zamani; kisha jaribu baada ya dakika chache.',
-  refused_wrong_secret: 'Endesha tena hati ya kuanzisha kwenye ruta.',
-  refused_secret_doubtful: 'Endesha tena hati ya kuanzisha kwenye ruta.',
-  refused_unproven: 'Sasisha ruta, au inua handaki lake.',
-  refused_unknown_nas: 'Kagua handaki la ruta na anwani yake.',
-  refused_malformed: 'Angalia programu ya ruta.',
-  refused_over_limit: 'Subiri dakika moja; tafuta mzunguko.',
-  differs_paid_but_walled_in: 'Rekebisha: kikao kinaisha, na kifaa kinaingia tena.',
-  differs_unpaid_but_online: 'Programu inakimaliza yenyewe ndani ya dakika; kurekebisha hufanya mara moja.',
-  differs_wrong_rate: 'Kurekebisha huchukua dakika bila mtandao, kisha kasi inakuwa sahihi.',
-  differs_stale_session: 'Kurekebisha kunakiondoa kwenye orodha.',
-  differs_local_bypass: 'Uliza nani aliiweka. Kurekebisha kunaizima na kumaliza kikao.',
-  differs_unknown_session: 'Kagua uhesabuji wa ruta; usimalize kikao.',
-  differs_port_below_plan: 'Angalia waya, plagi na upande wa pili.',
-}
-
 const overdueFor = (days: number) => (days === 1 ? '1 day overdue' : days > 1 ? `${days} days overdue` : 'not paid')
 
+/** english has the texts. */
+const english = {
+  says: en,
+  now: enNow as Partial<Record<AnswerCode, string>>,
+  other: (code: string) => `The API gives the reason “${code}”.`,
+  bill: (number: string, total: string) => `invoice ${number} of ${total}`,
+  billRest: (number: string, total: string, left: string) => `${left} left of invoice ${number} of ${total}`,
+  someBill: 'what was invoiced',
+  price: (amount: string) => `the price of ${amount}`,
+  priceRest: (amount: string, left: string) => `${left} left of the price of ${amount}`,
+  named: (service: string, sentence: string) => `${service}: ${sentence}`,
+  withLogin: (plan: string, login: string) => `${plan} (${login})`,
+  overdue: (bill: string, days: number) => `${bill} is ${overdueFor(days)}`,
+  overdueRest: (bill: string, days: number) => `${bill}, ${overdueFor(days)}`,
+  comes: { walled_garden: 'only the payment page', suspended: 'cut off', written_off: 'proposed as a write-off', reminding: 'reminders' } as Record<string, string>,
+  next: (what: string, at: string) => `Next: ${what}, ${at}.`,
+  aRouter: 'the router',
+  heard: (router: string, when: string) => `Last heard of at ${router}, ${when}.`,
+  notHeard: (since: string) => `Nothing has been heard of it since ${since}.`,
+  unknownTime: 'an unknown time',
+  held: (until: string) => `The clock stands still until ${until}: a hold.`,
+  because: (reason: string, who: string) => `Reason${who ? `, by ${who}` : ''}: “${reason}”.`,
+  session: (router: string, since: string, address: string) => `Signed in at ${router} ${since}${address ? `, address ${address}` : ''}.`,
+  otherServices: 'Other services',
+  /** asked is what helps where only others may do it. */
+  asked: {
+    blocked: 'No payment helps. Ask an administrator, who has the button “Unblock” on this page, when what led to it is settled.',
+  } as Partial<Record<AnswerCode, string>>,
+  notYours: 'That is for an administrator to do.',
+  customerPays: 'The customer can pay by the paybill or on the payment page.',
+  steps: {
+    take_payment: 'Take payment', resume: 'Resume', unblock: 'Unblock', add_service: 'Add a service', top_up: 'Add traffic',
+    credentials: 'Show the login', addresses: 'Change the devices', disconnect: 'End the session', repair: 'Repair',
+    router: 'Open the router', sessions: 'Show sessions',
+  },
+}
+
+/** Answers are the texts in one language. */
+export type Answers = typeof english
+
 /** answersText says why a customer is on or off, and what helps. */
-export const answersText = catalogue(
-  {
-    says: en,
-    now: enNow as Partial<Record<AnswerCode, string>>,
-    other: (code: string) => `The API gives the reason “${code}”.`,
-    bill: (number: string, total: string) => `invoice ${number} of ${total}`,
-    billRest: (number: string, total: string, left: string) => `${left} left of invoice ${number} of ${total}`,
-    someBill: 'what was invoiced',
-    price: (amount: string) => `the price of ${amount}`,
-    priceRest: (amount: string, left: string) => `${left} left of the price of ${amount}`,
-    named: (service: string, sentence: string) => `${service}: ${sentence}`,
-    withLogin: (plan: string, login: string) => `${plan} (${login})`,
-    overdue: (bill: string, days: number) => `${bill} is ${overdueFor(days)}`,
-    overdueRest: (bill: string, days: number) => `${bill}, ${overdueFor(days)}`,
-    comes: { walled_garden: 'only the payment page', suspended: 'cut off', written_off: 'proposed as a write-off', reminding: 'reminders' } as Record<string, string>,
-    next: (what: string, at: string) => `Next: ${what}, ${at}.`,
-    aRouter: 'the router',
-    heard: (router: string, when: string) => `Last heard of at ${router}, ${when}.`,
-    notHeard: (since: string) => `Nothing has been heard of it since ${since}.`,
-    unknownTime: 'an unknown time',
-    held: (until: string) => `The clock stands still until ${until}: a hold.`,
-    because: (reason: string, who: string) => `Reason${who ? `, by ${who}` : ''}: “${reason}”.`,
-    session: (router: string, since: string, address: string) => `Signed in at ${router} ${since}${address ? `, address ${address}` : ''}.`,
-    otherServices: 'Other services',
-    /** asked is what helps where only others may do it. */
-    asked: {
-      blocked: 'No payment helps. Ask an administrator, who has the button “Unblock” on this page, when what led to it is settled.',
-    } as Partial<Record<AnswerCode, string>>,
-    notYours: 'That is for an administrator to do.',
-    customerPays: 'The customer can pay by the paybill or on the payment page.',
-    steps: {
-      take_payment: 'Take payment', resume: 'Resume', unblock: 'Unblock', add_service: 'Add a service', top_up: 'Add traffic',
-      credentials: 'Show the login', addresses: 'Change the devices', disconnect: 'End the session', repair: 'Repair',
-      router: 'Open the router', sessions: 'Show sessions',
-    },
-  },
-  {
-    says: sw,
-    now: swNow,
-    other: (code) => `API inatoa sababu “${code}”.`,
-    bill: (number, total) => `ankara ${number} ya ${total}`,
-    billRest: (number, total, left) => `ankara ${number} ya ${total} (imebaki ${left})`,
-    someBill: 'kilichotozwa',
-    price: (amount) => `bei ya ${amount}`,
-    priceRest: (amount, left) => `bei ya ${amount} (imebaki ${left})`,
-    named: (service, sentence) => `${service}: ${sentence}`,
-    withLogin: (plan, login) => `${plan} (${login})`,
-    overdue: (bill, days) => `${bill} ${days > 0 ? `imechelewa siku ${days}` : 'haijalipwa'}`,
-    overdueRest: (bill, days) => `${bill} ${days > 0 ? `imechelewa siku ${days}` : 'haijalipwa yote'}`,
-    comes: { walled_garden: 'ukurasa wa malipo tu', suspended: 'kukatiwa', written_off: 'pendekezo la kufuta deni', reminding: 'vikumbusho' },
-    next: (what, at) => `Kinachofuata: ${what}, ${at}.`,
-    aRouter: 'ruta',
-    heard: (router, when) => `Kilisikika mwisho kwenye ${router}, ${when}.`,
-    notHeard: (since) => `Hakijasikika tangu ${since}.`,
-    unknownTime: 'wakati usiojulikana',
-    held: (until) => `Saa imesimama hadi ${until}: ana subira.`,
-    because: (reason, who) => `Sababu${who ? `, ya ${who}` : ''}: “${reason}”.`,
-    session: (router, since, address) => `Aliingia ${router} ${since}${address ? `, anwani ${address}` : ''}.`,
-    otherServices: 'Huduma nyingine',
-    asked: {
-      blocked: 'Malipo hayasaidii. Mwombe msimamizi, ambaye ana kitufe “Ondoa kizuizi” kwenye ukurasa huu, jambo lililosababisha likiisha.',
-    },
-    notYours: 'Hilo ni la msimamizi kufanya.',
-    customerPays: 'Mteja anaweza kulipa kwa paybill au kwenye ukurasa wa malipo.',
-    steps: {
-      take_payment: 'Pokea malipo', resume: 'Endeleza', unblock: 'Ondoa kizuizi', add_service: 'Ongeza huduma', top_up: 'Ongeza data',
-      credentials: 'Onyesha jina la kuingilia', addresses: 'Badilisha vifaa', disconnect: 'Maliza kikao', repair: 'Rekebisha',
-      router: 'Fungua ruta', sessions: 'Onyesha vikao',
-    },
-  },
-)
+export const answersText = await inParts(english, async () => (await import('./answersSwahili')).answers)

@@ -35,20 +35,36 @@ const listeners = new Set<() => void>()
 /** spokenNow is the language of the pages, for what is no component. */
 export const spokenNow = (): Language => language
 
-/** speak changes the language of all pages. */
-export function speak(next: Language) {
+// What is read of a language before it is spoken.
+const readers: Record<Language, Set<() => Promise<void>>> = { en: new Set(), sw: new Set() }
+
+/** speak changes the language of all pages, once the texts are read that only this one has. */
+export async function speak(next: Language) {
+  await Promise.all([...readers[next]].map((read) => read()))
   language = next
   localStorage.setItem(stored, next)
   document.documentElement.lang = next
   for (const l of listeners) l()
 }
 
-/** readWith has texts read that one language alone has, where it is spoken. */
-export function readWith(spoken: Language, read: () => Promise<void>) {
-  // Without them the API's own sentences stand there.
-  const wanted = () => void (language === spoken && read().catch(() => undefined))
-  wanted()
-  listeners.add(wanted)
+/**
+ * readWith has texts read that one language alone has, where it is spoken, and waits for them. Without them the API's
+ * own sentences stand there.
+ */
+export async function readWith(spoken: Language, read: () => Promise<void>) {
+  const wanted = () => read().catch(() => undefined)
+  readers[spoken].add(wanted)
+  if (language === spoken) await wanted()
+}
+
+/**
+ * inParts makes a large catalogue of which nobody who speaks English has to fetch the Swahili. Where it cannot be read,
+ * English stands there. The module of the Swahili imports nothing but types: what it imports could wait for it.
+ */
+export async function inParts<Texts>(en: Texts, sw: () => Promise<NoInfer<Texts>>): Promise<Catalogue<Texts>> {
+  const all = catalogue(en, en)
+  await readWith('sw', async () => void (all.sw = filling<Texts>(await sw())))
+  return all
 }
 
 /** LanguageContext brings the language to all pages. Lists have hundreds of texts: none of them listens by itself. */

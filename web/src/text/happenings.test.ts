@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 vi.hoisted(() => {
-  vi.stubGlobal('localStorage', { getItem: () => 'en' })
+  vi.stubGlobal('localStorage', { getItem: () => 'sw' })
   vi.stubGlobal('document', { documentElement: {} })
 })
 

@@ -1,6 +1,6 @@
 import { useCallback } from 'react'
 import type { Row } from '../api/rows'
-import { catalogue, type Language, useLanguage } from './catalogue'
+import { inParts, type Language, useLanguage } from './catalogue'
 import { type Format, useFormat } from './format'
 import { ways } from './ways'
 
@@ -9,7 +9,7 @@ type Code = Entry['code']
 type Facts = Entry['facts']
 
 /** Told are the facts of a sentence, already written in the person's language; empty where it has none. */
-interface Told {
+export interface Told {
   amount: string
   /** off is what a discount takes off: "25 %", or an amount. */
   off: string
@@ -38,7 +38,7 @@ interface Told {
 }
 
 /** Words are the parts of sentences that a code stands for. */
-interface Words {
+export interface Words {
   invoice: (number: string) => string
   note: (number: string) => string
   owed: (amount: string, invoice: string, others: number) => string
@@ -53,7 +53,8 @@ interface Words {
   faults: Record<string, string>
 }
 
-type Says = Record<Code, (s: Told) => string>
+/** Says has a sentence for each code. */
+export type Says = Record<Code, (s: Told) => string>
 
 const en: Says = {
   subscriber_registered: () => 'The customer was added.',
@@ -271,224 +272,11 @@ const enWords: Words = {
   },
 }
 
-const sw: Says = {
-  subscriber_registered: () => 'Mteja aliongezwa.',
-  subscriber_corrected: () => 'Maelezo ya mteja yalibadilishwa.',
-  subscriber_blocked: () => 'Mteja alizuiwa.',
-  subscriber_unblocked: () => 'Mteja aliondolewa kizuizi.',
-  subscriber_forgotten: () => 'Maelezo binafsi ya mteja yalifutwa.',
-  subscription_created: (s) => `Kifurushi ${s.plan} kiliongezwa.`,
-  period_due: () => 'Ulifika wakati wa kutoza kipindi kipya.',
-  subscription_started: () => 'Usajili ulianza.',
-  paid_time_carried_over: (s) => `Usajili ulikuja na muda uliolipiwa hadi ${s.until}.`,
-  debt_carried_over: (s) => `${s.amount} zilidaiwa kabla ya mteja kuja hapa.`,
-  credit_carried_over: (s) => `${s.amount} zililipwa mapema kabla ya mteja kuja hapa.`,
-  subscription_extended: () => 'Usajili uliongezwa kipindi kilicholipiwa.',
-  period_withdrawn: () => 'Kipindi kilicholipiwa kilirudishwa, kwa sababu malipo yake yalirudishwa.',
-  period_never_began: () => 'Kipindi kilifutwa kabla ya kutumika: ankara yake haidaiwi tena.',
-  period_undone: () => 'Kipindi kilirudishwa pamoja na utoaji wa ankara: hakitatozwa hadi mtu aombe ankara zitolewe tena.',
-  period_reissued: () => 'Ankara ya kipindi ilibadilishwa na iliyosahihishwa.',
-  period_cancelled: () => 'Kipindi kilifutwa: ankara yake haidaiwi tena.',
-  subscription_paused: () => 'Usajili ulisitishwa.',
-  billing_suspended: () => 'Hakuna kinachotozwa zaidi huduma ikiwa imekatwa.',
-  billing_resumed: () => 'Huduma inatozwa tena.',
-  billing_resumed_missed: (s) => `Huduma inatozwa tena. Muda kuanzia ${s.from} hadi ${s.until} hautozwi.`,
-  days_bought: (s) => `Sehemu ya bei ilinunua ${s.days}.`,
-  subscription_resumed: () => 'Usajili uliendelezwa.',
-  subscription_ended: () => 'Usajili ulimalizwa.',
-  plan_changed: (s) => `Kifurushi kilibadilishwa kuwa ${s.plan}.`,
-  plan_change_planned: (s) => `Kifurushi kitabadilika kuwa ${s.plan} kipindi kijacho.`,
-  plan_change_dropped: (s) => `Kifurushi kinabaki ${s.plan}: badiliko lililopangwa liliondolewa.`,
-  charge_added: (s) => `Gharama ya ${s.amount} itawekwa kwenye ankara ijayo.`,
-  charges_due: () => 'Gharama ambazo hazikuwa kwenye ankara yoyote zinawekwa kwenye ankara ya mwisho.',
-  charge_removed: (s) => `Gharama ya ${s.amount} haitatozwa.`,
-  add_on_added: (s) => `Nyongeza ya ${s.amount} kwa kipindi iliongezwa, kuanzia ankara ijayo.`,
-  add_on_removed: (s) => `Nyongeza ya ${s.amount} kwa kipindi iliondolewa.`,
-  discount_added: (s) => `Punguzo la ${s.off} lilitolewa, kuanzia ankara ijayo.`,
-  discount_removed: (s) => `Punguzo la ${s.off} lilikomeshwa.`,
-  compensated_days: (s) => `Muda uliolipiwa uliongezwa ${s.days}, kwa sababu hakukuwa na huduma kuanzia ${s.from} hadi ${s.until}.`,
-  compensation_taken_back: (s) => `Kilichotolewa kwa muda usio na huduma kuanzia ${s.from} hadi ${s.until} kimerudishwa nyuma.`,
-  compensated_money: (s) => `Pesa zinarudishwa kwa hati ya mkopo, kwa sababu hakukuwa na huduma kuanzia ${s.from} hadi ${s.until}.`,
-  addresses_assigned: () => 'Vifaa au anwani ya usajili vilibadilishwa.',
-  credentials_set: () => 'Jina la kuingilia au nenosiri lilibadilishwa.',
-  credentials_shown: () => 'Mtu alionyeshwa jina la kuingilia na nenosiri.',
-  account_opened: () => 'Akaunti ilifunguliwa.',
-  invoice_drafted: (s) => `Rasimu ya ankara ya ${s.amount} ilitengenezwa.`,
-  invoice_issued: (s) => `${upper(s.invoice)} ya ${s.amount} ilitolewa.`,
-  invoice_voided: (s) => `${upper(s.invoice)} ilibatilishwa.`,
-  invoice_allocated: (s) => `${s.amount} ililipa ${s.invoice}; imebaki ${s.due}.`,
-  invoice_paid: (s) => `${upper(s.invoice)} ililipwa yote.`,
-  invoice_cancelled: (s) => `${upper(s.invoice)} ilirudishwa yote.`,
-  allocation_withdrawn: (s) => `${s.amount} iliondolewa kwenye ${s.invoice}; imebaki ${s.due}.`,
-  invoice_reopened: (s) => `${upper(s.invoice)} ilikuwa imelipwa na inadaiwa tena: ${s.amount}.`,
-  payment_credited: (s) => `Malipo ya ${s.amount}${s.by} yaliingia kwenye akaunti.`,
-  payment_withdrawn: (s) => `Malipo ya ${s.amount} yaliondolewa kwenye akaunti.`,
-  credit_left: (s) => `Akaunti ina akiba ya ${s.amount}.`,
-  credit_note_drafted: (s) => `Rasimu ya hati ya mkopo ya ${s.amount} kwa ${s.invoice} ilitengenezwa.`,
-  credit_note_issued: (s) => `${upper(s.note)} ya ${s.amount} kwa ${s.invoice} ilitolewa.`,
-  credit_note_voided: (s) => `${upper(s.note)} ilibatilishwa.`,
-  invoice_signed: (s) => `Mamlaka ya kodi imetia sahihi ${s.invoice}.`,
-  credit_note_signed: (s) => `${upper(s.note)} ilitiwa sahihi na mamlaka ya kodi.`,
-  cancellation_due: (s) => `Mamlaka ya kodi inapaswa kuambiwa kuwa ${s.invoice} ilibatilishwa.`,
-  cancellation_signed: (s) => `Mamlaka ya kodi imepokea kuwa ${s.invoice} ilibatilishwa.`,
-  invoice_not_signed: (s) => `Mamlaka ya kodi ilikataa kutia sahihi ${s.invoice}.`,
-  credit_note_not_signed: (s) => `${upper(s.note)} ilikataliwa na mamlaka ya kodi.`,
-  cancellation_not_signed: (s) => `Mamlaka ya kodi ilikataa kupokea kuwa ${s.invoice} ilibatilishwa.`,
-  invoice_sent_again: (s) => `${upper(s.invoice)} inatumwa tena kwa mamlaka ya kodi.`,
-  credit_note_sent_again: (s) => `${upper(s.note)} inatumwa tena kwa mamlaka ya kodi.`,
-  cancellation_sent_again: (s) => `Mamlaka ya kodi inaambiwa tena kuwa ${s.invoice} ilibatilishwa.`,
-  prompt_opened: (s) => `Ombi la malipo la ${s.amount} lilifunguliwa.`,
-  prompt_closed: () => 'Ombi la malipo lilifungwa.',
-  refund_requested: (s) => `Kurudisha ${s.amount} kwa mteja kuliombwa.`,
-  refund_submitted: (s) => `Mtoa huduma aliombwa kurudisha ${s.amount} kwa mlipaji.`,
-  refund_in_doubt: (s) => `Bado haijulikani kama ${s.amount} zilirudi kwa mlipaji.`,
-  refund_approved: (s) => `Kurudisha ${s.amount} kwa mteja kuliidhinishwa.`,
-  refund_completed: (s) => `${s.amount} zilimrudia mlipaji.`,
-  refund_not_paid: (s) => `${s.amount} haitarudishwa kwa mteja.`,
-  refund_set_aside: (s) => `${s.amount} ilitengwa ili irudishwe kwa mteja.`,
-  refund_failed: (s) => `Kurudisha ${s.amount} kwa mteja kulishindikana.`,
-  refund_paid_out: (s) => `Mteja alirudishiwa ${s.amount}.`,
-  debt_written_off: (s) => `Deni la ${s.amount} lilifutwa.`,
-  invoice_written_off: (s) => `${upper(s.invoice)} haidaiwi tena: ${s.amount} yake ilifutwa.`,
-  write_off_recovered: (s) => `${s.amount} ililipwa kwa ${s.invoice}, ambayo ilikuwa imefutwa.`,
-  recovery_withdrawn: (s) => `${s.amount} iliondolewa kwenye ${s.invoice}, ambayo ilikuwa imefutwa.`,
-  recovery_waived: (s) => `Kipindi cha ${s.invoice} iliyofutwa hakikuanza kamwe: hakuna anayedaiwa kwa ajili yake.`,
-  payment_asked_for: (s) => `Malipo ya ${s.amount} yaliombwa kwenye simu.`,
-  prompt_paid: (s) => `Ombi la simu la ${s.amount} lililipwa.`,
-  prompt_receipt_arrived: () => 'Risiti ya ombi la simu lililolipwa ilifika.',
-  prompt_known_already: () => 'Ombi la simu lililolipwa lilikuwa linajulikana tayari.',
-  prompt_paid_elsewhere: (s) => `Pesa za ombi la simu, ${s.amount}, ziliingia kwenye akaunti nyingine.`,
-  prompt_cancelled: () => 'Mteja alikataa ombi la simu.',
-  prompt_failed: () => 'Ombi la simu lilishindikana.',
-  prompt_expired: () => 'Muda wa ombi la simu uliisha bila jibu.',
-  payment_matched: (s) => `Malipo ya ${s.amount}${s.by} yalitambuliwa kuwa ya mteja huyu.`,
-  receipt_arrived: () => 'Risiti halisi ya malipo ilifika.',
-  payment_known_already: (s) => `Malipo ya ${s.amount} yalikuwa yanajulikana tayari.`,
-  payment_of_another: (s) => `Malipo ya ${s.amount} yalitambuliwa kuwa ya mwingine.`,
-  payment_reversed: (s) => `Malipo ya ${s.amount} yalirudishwa.`,
-  payment_moved_away: (s) => `Malipo ya ${s.amount} yalikuwa ya mtu mwingine na yalihamishwa.`,
-  payment_moved_here: (s) => `Malipo ya ${s.amount} yaliyokuwa kwenye akaunti nyingine yalihamishiwa hapa.`,
-  receipt_disputed: () => 'Ripoti nyingine inapingana na malipo ya akaunti hii. Pesa zinabaki hapa hadi mtu aamue.',
-  dunning_began: (s) => `Mteja anakumbushwa kuanzia sasa. Anadaiwa: ${s.owed}.`,
-  cut_ended: (s) => `Mtandao ulirudishwa. Bado anadaiwa: ${s.owed}.`,
-  dunning_reminded: () => 'Ulifika wakati wa kumkumbusha mteja kulipa.',
-  walled_garden_entered: (s) => `Haikulipwa kwa wakati: ${s.owed}. Anafikia ukurasa wa malipo tu.`,
-  service_suspended: (s) => `Bado haijalipwa: ${s.owed}. Hana mtandao tena.`,
-  write_off_withdrawn: (s) => `Pendekezo la kufuta deni limeondolewa. Bado haijalipwa: ${s.owed}. Hana mtandao.`,
-  write_off_proposed: (s) => `Deni ni la zamani sana hivi kwamba lilipendekezwa kufutwa: ${s.owed}.`,
-  write_off_proposed_with_cut: (s) => `Deni ni la zamani sana hivi kwamba lilipendekezwa kufutwa: ${s.owed}. Hana mtandao tena.`,
-  dunning_ended: () => 'Hakuna deni lililochelewa tena.',
-  dunning_ended_with_cut: () => 'Hakuna deni lililochelewa tena: mtandao ulirudishwa.',
-  hold_placed: (s) => `Mteja alipewa subira: saa ya deni imesimama hadi ${s.until}.`,
-  hold_lifted: () => 'Subira ilimalizwa: saa ya deni inaendelea.',
-  clock_stopped: (s) => `Saa ya deni imesimama tangu ${s.from}: ${s.cause}.`,
-  clock_ran_on: (s) => `Saa ya deni iliendelea: kusimama kwake tangu ${s.from} (${s.cause}) kulifutwa.`,
-  clock_stood_still: (s) => `Saa ya deni ilisimama kuanzia ${s.from} hadi ${s.until}: ${s.cause}.`,
-  first_used: () => 'Usajili ulitumika kwa mara ya kwanza.',
-  first_used_late: (s) => `Usajili ulitumika kwa mara ya kwanza, kuanzia ${s.from}.`,
-  cap_warned: (s) => `80 % ya data ya ${s.period} imetumika: ${s.used} kati ya ${s.allowed}.`,
-  cap_reached_slow: (s) => `Data ya ${s.period} imeisha: ${s.used} kati ya ${s.allowed}. Kasi ni ndogo hadi ${s.until}.`,
-  cap_reached_stopped: (s) => `Data ya ${s.period} imeisha: ${s.used} kati ya ${s.allowed}. Hana mtandao hadi ${s.until}.`,
-  cap_topped_up: (s) => `Data iliongezwa na haijaisha tena: imebaki ${s.bytes}.`,
-  cap_changed: () => 'Data ya kifurushi ilibadilishwa na haijaisha tena.',
-  cap_period_over: (s) => `Data ya ${s.period} mpya imeanza.`,
-  top_up_ordered: (s) => `Data ya ziada ya ${s.bytes} iliagizwa. Inaongezwa ankara yake ikilipwa.`,
-  top_up_added: (s) => `Data ya ziada ya ${s.bytes} iliongezwa hadi ${s.until}.`,
-  session_change_lapsed: (s) => `Badiliko la kikao halikufanyika: ${s.reason}.`,
-  session_rate_unverified: (s) => `Ruta ilipokea kasi nyingine ya kikao, lakini haikuweza kuthibitishwa: ${s.reason}.`,
-  session_rate_changed: (s) => `Kasi ya kikao ilibadilishwa: ${s.reason}.`,
-  session_ended_for_other: (s) => `Kikao kilimalizwa, na kinachofuata kitakuwa tofauti: ${s.reason}.`,
-  session_ended: (s) => `Kikao kilimalizwa: ${s.reason}.`,
-  session_change_refused: (s) => `Ruta ilikataa kubadilisha kikao: ${s.reason}.`,
-  difference_opened: (s) => `Tofauti ilipatikana: ${s.difference}.`,
-  difference_closed: (s) => `Tofauti hii imeondoka: ${s.difference}.`,
-  repair_asked: (s) => `Marekebisho yaliombwa: ${s.difference}.`,
-  address_looked_up: () => 'Mtu aliambiwa mteja alikuwa na anwani gani wakati fulani.',
-  message_sent_by_sms: (s) => `Mteja aliambiwa kwa SMS: ${s.message}.`,
-  message_sent_by_email: (s) => `Mteja aliambiwa kwa barua pepe: ${s.message}.`,
-  message_failed: (s) => `Mteja hakuweza kuambiwa: ${s.message} (${s.fault}).`,
-  message_dropped: (s) => `Mteja hakuambiwa tena: ${s.message} (${s.fault}).`,
-  access_cut: (s) => `Mtandao ulikatwa: ${s.reason}.`,
-  access_blocked: (s) => `Mtandao ulizuiwa: ${s.reason}.`,
-  access_restored: (s) => `Mtandao ulirudi: ${s.reason}.`,
-  access_paused: (s) => `Mtandao ulisitishwa: ${s.reason}.`,
-  access_walled_in: (s) => `Ulibaki ukurasa wa malipo tu: ${s.reason}.`,
-  router_rebooted: () => 'Ruta iliwashwa upya.',
-  service_repaired: () => 'Huduma kwenye ruta ilirekebishwa.',
-}
-
-const swWords: Words = {
-  invoice: (number) => (number ? `ankara ${number}` : 'ankara'),
-  note: (number) => (number ? `hati ya mkopo ${number}` : 'hati ya mkopo'),
-  owed: (amount, invoice, others) =>
-    `${amount && `${amount} ya `}${invoice}${others === 1 ? ' na nyingine 1' : others > 1 ? ` na nyingine ${others}` : ''}`,
-  nextPeriod: 'kipindi kijacho',
-  days: (n) => `siku ${n}`,
-  by: ways.sw,
-  periods: { day: 'siku', month: 'mwezi' },
-  causes: { no_line: 'mtandao ulikatika', no_payment: 'malipo hayakufanya kazi', paused: 'imesitishwa' },
-  differences: {
-    paid_but_offline: 'mteja amelipa, na alipoingia alikataliwa au hakupata kikao',
-    paid_but_walled_in: 'mteja amelipa, na anafikia ukurasa wa malipo tu',
-    unpaid_but_online: 'mteja yuko mtandaoni na zaidi ya alicholipia',
-    wrong_rate: 'kikao kina kasi isiyo sahihi',
-    unknown_session: 'ruta ina kikao cha mteja huyu ambacho hakikuripotiwa',
-    stale_session: 'kikao kilichoripotiwa hakipo kwenye ruta',
-    local_bypass: 'mteja aliingizwa na ruta yenyewe',
-    port_below_plan: 'mlango una kasi ndogo kuliko kifurushi',
-  },
-  reasons: {
-    blocked: 'mteja amezuiwa',
-    no_subscription: 'mteja hana usajili',
-    ended: 'usajili umemalizwa',
-    paused: 'usajili umesitishwa',
-    not_started: 'usajili haujaanza',
-    awaiting_payment: 'kipindi cha kwanza hakijalipiwa',
-    expired: 'muda uliolipiwa umeisha',
-    paid: 'imelipiwa',
-    postpaid: 'inalipwa baadaye, kwa ankara',
-    grace: 'siku za msamaha zinaendelea',
-    overdue: 'haikulipwa kwa wakati, na umebaki ukurasa wa malipo tu',
-    suspended: 'haikulipwa',
-    cap_throttled: 'data ya kifurushi imeisha',
-    cap_stopped: 'data ya kifurushi imeisha',
-    schedule: 'kifurushi kina kasi nyingine saa hii',
-    wrong_mac: 'kifaa si kati ya vinavyoruhusiwa',
-    changed: 'jina la kuingilia au anwani ni nyingine',
-    operator: 'mtu alikimaliza',
-    session_limit: 'vifaa vingi kuliko kifurushi kinavyoruhusu vilikuwa mtandaoni',
-    device_removed: 'ruta yake iliondolewa',
-    service: 'huduma yake iliondolewa kwenye ruta au kutengenezwa upya',
-    rate: 'kifurushi au saa inatoa kasi nyingine',
-    auditor: 'mtu aliomba tofauti kwenye ruta irekebishwe',
-  },
-  messages: {
-    reminder_before: 'siku ya kulipa inakaribia',
-    reminder_due: 'leo ni siku ya kulipa',
-    reminder_overdue: 'malipo yamechelewa',
-    walled_garden: 'anafikia ukurasa wa malipo tu',
-    suspended: 'hana mtandao tena',
-    restored: 'mtandao kamili umerudi',
-    cap_warned: 'data nyingi imetumika',
-    cap_throttled: 'data imeisha, kasi ni ndogo',
-    cap_stopped: 'data imeisha, hana mtandao',
-    outage: 'kuna hitilafu ya mtandao mahali alipo',
-    outage_over: 'hitilafu ya mtandao imeisha',
-    invoice_signed: 'mamlaka ya kodi imesaini ankara',
-  },
-  faults: {
-    expired: 'wakati wake ulikwisha',
-    no_longer_true: 'haukuwa kweli tena',
-    no_hours: 'saa za shirika haziachi muda wa ujumbe',
-    no_address: 'mteja hana simu wala barua pepe',
-    no_gateway: 'hakuna lango lililowekwa kwa njia hii',
-    gateway_failed: 'lango halikuupokea kwa wakati',
-    template_broken: 'maandishi yake hayawezi kutengenezwa',
-  },
-}
-
 /** happeningsText says what happened to a customer. A code without words stops the build. */
-export const happeningsText = catalogue({ says: en, words: enWords }, { says: sw, words: swWords })
+export const happeningsText = await inParts({ says: en, words: enWords }, async () => {
+  const { says, words } = await import('./happeningsSwahili')
+  return { says, words: { ...words, by: ways.sw } }
+})
 
 /** Happening is what a row of the timeline tells, and an event of a day. */
 interface Happening {

@@ -41,13 +41,13 @@ export const problemText = catalogue(
   },
 )
 
-readWith('en', async () => {
+void readWith('en', async () => {
   const { englishFaults, fieldsText, nameOfField } = await import('./fields')
   problemText.en.faults = englishFaults
   problemText.en.field = (path) => nameOfField(path, fieldsText.en)
 })
 
-readWith('sw', async () => {
+void readWith('sw', async () => {
   const [{ swahiliFailures, swahiliFaults }, { fieldsText, nameOfField }] = await Promise.all([import('./failures'), import('./fields')])
   problemText.sw.field = (path) => nameOfField(path, fieldsText.sw)
   problemText.sw.codes = swahiliFailures

@@ -1,6 +1,6 @@
 import { Button, CloseButton, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { type CSSProperties, type ReactNode, useEffect, useId, useState } from 'react'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import { Search } from './icons'
@@ -16,8 +16,11 @@ export function Filters({ children, any, onClear }: { children: ReactNode; any: 
   )
 }
 
-// On a phone two filters stand beside each other.
-const half = 'calc(50% - 4px)'
+/**
+ * filterWidth is the width of a filter where there is place for it. It takes half of a phone's, or the whole line: by the
+ * style sheet, since the library would make one for each filter, of which the browser works out all styles again.
+ */
+export const filterWidth = (px: number) => ({ '--filter-width': `${px}px` }) as CSSProperties
 
 /** TextFilter follows typing with a short delay. */
 export function TextFilter({ value, label, width = 260, onChange }: {
@@ -53,7 +56,8 @@ export function TextFilter({ value, label, width = 260, onChange }: {
         />
       )}
       maxLength={200}
-      w={{ base: width < 200 ? half : '100%', xs: width }}
+      className={width < 200 ? 'filter' : 'filter filter-line'}
+      style={filterWidth(width)}
     />
   )
 }
@@ -73,8 +77,8 @@ export function ChoiceFilter<T extends string>({ value, label, names, onChange }
       data={[{ value: '', label }, ...Object.entries(names).map(([v, name]) => ({ value: v, label: String(name) }))]}
       aria-label={label}
       data-empty={value === undefined || undefined}
-      className="choice"
-      w={{ base: half, xs: 170 }}
+      className="filter choice"
+      style={filterWidth(170)}
     />
   )
 }
@@ -110,7 +114,8 @@ export function ExactFilter({ value, label, known = [], onChange }: {
         autoComplete="off"
         spellCheck={false}
         maxLength={200}
-        w={{ base: 'calc(50% - 4px)', xs: 190 }}
+        className="filter"
+        style={filterWidth(190)}
       />
       <datalist id={id}>
         {known.map((k) => <option key={k.value} value={k.value}>{k.label}</option>)}

@@ -4,6 +4,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client'
 import { catalogue, useText } from '../text/catalogue'
+import { filterWidth } from './Filters'
 import { OrganizationName } from './OrganizationName'
 import { organizationLabel } from './organizationLabel'
 
@@ -46,7 +47,8 @@ export function OrganizationFilter({ value, onChange }: {
       aria-label={t.organization}
       searchable
       clearable
-      w={{ base: 'calc(50% - 4px)', xs: 190 }}
+      className="filter"
+      style={filterWidth(190)}
     />
   )
 }

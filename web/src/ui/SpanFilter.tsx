@@ -1,5 +1,6 @@
 import { Text, TextInput } from '@mantine/core'
 import { catalogue, useText } from '../text/catalogue'
+import { filterWidth } from './Filters'
 
 const texts = catalogue({ from: 'From', to: 'To' }, { from: 'Kuanzia', to: 'Hadi' })
 
@@ -40,7 +41,8 @@ function Day({ label, value, min, max, onChange }: {
       min={min}
       max={max}
       onChange={(e) => onChange(e.currentTarget.value || undefined)}
-      w={{ base: '100%', xs: 190 }}
+      className="filter filter-line"
+      style={filterWidth(190)}
     />
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Grid, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
@@ -28,21 +28,17 @@ export function Overview({ of: c }: { of: Customer }) {
   return (
     <Stack gap="lg">
       <Section title={t.days} actions={all('usage')}><Days id={c.id} /></Section>
-      <Grid gutter="lg">
-        <Grid.Col span={{ base: 12, md: 7 }}>
-          <Stack gap="lg">
-            <Services id={c.id} />
-            <Section title={t.sessions} actions={all('sessions')}><Sessions id={c.id} first={3} /></Section>
-            <Section title={t.statement} actions={all('statement')}><Statement id={c.id} first={5} /></Section>
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack gap="lg">
-            <Details of={c} />
-            <Section title={t.timeline} actions={all('timeline')}><Timeline id={c.id} first={12} /></Section>
-          </Stack>
-        </Grid.Col>
-      </Grid>
+      <div className="overview">
+        <Stack gap="lg">
+          <Services id={c.id} />
+          <Section title={t.sessions} actions={all('sessions')}><Sessions id={c.id} first={3} /></Section>
+          <Section title={t.statement} actions={all('statement')}><Statement id={c.id} first={5} /></Section>
+        </Stack>
+        <Stack gap="lg">
+          <Details of={c} />
+          <Section title={t.timeline} actions={all('timeline')}><Timeline id={c.id} first={12} /></Section>
+        </Stack>
+      </div>
     </Stack>
   )
 }

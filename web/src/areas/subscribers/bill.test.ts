@@ -2,9 +2,9 @@ import { expect, test, vi } from 'vitest'
 import { answersText, type Spoken } from '../../text/answers'
 import { billOf, priceOf } from './bill'
 
-// Catalogues ask the browser for the person's language.
+// Catalogues ask the browser for the person's language, and read the Swahili of the long ones where it is spoken.
 vi.hoisted(() => {
-  vi.stubGlobal('localStorage', { getItem: () => 'en' })
+  vi.stubGlobal('localStorage', { getItem: () => 'sw' })
   vi.stubGlobal('document', { documentElement: {} })
 })
 
