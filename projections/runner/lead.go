@@ -278,8 +278,12 @@ func (r *Runner) follow(ctx context.Context) {
 	}
 }
 
-// followAll publishes the tables of all projections that this program does not lead.
+// followAll publishes the tables of all projections that this program does not lead. Where it leads all of them, as a
+// program that is alone does, there is nothing to read.
 func (r *Runner) followAll(ctx context.Context) error {
+	if !slices.ContainsFunc(r.entries, (*entry).follows) {
+		return nil
+	}
 	all, err := r.generations(ctx, r.cfg.DB.Owner, "")
 	if err != nil {
 		return err
@@ -309,6 +313,12 @@ func (r *Runner) endBefore(ctx context.Context, all []*generation) uint64 {
 		return math.MaxUint64
 	}
 	return end
+}
+
+// follows reports whether another program fills the tables, or none.
+func (e *entry) follows() bool {
+	t, _ := e.leading()
+	return t == nil
 }
 
 // followed calls publish unless this program leads, and keeps it from leading until that is done.

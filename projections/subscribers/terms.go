@@ -52,9 +52,13 @@ var prefixed = regexp.MustCompile(`^[A-Za-z0-9]{2,6}-?[0-9]{8}$`)
 const accountLength = 8
 
 // searchWords splits a search into words; each must begin a term of the subscriber. A text with "@" or of digits alone
-// is one word, and so is an account number behind a prefix. Words after the fourth are ignored.
+// is one word, and so is an account number behind a prefix. A whole IP address has none. Words after the fourth are
+// ignored.
 func searchWords(q string) []string {
 	q = strings.TrimSpace(q)
+	if searchterm.Address(q).IsValid() {
+		return nil // each of its numbers begins the telephone or the account of half of all customers
+	}
 	if strings.Contains(q, "@") {
 		return []string{searchterm.Cut(strings.ToLower(q))}
 	}
