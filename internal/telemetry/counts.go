@@ -20,8 +20,8 @@ type OnlineCounts struct {
 	WalledGarden int `db:"walled_garden"` // sessions that were let in to the payment page alone
 }
 
-// SQL of counts. A customer with several sessions counts once. Those of a whole organization are told apart by a hash of
-// 64 bits, which is sorted in a third of the time of an id: two of a million share one in one of 40 million counts.
+// SQL of counts. A customer with several sessions counts once. Those of a whole organization are told apart by a hash
+// of 64 bits, which is sorted in a third of the time of an id: two of a million share one in one of 40 million counts.
 const (
 	onlineSQL = `select count(*)::int as sessions,
 		count(distinct uuid_hash_extended(x.subscriber_id, 0))::int as customers,
