@@ -68,7 +68,7 @@ func handled() []processmanagers.Handled {
 		processmanagers.Follow(func(e events.SubscriberBlocked) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriberUnblocked) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
-		processmanagers.Follow(func(e events.DunningBegan) string { return e.SubscriberID.String() }),
+		processmanagers.Follow(began),
 		processmanagers.Follow(func(e events.WalledGardenEntered) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.ServiceSuspended) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.WriteOffProposed) string { return e.SubscriberID.String() }),
@@ -92,6 +92,15 @@ func handled() []processmanagers.Handled {
 // thousands of customers would ask for as many jobs.
 func activated(e events.SubscriptionActivated) string {
 	if e.Carried {
+		return ""
+	}
+	return e.SubscriberID.String()
+}
+
+// began is the subscriber of a dunning that begins; none where it begins before the due instant from no cut: who is
+// reminded of a payment to come keeps what he has, and each month that is everybody.
+func began(e events.DunningBegan) string {
+	if !e.Before.Cut() && e.At.Before(e.DueAt) {
 		return ""
 	}
 	return e.SubscriberID.String()

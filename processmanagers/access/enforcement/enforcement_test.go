@@ -64,6 +64,23 @@ func TestEnforcement_EachChangeLeadsToOneJobAndNothingIsRemembered(t *testing.T)
 	}
 }
 
+func TestEnforcement_AReminderBeforeThePaymentIsDueChangesNothing(t *testing.T) {
+	t.Parallel()
+	reminded := events.DunningBegan{DunningSubject: events.DunningSubject{SubscriberID: who}}
+	reminded.At, reminded.DueAt = start, start.Add(time.Hour)
+	back := reminded
+	back.Before = events.DunningWalledGarden // a later due instant gives access back
+	late := reminded
+	late.At = late.DueAt // nothing is paid for any more
+	for want, list := range map[string][]events.Event{"": {reminded}, who.String(): {back, late}} {
+		for _, e := range list {
+			if got := enforcement.Process().Key(events.Envelope{Type: e.EventType(), Event: e}); got != want {
+				t.Errorf("%+v belongs to %q, not to %q", e, got, want)
+			}
+		}
+	}
+}
+
 func TestEnforcement_ARouterThatIsDecommissionedIsLeft(t *testing.T) {
 	t.Parallel()
 	router, org := session.DeviceID, session.OrgID
