@@ -22,6 +22,8 @@ type Erased struct {
 	Key   func(events.Envelope) string
 	// Follows reports whether events of a type begin no instance (Handled.Follows).
 	Follows func(eventType string) bool
+	// Brief reports whether an event begins a brief instance (Handled.Brief).
+	Brief func(events.Envelope) bool
 	// Step calls Decide and Evolve for an input.
 	Step func(state *Stored, in Input, now time.Time) (Stepped, error)
 }
@@ -46,7 +48,7 @@ func (p Process[S]) Erase() Erased {
 	for i, h := range p.On {
 		types[i] = h.Type
 	}
-	return Erased{Name: p.Name, Types: types, Key: p.Key, Follows: p.follows, Step: p.step}
+	return Erased{Name: p.Name, Types: types, Key: p.Key, Follows: p.follows, Brief: p.brief, Step: p.step}
 }
 
 // follows is the Follows of the erased process.
@@ -54,6 +56,16 @@ func (p Process[S]) follows(eventType string) bool {
 	for _, h := range p.On {
 		if h.Type == eventType {
 			return h.Follows
+		}
+	}
+	return false
+}
+
+// brief is the Brief of the erased process.
+func (p Process[S]) brief(e events.Envelope) bool {
+	for _, h := range p.On {
+		if h.Type == e.Event.EventType() {
+			return h.Brief != nil && h.Brief(e)
 		}
 	}
 	return false

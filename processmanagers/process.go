@@ -36,12 +36,25 @@ type Handled struct {
 	// Follows is set for an event that only follows others of its instance. When the instance has ended, or never
 	// began, the event is acted on and leaves no row.
 	Follows bool
+	// Brief reports that the next event of the instance will most probably come at once and end it; nil = never. The
+	// runner waits a moment for that one. Only an event that is the first one ever of its instance may be brief.
+	Brief func(events.Envelope) bool
 }
 
 // Follow is On for an event that begins no instance (Handled.Follows).
 func Follow[E events.Event](key func(E) string) Handled {
 	h := On(key)
 	h.Follows = true
+	return h
+}
+
+// Brief is On for an event that can begin a brief instance (Handled.Brief).
+func Brief[E events.Event](key func(E) string, brief func(E) bool) Handled {
+	h := On(key)
+	h.Brief = func(e events.Envelope) bool {
+		event, _ := e.Event.(E)
+		return brief(event)
+	}
 	return h
 }
 
@@ -92,6 +105,9 @@ type Output struct {
 	Jobs     []commands.Job
 	Timers   []Timer
 }
+
+// Acts reports whether there are effects other than timers.
+func (o Output) Acts() bool { return len(o.Commands) > 0 || len(o.Jobs) > 0 }
 
 // Timer asks for a Timeout input at a time. An instance has at most one timer of a name: arming it again moves it, and
 // a zero At disarms it.

@@ -96,6 +96,22 @@ func TestErased_KnowsKeysAndEventsThatBeginNoInstance(t *testing.T) {
 	}
 }
 
+func TestErased_KnowsWhichEventsBeginBriefInstances(t *testing.T) {
+	t.Parallel()
+	p := counting()
+	p.On = append(p.On, processmanagers.Brief(func(e events.PlanCreated) string { return e.PlanID.String() },
+		func(e events.PlanCreated) bool { return e.PlanID == plan }))
+	def := p.Erase()
+	for want, e := range map[bool]events.Event{true: events.PlanCreated{PlanID: plan}, false: events.PlanCreated{}} {
+		if got := def.Brief(events.Envelope{Event: e}); got != want {
+			t.Errorf("%+v is brief: %t, want %t", e, got, want)
+		}
+	}
+	if def.Brief(events.Envelope{Event: events.PlanArchived{PlanID: plan}}) {
+		t.Error("every event is brief")
+	}
+}
+
 func TestErased_WithoutAnEndGoesOnForEver(t *testing.T) {
 	t.Parallel()
 	p := counting()

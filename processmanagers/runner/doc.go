@@ -22,6 +22,8 @@
 //     first; a timer stays due until they were accepted.
 //   - Repeat: ids of commands and jobs derive from process, input and ordinal. A command that was executed right before
 //     a crash is executed again with the same id, and the bus lets it act once. A job exists once.
+//   - Brief instances: the first event of an instance that mostly ends with the next one waits a moment in memory for
+//     that one. When both together leave nothing to be done, nothing of them is written.
 //   - Order: instances run in parallel; each takes its inputs one after the other, in the order of the log, and its
 //     commands are executed in the order in which the process returned them.
 //   - Race: one program drives all processes of an installation, by an advisory lock. Another program takes over when

@@ -105,6 +105,7 @@ type source struct {
 	queue   *fairQueue[*delivery]
 	waiting atomic.Int64  // events in the queue
 	hold    *hold         // memory of the events that are not taken yet
+	briefs  *briefs       // that are not in the queue yet
 	window  chan struct{} // one element for each event with the router
 }
 
@@ -112,7 +113,7 @@ type source struct {
 func newSource(d *round, after uint64) *source {
 	return &source{
 		round: d, after: after, queue: newFairQueue[*delivery](pageLimit), hold: &hold{of: d.r.ahead},
-		window: make(chan struct{}, pageLimit),
+		window: make(chan struct{}, pageLimit), briefs: newBriefs(),
 	}
 }
 
@@ -124,6 +125,7 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 			s.fail(err)
 		}
 	})
+	s.loops.Go("brief instances", s.takeBriefs)
 	go func() {
 		defer close(out)
 		defer s.hold.end()
@@ -229,15 +231,19 @@ func (s *source) queueEvent(ctx context.Context, e *events.Envelope, key string,
 	if err := s.hold.take(ctx, cost); err != nil {
 		return err
 	}
-	v := &delivery{event: e, key: key, after: s.after, mark: s.track.begin(e.Position), cost: cost}
-	s.waiting.Add(1)
-	s.queue.push(e.Meta.OrgID, key, v)
+	s.admit(&delivery{event: e, key: key, after: s.after, mark: s.track.begin(e.Position), cost: cost})
 	if e.Position <= s.liveFrom {
 		for s.waiting.Load() > pageLimit && loop.Sleep(ctx, time.Millisecond) { // history fills no memory
 			continue
 		}
 	}
 	return nil
+}
+
+// push puts an event into the queue.
+func (s *source) push(v *delivery) {
+	s.waiting.Add(1)
+	s.queue.push(v.event.Meta.OrgID, v.key, v)
 }
 
 // send sends one event as a message, and calls done when it was taken. It waits while pageLimit events are with the

@@ -36,7 +36,8 @@ func DocumentProcess() processmanagers.Process[Document] {
 	return processmanagers.Process[Document]{
 		Name: "document_issue",
 		On: []processmanagers.Handled{
-			processmanagers.On(func(e events.NumberGranted) string { return e.DocumentID.String() }),
+			processmanagers.Brief(func(e events.NumberGranted) string { return e.DocumentID.String() },
+				func(e events.NumberGranted) bool { return !e.RunID.IsZero() }),
 			processmanagers.On(func(e events.InvoiceIssued) string { return e.InvoiceID.String() }),
 			processmanagers.On(voidedInvoice),
 			processmanagers.On(func(e events.CreditNoteIssued) string { return e.CreditNoteID.String() }),

@@ -63,7 +63,8 @@ func Process() processmanagers.Process[Period] {
 	return processmanagers.Process[Period]{
 		Name: Name,
 		On: []processmanagers.Handled{
-			processmanagers.On(func(e events.PeriodDue) string { return e.InvoiceID.String() }),
+			processmanagers.Brief(func(e events.PeriodDue) string { return e.InvoiceID.String() },
+				func(e events.PeriodDue) bool { return !e.RunID.IsZero() }),
 			processmanagers.On(changedPlan),
 			processmanagers.On(func(e events.ChargesDue) string { return e.InvoiceID.String() }),
 			processmanagers.On(draftedPeriod),
