@@ -66,7 +66,8 @@ func (k *kit) measureRun(b *testing.B, n int, until time.Time) measuredRun {
 	k.must(k.admin, "POST", "/billing/runs/"+held.text("id")+"/release", map[string]string{"reason": "measured"})
 	done := k.runOf(b, day, "finished", 10*time.Minute)
 	took := time.Since(began)
-	if made, _ := strconv.Atoi(fmt.Sprint(done["done"])); made < n*9/10 { // the process of renewals may be faster
+	// What has become due while the clock moved is of the process of renewals.
+	if made, _ := strconv.Atoi(fmt.Sprint(done["done"])); made < n*3/4 {
 		b.Fatalf("the run made %v", done)
 	}
 	return measuredRun{took, grown()}
