@@ -1,7 +1,6 @@
 package main
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/access"
 )
@@ -51,27 +49,7 @@ func (k *kit) organizationID(slug string) id.Organization {
 // their next step.
 func (k *kit) owing(b *testing.B, org id.Organization, n int) time.Time {
 	b.Helper()
-	now := k.app.clock.Now().UTC()
-	var group sync.WaitGroup
-	for writer := range benchWriters {
-		group.Go(func() {
-			for i := writer; i < n; i += benchWriters {
-				s := events.DunningSubject{
-					SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
-				}
-				err := k.append(b, "subscription-"+s.SubscriptionID.String(), org, events.SubscriptionCreated{
-					SubscriptionID: s.SubscriptionID, OrgID: org, SubscriberID: s.SubscriberID,
-					Terms: events.PlanTerms{Mode: events.Prepaid, Price: money.Major(1500, money.KES)},
-				}, events.SubscriptionExtended{
-					SubscriptionID: s.SubscriptionID, SubscriberID: s.SubscriberID, PaidUntil: now.Add(-time.Hour),
-				})
-				if err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
+	k.billedMonthly(b, org, n, k.app.clock.Now().Add(-time.Hour))
 	return k.reviewed(b, n, time.Time{})
 }
 
