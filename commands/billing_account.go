@@ -76,7 +76,7 @@ type IssueInvoice struct {
 // VoidInvoice cancels an invoice on which nothing was paid, or, with ReleaseMoney, one whose money is to become credit
 // again. Fails: invoice_not_found, invoice_paid, invoice_has_payments, invoice_has_credit_note, invoice_written_off,
 // invoice_archived. With ReleaseMoney it does not fail for a credit note or a write-off: a credit note over the rest
-// takes the place of the void.
+// takes the place of the void; and of a reissued invoice it voids the corrected one.
 type VoidInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
@@ -121,22 +121,19 @@ type DraftCreditNote struct {
 }
 
 // CreditDays reserves the share of some days of an invoiced period for a credit note, at most what is left of the
-// invoice. A known note changes nothing, nor does an invoice of which nothing is left. Fails: invoice_not_found,
-// invoice_not_issued, invoice_archived.
+// invoice. A known note changes nothing, nor does an invoice of which nothing is left. Of a reissued invoice it is the
+// share of the corrected one. Fails: invoice_not_found, invoice_not_issued, invoice_archived.
 type CreditDays struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt
-	InvoiceID    id.Invoice
-	Days, Of     int          // of the days of the period
-	Amount       money.Amount // that of events.DaysCredit
-	KeepsPeriod  bool
-	Reason       string
-	Prefix       string // processes leave it empty
+	events.DaysCredit
+	Reason string
+	Prefix string // processes leave it empty
 }
 
 // IssueCreditNote takes a drafted note's part of its invoice back under its number; money that paid this part becomes
 // credit. A number without a draft, or a second number of one note, becomes a voided document. Fails:
-// account_not_found.
+// account_not_found, and invoice_not_issued while the corrected invoice of a reissue is a draft.
 type IssueCreditNote struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt
@@ -485,7 +482,7 @@ func ErrNoAccount() error {
 
 // ErrNotDue is the failure for giving up more than is due.
 func ErrNotDue() error {
-	return failure.NewInvalid("write_off_too_large", "Only what is due can be written off.")
+	return failure.New(failure.Invalid, "write_off_too_large", "Only what is due can be written off.")
 }
 
 // ErrNoInvoice is the failure for an invoice that does not exist or belongs to another organization.

@@ -16,16 +16,6 @@ type CarryBalanceOver struct {
 	DueOn        calendar.Date // of a debt, in the organization's zone
 }
 
-// CarriedDebt is the id under which an account has what its customer owed before.
-func CarriedDebt(subscriber id.Subscriber) id.Invoice {
-	return id.Derive[id.Invoice]("carried_over", subscriber.String())
-}
-
-// CarriedCredit is the id under which an account has what its customer had paid ahead before.
-func CarriedCredit(subscriber id.Subscriber) id.Receipt {
-	return id.Derive[id.Receipt]("carried_over", subscriber.String())
-}
-
 func (CarryBalanceOver) CommandName() string { return "billing.CarryBalanceOver" }
 func (CarryBalanceOver) accountCommand()     {}
 

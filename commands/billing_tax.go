@@ -11,10 +11,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Categories of the settings of the tax gateway, whose id is the organization's, and of signatures, whose id is that of
-// their document.
+// Categories of the settings of the tax gateway and of the contact with it, whose ids are the organization's, and of
+// signatures, whose id is that of their document.
 const (
 	TaxGatewayCategory = "taxgateway"
+	TaxContactCategory = "taxcontact"
 	SignatureCategory  = "signature"
 )
 
@@ -38,6 +39,20 @@ type ConfigureTaxGateway struct {
 	Branch    string
 	SecretRef id.Secret
 	Messages  bool
+}
+
+// TaxContactCommand is a command to the contact with the tax gateway of an organization.
+//
+//sumtype:decl
+type TaxContactCommand interface {
+	Command
+	taxContactCommand()
+}
+
+// TellTaxContact reports whether the gateway takes documents. What is known already changes nothing.
+type TellTaxContact struct {
+	OrgID id.Organization
+	Code  string // of the failure; "" = it takes them
 }
 
 // SignatureCommand is a command to the signature of one document.
@@ -93,6 +108,7 @@ type WithdrawSignature struct{ SignatureID id.Signature }
 type VoidSignature struct{ SignatureID id.Signature }
 
 func (ConfigureTaxGateway) CommandName() string { return "billing.ConfigureTaxGateway" }
+func (TellTaxContact) CommandName() string      { return "billing.TellTaxContact" }
 func (QueueSignature) CommandName() string      { return "billing.QueueSignature" }
 func (BeginSigning) CommandName() string        { return "billing.BeginSigning" }
 func (RecordSignature) CommandName() string     { return "billing.RecordSignature" }
@@ -102,6 +118,7 @@ func (WithdrawSignature) CommandName() string   { return "billing.WithdrawSignat
 func (VoidSignature) CommandName() string       { return "billing.VoidSignature" }
 
 func (ConfigureTaxGateway) taxGatewayCommand() {}
+func (TellTaxContact) taxContactCommand()      {}
 func (QueueSignature) signatureCommand()       {}
 func (BeginSigning) signatureCommand()         {}
 func (RecordSignature) signatureCommand()      {}
@@ -111,6 +128,7 @@ func (WithdrawSignature) signatureCommand()    {}
 func (VoidSignature) signatureCommand()        {}
 
 func (c ConfigureTaxGateway) Target() Target { return At(TaxGatewayCategory, c.OrgID) }
+func (c TellTaxContact) Target() Target      { return At(TaxContactCategory, c.OrgID) }
 func (c QueueSignature) Target() Target      { return At(SignatureCategory, c.SignatureID) }
 func (c BeginSigning) Target() Target        { return At(SignatureCategory, c.SignatureID) }
 func (c RecordSignature) Target() Target     { return At(SignatureCategory, c.SignatureID) }
@@ -175,6 +193,13 @@ func (c RetrySignature) Validate() error {
 	var f failure.Faults
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "is required")
 	f.Check(len([]rune(c.Reason)) <= maxReason, "reason", "must have at most 500 characters")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c TellTaxContact) Validate() error {
+	var f failure.Faults
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	return f.Err()
 }
 

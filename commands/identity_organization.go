@@ -223,7 +223,7 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	f.Check(countryForm.MatchString(b.Country), "country", "must be two capitals, ISO 3166-1")
 	f.Check(prefixForm.MatchString(b.InvoicePrefix) && hasCapital.MatchString(b.InvoicePrefix), "invoicePrefix",
 		"must be 2 to 6 capitals or digits, not digits alone")
-	f.Check(len(b.TaxPIN) <= 50, "taxPin", "must have at most 50 bytes")
+	checkTaxPIN(f, b.TaxPIN)
 	f.Check(len(b.Tax.Components) <= 5, "tax", "must have at most 5 components")
 	f.Check(len(b.Holidays) <= 400, "holidays", "must have at most 400 days")
 	f.Check(b.SuspenseDays >= 0 && b.SuspenseDays <= 90, "suspenseDays", "must be 1 to 90 days")

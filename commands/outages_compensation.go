@@ -83,5 +83,5 @@ func ErrNoCompensation() error {
 
 // ErrCompensationNotOver is the failure for a time that is not over.
 func ErrCompensationNotOver() error {
-	return failure.NewInvalid("compensation_not_over", "Only a time that is over can be compensated.")
+	return failure.New(failure.Invalid, "compensation_not_over", "Only a time that is over can be compensated.")
 }

@@ -7,12 +7,14 @@ import (
 )
 
 // BeginDetectedOutage begins an outage of routers that do not answer, if customers are off because of them or several
-// routers are down together, and unless the organization does not want that.
+// routers are down together, and unless the organization does not want that. Its process asks again at each look, as
+// long as they are down: a late one begins none, because nobody knows by then whether they still are.
 type BeginDetectedOutage struct {
 	OrgID   id.Organization `json:"orgId"`
 	Root    id.Device       `json:"root"` // the highest one that is down
 	Devices []id.Device     `json:"devices"`
 	Since   time.Time       `json:"since"` // the first of them went away
+	At      time.Time       `json:"at"`    // when they were down
 }
 
 // TellOutage tells the customers of an outage that it lasts, or those who were told that it is over. One job takes a

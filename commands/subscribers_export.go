@@ -35,8 +35,14 @@ type FinishExport struct {
 	EndsAt   time.Time
 }
 
+// FailExport ends an export that could not be made. One that was made changes nothing. Fails: export_not_found.
+type FailExport struct {
+	ExportID id.Export
+	Code     string // of the last failure; "" = none is known
+}
+
 // FetchExport records that the caller is about to be given the copy. Fails: export_not_found, export_not_ready,
-// export_ended.
+// export_failed, export_ended.
 type FetchExport struct {
 	ExportID id.Export
 }
@@ -54,11 +60,14 @@ func (RunExport) Kind() string { return "subscribers_export" }
 func (AskExport) CommandName() string    { return "subscribers.AskExport" }
 func (FinishExport) CommandName() string { return "subscribers.FinishExport" }
 func (FetchExport) CommandName() string  { return "subscribers.FetchExport" }
+func (FailExport) CommandName() string   { return "subscribers.FailExport" }
 func (AskExport) exportCommand()         {}
+func (FailExport) exportCommand()        {}
 func (FinishExport) exportCommand()      {}
 func (FetchExport) exportCommand()       {}
 func (c AskExport) Target() Target       { return At(ExportCategory, c.ExportID) }
 func (c FinishExport) Target() Target    { return At(ExportCategory, c.ExportID) }
+func (c FailExport) Target() Target      { return At(ExportCategory, c.ExportID) }
 func (c FetchExport) Target() Target     { return At(ExportCategory, c.ExportID) }
 
 // Validate checks the form.
@@ -77,6 +86,7 @@ func (c FinishExport) Validate() error {
 }
 
 func (FetchExport) Validate() error { return nil }
+func (FailExport) Validate() error  { return nil }
 
 // ErrNoExport is the failure for an export that does not exist or belongs to another organization.
 func ErrNoExport() error {

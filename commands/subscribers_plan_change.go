@@ -14,7 +14,8 @@ type NewPlan struct {
 }
 
 // ChangePlan gives a subscription another plan, as a preview told it: at once, or from the next period on. Fails:
-// subscription_not_found, subscription_ended, subscription_paused, plan_not_alike, plan_change_paid, preview_stale.
+// subscription_not_found, subscription_ended, subscription_paused, billing_suspended, period_undone,
+// payment_taken_back, plan_not_alike, plan_change_paid, preview_stale.
 type ChangePlan struct {
 	SubscriptionID id.Subscription
 	NewPlan
@@ -32,7 +33,7 @@ type MovePlan struct {
 
 // UndoPlanMove gives a subscription back the version that it had before a move, and replaces unpaid invoices of the new
 // one. It changes nothing when that was done. Fails: subscription_not_found, subscription_ended, subscription_paused,
-// plan_move_began, corrected_since.
+// billing_suspended, payment_taken_back, plan_move_began, corrected_since.
 type UndoPlanMove struct {
 	SubscriptionID id.Subscription
 	MoveID         id.PlanMove

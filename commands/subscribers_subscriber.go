@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // SubscriberCategory begins the names of the streams of subscribers.
@@ -29,6 +30,7 @@ type RegisterSubscriber struct {
 	AccountNumber string
 	Currency      money.Currency
 	Details       events.SubscriberDetails
+	ImportRow     personal.Text // as in events.SubscriberRegistered
 }
 
 // CorrectSubscriberDetails replaces all details. Fails: subscriber_not_found, account_alias_taken.
@@ -117,6 +119,19 @@ func NormalAlias(text string) string {
 	}, strings.ToUpper(text))
 }
 
+// NormalTaxPIN is the number of a taxpayer as tax authorities write it: in capitals, without spaces.
+func NormalTaxPIN(text string) string {
+	return strings.ToUpper(strings.Join(strings.Fields(text), ""))
+}
+
+// taxPINForm is such a number; each country has a form of its own.
+var taxPINForm = regexp.MustCompile(`^[A-Z0-9][A-Z0-9/-]{2,29}$`)
+
+// checkTaxPIN checks the number of a taxpayer; it may be left out.
+func checkTaxPIN(f *failure.Faults, pin string) {
+	f.Check(pin == "" || taxPINForm.MatchString(pin), "taxPin", "must have 3 to 30 letters, digits, - or /")
+}
+
 // checkDetails checks a subscriber's details field by field; an empty e-mail address is allowed.
 func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
@@ -128,7 +143,7 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	f.Check(len(d.Address.Reveal()) <= 500, "address", "must have at most 500 bytes")
 	f.Check(len(d.Notes.Reveal()) <= 5000, "notes", "must have at most 5000 bytes")
 	f.Check(len(d.ExternalRef.Reveal()) <= 100, "externalRef", "must have at most 100 bytes")
-	f.Check(len(d.TaxPIN.Reveal()) <= 50, "taxPin", "must have at most 50 bytes")
+	checkTaxPIN(f, d.TaxPIN.Reveal())
 	f.Check(len(d.AccountAliases) <= maxAliases, "accountAliases", "must be at most %d", maxAliases)
 	for _, a := range d.AccountAliases {
 		f.Check(aliasForm.MatchString(a.Reveal()), "accountAliases", "must each have 2 to 40 letters or digits")

@@ -54,8 +54,11 @@ func PeriodInvoice(subscription id.Subscription, ordinal int) id.Invoice {
 type MakePeriodDue struct {
 	SubscriptionID id.Subscription
 	// On asks only for a period that becomes due by the end of this day, in the subscription's zone; of an hour or a
-	// day by now. Zero = whoever asks knows that the period is wanted.
-	On    calendar.Date `json:",omitzero"`
+	// day by now. Zero = its timer rang, or credit covers the price.
+	On calendar.Date `json:",omitzero"`
+	// Rang says that the timer asks. Neither it nor a day brings a prepaid period again whose invoice was taken back;
+	// credit does. Older programs have stored the command of a timer without it.
+	Rang  bool          `json:",omitempty"`
 	RunID id.BillingRun `json:",omitzero"` // zero = no billing run asks
 	// Again says that a person asks for what an undo of the run has taken back.
 	Again bool `json:",omitempty"`

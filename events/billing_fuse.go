@@ -22,6 +22,10 @@ const (
 	FuseMessages = "messages"
 )
 
+// UsualDays are those whose worst is the usual of a fuse: two months, so that a month's first day is compared with that
+// of the last one. Billing runs look as far back.
+const UsualDays = 62
+
 // FuseHeld records that no more happens until a person releases it.
 type FuseHeld struct {
 	FuseID id.Fuse         `json:"fuseId"`

@@ -35,6 +35,33 @@ type TaxGatewayConfigured struct {
 func (TaxGatewayConfigured) EventType() string { return "billing.TaxGatewayConfigured.v1" }
 func (TaxGatewayConfigured) taxGatewayEvent()  {}
 
+// TaxContactEvent is an event of "taxcontact-<organization id>": whether the gateway of an organization takes
+// documents. Source: docs/rules/billing-tax.md#late.
+//
+//sumtype:decl
+type TaxContactEvent interface {
+	Event
+	taxContactEvent()
+}
+
+// TaxGatewayFailed records that the gateway takes no documents from now on, or that the cause is another one now.
+type TaxGatewayFailed struct {
+	OrgID id.Organization `json:"orgId"`
+	Code  string          `json:"code"` // of the failure, as docs/errors.md has it
+	At    time.Time       `json:"at"`
+}
+
+// TaxGatewayAnswered records that the gateway takes documents again.
+type TaxGatewayAnswered struct {
+	OrgID id.Organization `json:"orgId"`
+	At    time.Time       `json:"at"`
+}
+
+func (TaxGatewayFailed) EventType() string   { return "billing.TaxGatewayFailed.v1" }
+func (TaxGatewayAnswered) EventType() string { return "billing.TaxGatewayAnswered.v1" }
+func (TaxGatewayFailed) taxContactEvent()    {}
+func (TaxGatewayAnswered) taxContactEvent()  {}
+
 // SignatureEvent is an event of "signature-<document id>": one document on its way to its signature by the tax
 // authority. Source: docs/rules/billing-tax.md#states.
 //

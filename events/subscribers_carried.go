@@ -32,6 +32,20 @@ type BalanceCarriedOver struct {
 	After        Books           `json:"after,omitzero"`
 }
 
+// CarriedDebt is the id under which an account has what its customer owed before.
+func CarriedDebt(subscriber id.Subscriber) id.Invoice {
+	return id.Derive[id.Invoice]("carried_over", subscriber.String())
+}
+
+// CarriedCredit is the id under which an account has what its customer had paid ahead before. No receipt has it.
+func CarriedCredit(subscriber id.Subscriber) id.Receipt {
+	return id.Derive[id.Receipt]("carried_over", subscriber.String())
+}
+
+// OfCarried reports whether what is taken back never came in here: it was paid ahead in the system that the customer
+// comes from.
+func (e ReceiptWithdrawn) OfCarried() bool { return e.ReceiptID == CarriedCredit(e.SubscriberID) }
+
 func (PaidTimeCarriedOver) EventType() string  { return "subscribers.PaidTimeCarriedOver.v1" }
 func (BalanceCarriedOver) EventType() string   { return "billing.BalanceCarriedOver.v1" }
 func (PaidTimeCarriedOver) subscriptionEvent() {}

@@ -31,6 +31,14 @@ type ExportFinished struct {
 	At       time.Time       `json:"at"`
 }
 
+// ExportFailed records that the copy could not be made, however often it was tried.
+type ExportFailed struct {
+	ExportID id.Export       `json:"exportId"`
+	OrgID    id.Organization `json:"orgId"`
+	Code     string          `json:"code,omitempty"` // of the last failure
+	At       time.Time       `json:"at"`
+}
+
 // ExportFetched records that somebody is about to be given the copy.
 type ExportFetched struct {
 	ExportID id.Export       `json:"exportId"`
@@ -41,6 +49,8 @@ type ExportFetched struct {
 func (ExportAsked) EventType() string    { return "subscribers.ExportAsked.v1" }
 func (ExportFinished) EventType() string { return "subscribers.ExportFinished.v1" }
 func (ExportFetched) EventType() string  { return "subscribers.ExportFetched.v1" }
+func (ExportFailed) EventType() string   { return "subscribers.ExportFailed.v1" }
 func (ExportAsked) exportEvent()         {}
+func (ExportFailed) exportEvent()        {}
 func (ExportFinished) exportEvent()      {}
 func (ExportFetched) exportEvent()       {}

@@ -16,19 +16,22 @@ type ImportEvent interface {
 
 // ImportFault says what is wrong with a row. It has no value of the row: these are personal, or secret.
 type ImportFault struct {
-	Row     int    `json:"row"`             // the header is row 1
-	Field   string `json:"field,omitempty"` // name of the column; "" = the whole row
+	Row     int    `json:"row"`              // the header is row 1
+	Field   string `json:"field,omitempty"`  // our name of the column; "" = the whole row
+	Column  string `json:"column,omitempty"` // what the file calls it; "" = not known
 	Message string `json:"message"`
 }
 
 // ImportAsked records that somebody had a file of customers taken in. Its rows are sealed in the vault until the import
-// is finished. Rows with a fault that was found at once count as failed here, and are in no part.
+// is finished. Rows whose customer was here at that moment, and those with a fault that was found at once, count as
+// skipped and failed here, and are in no part.
 type ImportAsked struct {
 	ImportID id.Import       `json:"importId"`
 	OrgID    id.Organization `json:"orgId"`
 	Source   string          `json:"source,omitempty"` // which system wrote it, or "router"; "" = our own columns
 	Rows     int             `json:"rows"`             // without the header and empty ones
 	Parts    int             `json:"parts"`
+	Skipped  int             `json:"skipped,omitempty"`
 	Failed   int             `json:"failed"`
 	Faults   []ImportFault   `json:"faults,omitempty"` // of them, as many as are kept
 	At       time.Time       `json:"at"`
@@ -46,16 +49,45 @@ type ImportPartDone struct {
 	At       time.Time       `json:"at"`
 }
 
-// ImportFinished records that all rows of an import are taken in.
+// ImportRowsLost records that an import ends before its last row, since its rows are no longer kept. What was taken in
+// stays, and can be taken back.
+type ImportRowsLost struct {
+	ImportID id.Import       `json:"importId"`
+	OrgID    id.Organization `json:"orgId"`
+	Failed   int             `json:"failed"` // rows that were not taken in
+	Fault    ImportFault     `json:"fault"`
+	At       time.Time       `json:"at"`
+}
+
+// ImportBegunAgain records that somebody sent the file of an import again whose rows were lost. It goes through all
+// rows anew: what stands here replaces what was recorded of the rows before, and customers who are there are not made
+// twice.
+type ImportBegunAgain struct {
+	ImportID id.Import       `json:"importId"`
+	OrgID    id.Organization `json:"orgId"`
+	Round    int             `json:"round"` // from 1; the first one, which was asked for, is 0
+	Rows     int             `json:"rows"`
+	Parts    int             `json:"parts"`
+	Skipped  int             `json:"skipped,omitempty"`
+	Failed   int             `json:"failed"`
+	Faults   []ImportFault   `json:"faults,omitempty"`
+	At       time.Time       `json:"at"`
+}
+
+// ImportFinished records that an import has come to its end: no row of it waits.
 type ImportFinished struct {
 	ImportID id.Import       `json:"importId"`
 	OrgID    id.Organization `json:"orgId"`
 	At       time.Time       `json:"at"`
 }
 
-func (ImportAsked) EventType() string    { return "subscribers.ImportAsked.v1" }
-func (ImportPartDone) EventType() string { return "subscribers.ImportPartDone.v1" }
-func (ImportFinished) EventType() string { return "subscribers.ImportFinished.v1" }
-func (ImportAsked) importEvent()         {}
-func (ImportPartDone) importEvent()      {}
-func (ImportFinished) importEvent()      {}
+func (ImportAsked) EventType() string      { return "subscribers.ImportAsked.v1" }
+func (ImportPartDone) EventType() string   { return "subscribers.ImportPartDone.v1" }
+func (ImportFinished) EventType() string   { return "subscribers.ImportFinished.v1" }
+func (ImportRowsLost) EventType() string   { return "subscribers.ImportRowsLost.v1" }
+func (ImportBegunAgain) EventType() string { return "subscribers.ImportBegunAgain.v1" }
+func (ImportRowsLost) importEvent()        {}
+func (ImportBegunAgain) importEvent()      {}
+func (ImportAsked) importEvent()           {}
+func (ImportPartDone) importEvent()        {}
+func (ImportFinished) importEvent()        {}

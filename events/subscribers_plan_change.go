@@ -39,11 +39,12 @@ type PlanRef struct {
 // PlanChangeLine is the price of some days of an invoiced period under one of the two plans: negative under the one
 // that is left. Each line is rounded half up by itself. The last one may be a discount on the others, by percent.
 type PlanChangeLine struct {
+	Ordinal  int           `json:"ordinal,omitempty"` // of the period; 0 = it was paid in another system, or long ago
 	PlanName string        `json:"planName"`
 	From     calendar.Date `json:"from"` // both days are included
 	To       calendar.Date `json:"to"`
 	Days     int           `json:"days"`
-	Of       int           `json:"of"` // the days of a whole period
+	Of       int           `json:"of"` // days of a whole period; fewer than Days where years were paid
 	Amount   money.Amount  `json:"amount"`
 	Percent  int64         `json:"percent,omitempty"` // in basis points; the line has no plan and no days then
 }

@@ -73,7 +73,10 @@ type SubscriberRegistered struct {
 	AccountNumber string            `json:"accountNumber"` // 8 digits, Luhn, unique on the platform
 	Currency      money.Currency    `json:"currency"`
 	Details       SubscriberDetails `json:"details"`
-	RegisteredAt  time.Time         `json:"registeredAt"`
+	// ImportRow is the key of the content of the row that an import made the customer of; none = of no import, or of
+	// one before rows had keys.
+	ImportRow    personal.Text `json:"importRow,omitzero"`
+	RegisteredAt time.Time     `json:"registeredAt"`
 }
 
 // SubscriberDetailsCorrected records all details that apply from now on.
@@ -99,6 +102,7 @@ type SubscriberUnblocked struct {
 type SubscriberForgotten struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`
+	Undone       bool          `json:"undone,omitempty"` // removed with the import: it never was a customer here
 }
 
 func (SubscriberRegistered) EventType() string { return "subscribers.SubscriberRegistered.v3" }

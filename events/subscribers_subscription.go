@@ -42,8 +42,8 @@ type PeriodDue struct {
 	Ordinal        int             `json:"ordinal,omitempty"` // 1 for the first period; 0 = recorded without one
 	PlanName       string          `json:"planName"`
 	Terms          PlanTerms       `json:"terms"` // their unit is the length of the period
-	// From and To are the period when it is known in advance: a postpaid one, or one with a fixed billing day. Both are
-	// zero for another prepaid period, which starts when it is paid.
+	// From and To are the period when it is known in advance: a postpaid one, one with a fixed billing day, or the used
+	// part of one that was taken back. Both are zero for another prepaid period, which starts when it is paid.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 	// DueAt is the instant at which the invoice is due.
@@ -52,8 +52,8 @@ type PeriodDue struct {
 	// before it ended later because of a change to summer time. False = recorded without it: the end has the time of
 	// day of the beginning.
 	KeepsTime bool `json:"keepsTime,omitempty"`
-	// Part says that the period is shorter than a billing month, because it ends on a fixed billing day. The zero value
-	// is a whole period.
+	// Part says that the period is shorter than its unit: it ends on a fixed billing day, or it has the used days of a
+	// period that was taken back, and service has ended. The zero value is a whole period.
 	Part PartPeriod `json:"part,omitzero"`
 	// Charge is the price of a part, rounded half up; zero for a whole period, which costs the price of the terms.
 	Charge money.Amount `json:"charge,omitzero"`
@@ -102,11 +102,15 @@ func (p PartPeriod) Share(of money.Amount) money.Amount {
 type DaysCredit struct {
 	InvoiceID id.Invoice `json:"invoiceId"`
 	Days      int        `json:"days"` // 1 or more
-	Of        int        `json:"of"`   // the days of the period
+	Of        int        `json:"of"`   // the days of the period that are on the invoice
 	// Amount is credited in the place of the days' share; zero = the share.
 	Amount money.Amount `json:"amount,omitzero"`
 	// KeepsPeriod leaves something of the invoice, whatever is credited: a note over all of it takes the period back.
 	KeepsPeriod bool `json:"keepsPeriod,omitempty"`
+	// Net is the price of the days on the invoice over a change of plan, and NetOf that of all its days, before
+	// discounts and taxes: it can be over days of several periods, at several prices. Zero = all days cost the same.
+	Net   money.Amount `json:"net,omitzero"`
+	NetOf money.Amount `json:"netOf,omitzero"`
 }
 
 // SubscriptionActivated records the start of the first period. At can be in the future.
@@ -114,8 +118,8 @@ type SubscriptionActivated struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	At             time.Time       `json:"at"`
-	// Carried says that it was active in another system, with PaidTimeCarriedOver: it is made in the same moment, so
-	// that no session of it is open here.
+	// Carried says that it was active in another system, where it was paid up to some time: the customer is not new.
+	// It is made in the same moment, so that no session of it is open here.
 	Carried bool `json:"carried,omitempty"`
 }
 
@@ -200,8 +204,12 @@ type PeriodCancelled struct {
 	// UndoneRun is the billing run that was undone and had made the period; absent when something else dropped it. Then
 	// no time passes for the period, and the next one waits for a person or for money.
 	UndoneRun id.BillingRun `json:"undoneRun,omitzero"`
-	NextFrom  time.Time     `json:"nextFrom,omitzero"` // postpaid, undone: start of the next due period
-	At        time.Time     `json:"at"`
+	// NextFrom is the start of the next period after an undo: of each postpaid one, and of a prepaid one where time of
+	// the undone period was given, whose place the next one takes. Zero = the next prepaid one begins as others do.
+	NextFrom time.Time `json:"nextFrom,omitzero"`
+	// Credits are the days of a period that never began on invoices over changes of plan.
+	Credits []DaysCredit `json:"credits,omitempty"`
+	At      time.Time    `json:"at"`
 }
 
 // PeriodReissued records that a corrected invoice is in the place of a period's. The period stays what it is.

@@ -178,7 +178,12 @@ func (c *Call) readBody() error {
 	if c.Request.ContentLength > c.route.BodyLimit {
 		return tooLarge
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.rec().to, c.Request.Body, c.route.BodyLimit))
+	from := http.MaxBytesReader(c.rec().to, c.Request.Body, c.route.BodyLimit)
+	read := io.ReadAll
+	if c.Request.ContentLength > defaultBodyLimit { // holdBody has made room for it
+		read = func(r io.Reader) ([]byte, error) { return readAll(r, c.Request.ContentLength) }
+	}
+	body, err := read(from)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

@@ -28,7 +28,7 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 		return failure.NewMalformed("bad_idempotency_key", "Idempotency-Key must be 1 to 255 visible characters.")
 	}
 	scope := []string{c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path, given[0]}
-	mark, err := s.cfg.Idempotency.Begin(ctx, scope, c.fingerprint())
+	mark, err := s.cfg.Idempotency.Begin(ctx, scope, c.fingerprint()...)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (c *Call) replay(a vault.Answer) {
 }
 
 // fingerprint is query and body: another one under the same key is another request, and is refused.
-func (c *Call) fingerprint() []byte {
-	return append([]byte(c.Request.URL.RawQuery+"\x00"), c.body...)
+func (c *Call) fingerprint() [][]byte {
+	return [][]byte{[]byte(c.Request.URL.RawQuery + "\x00"), c.body}
 }
 
 // validKey reports whether a key has 1 to 255 visible ASCII characters.

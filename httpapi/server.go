@@ -55,6 +55,7 @@ type Server struct {
 	cfg       Config
 	table     *table
 	cursors   cipher.AEAD
+	uploads   uploads
 	metrics   *httpMetrics
 	openAPI   map[Hosts]func() ([]byte, error)     // /openapi.json, made when somebody reads it
 	reference map[Hosts]func() (*reference, error) // /docs, made when somebody reads it
@@ -175,6 +176,11 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := c.checkParameters(); err != nil {
 		return err
 	}
+	leave, err := c.holdBody()
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := c.readBody(); err != nil {
 		return err
 	}

@@ -49,11 +49,8 @@ type fuseOf struct {
 	released bool // today
 }
 
-// Times of a fuse.
-const (
-	fuseDays  = 62              // the usual is the most of a day in these: two months, as with billing runs
-	fuseLooks = 2 * time.Second // how soon the release of a held one is seen
-)
+// fuseLooks is how soon the release of a held fuse is seen.
+const fuseLooks = 2 * time.Second
 
 // of finds the numbers of an organization.
 func (f *Fuse) of(org id.Organization) *fuseOf {
@@ -110,7 +107,7 @@ func (f *Fuse) look(ctx context.Context, org id.Organization, o *fuseOf) error {
 		return err
 	}
 	if fresh {
-		counts, err := f.days(ctx, org, f.kind, today.AddDays(-fuseDays), zone)
+		counts, err := f.days(ctx, org, f.kind, today.AddDays(-events.UsualDays), zone)
 		if err != nil {
 			return err
 		}

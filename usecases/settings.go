@@ -77,7 +77,7 @@ func (s SettingsOf) Today(ctx context.Context, org id.Organization, now time.Tim
 // Zone is the time zone in which an organization's days begin and end. Settings with an unknown zone are never
 // recorded, so a failure means that this machine lacks a zone that another one has.
 func Zone(s events.BillingSettings) (*time.Location, error) {
-	zone, err := time.LoadLocation(s.Timezone)
+	zone, err := calendar.Zone(s.Timezone)
 	if err != nil {
 		return nil, fmt.Errorf("zone of the organization: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -42,15 +41,6 @@ type BatchKind interface {
 	Look(ctx context.Context, of BatchUndoOf, item BatchItem) (string, error)
 	// Undo takes an item back, and does the rest of one that was begun before. It fails as Look does.
 	Undo(ctx context.Context, of BatchUndoOf, item BatchItem, meta commands.Meta) (string, error)
-}
-
-// Refuses reports whether something has decided against a command, so that a repeat would not help.
-func Refuses(err error) bool {
-	switch failure.KindOf(err) {
-	case failure.Conflict, failure.NotFound, failure.Invalid:
-		return failure.CodeOf(err) != "concurrent_change"
-	}
-	return false
 }
 
 // UndoStep is the metadata of a command by which an item is taken back. Its id is new: the states decide what is to be

@@ -149,7 +149,7 @@ func (r *usageRun) add(e events.TopUpAdded) {
 // enter gives the period that counts now. It ends a cap that was reached in another one, and records another end of the
 // same one.
 func (r *usageRun) enter(t commands.CapTerms) (events.CapPeriod, error) {
-	zone, err := time.LoadLocation(t.Timezone)
+	zone, err := calendar.Zone(t.Timezone)
 	if err != nil {
 		return events.CapPeriod{}, fmt.Errorf("zone of the cap: %w", err)
 	}

@@ -74,6 +74,7 @@ type Invoice struct {
 	DueOn          calendar.Date
 	Seq            int               // 1 for the invoice issued first, 0 for a draft
 	Paid           bool              // InvoicePaid was recorded and no InvoiceReopened after it
+	EverPaid       bool              // it was paid once, or the one was in whose place it is
 	Cancelled      bool              // InvoiceCancelled was recorded
 	WroteOff       bool              // InvoiceWrittenOff was recorded
 	Noted          money.Amount      // sum of its credit notes, drafted ones included

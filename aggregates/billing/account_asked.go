@@ -36,6 +36,21 @@ func (s Account) ToRenew(of id.Subscription, lines []money.Amount, rule events.T
 	if len(own) > 0 {
 		return due.Add(s.PaidBefore(own))
 	}
+	return s.ToStart(Gross(lines, rule))
+}
+
+// ToStart is the money after which something of a price begins that no invoice asks for: everything that is owed and
+// then the price, as far as credit is not enough for it. At least zero.
+func (s Account) ToStart(price money.Amount) money.Amount {
+	if s.Currency == price.Currency { // otherwise nothing of the account is for it
+		price = price.Add(s.Owed()).Sub(s.Credit())
+	}
+	price.Minor = max(price.Minor, 0)
+	return price
+}
+
+// Gross is the sum of an invoice with these lines, with the taxes of a rule.
+func Gross(lines []money.Amount, rule events.TaxRule) money.Amount {
 	price := money.Of(0, lines[0].Currency)
 	charged := make([]commands.LineInput, len(lines))
 	for i, line := range lines {
@@ -44,9 +59,15 @@ func (s Account) ToRenew(of id.Subscription, lines []money.Amount, rule events.T
 	if _, _, gross, err := charge(charged, rule, price.Currency); err == nil { // a price beyond all limits has no taxes
 		price = gross
 	}
-	if s.Currency == price.Currency { // otherwise nothing of the account is for it
-		price = price.Add(s.Owed()).Sub(s.Credit())
-	}
-	price.Minor = max(price.Minor, 0)
 	return price
+}
+
+// Asks reports whether an invoice of a subscription waits for money, or for its number.
+func (s Account) Asks(of id.Subscription) bool {
+	for _, inv := range s.Invoices {
+		if inv.SubscriptionID == of && !inv.Order {
+			return true
+		}
+	}
+	return false
 }

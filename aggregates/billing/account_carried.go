@@ -12,7 +12,7 @@ import (
 // decideCarryBalanceOver records the balance once, whatever a repeat says. What was owed is due as an invoice is, and
 // is paid by credit that is there already; what was paid ahead is credit, and pays what is due.
 func decideCarryBalanceOver(s Account, c commands.CarryBalanceOver, now time.Time) ([]events.AccountEvent, error) {
-	debt, credit := commands.CarriedDebt(c.SubscriberID), commands.CarriedCredit(c.SubscriberID)
+	debt, credit := events.CarriedDebt(c.SubscriberID), events.CarriedCredit(c.SubscriberID)
 	_, credited := s.Receipts[credit]
 	if c.Amount.IsZero() || s.knows(debt) || credited || isArchived(s, credit) {
 		return nil, nil

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 )
 
 // carry brings a balance from another system along.
@@ -49,7 +50,7 @@ func TestCarriedBalance_IsVoidedAlthoughItHasNoNumber(t *testing.T) {
 	t.Parallel()
 	l := given(t, carry(500_50))
 	void := commands.VoidInvoice{
-		SubscriberID: subscriber, InvoiceID: commands.CarriedDebt(subscriber), Reason: "the wrong file",
+		SubscriberID: subscriber, InvoiceID: events.CarriedDebt(subscriber), Reason: "the wrong file",
 		ReleaseMoney: true,
 	}
 	l.do(void)

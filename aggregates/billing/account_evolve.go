@@ -32,15 +32,16 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.Voided = with(s.Voided, e.InvoiceID, e.Number)
 	case events.InvoicePaid:
 		inv, _ := s.invoice(e.InvoiceID)
-		inv.Paid, inv.Order = true, false // what was ordered is given: from now on it is owed
+		// what was ordered is given: from now on it is owed
+		inv.Paid, inv.EverPaid, inv.Order = true, true, false
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceCancelled:
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Cancelled = true
-		return s.withInvoice(e.InvoiceID, inv)
+		return s.withInvoice(e.InvoiceID, inv).replaced(inv, e.ReplacedBy)
 	case events.InvoiceReopened:
 		inv, _ := s.invoice(e.InvoiceID)
-		inv.Paid = false
+		inv.Paid, inv.EverPaid = false, true
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceWrittenOff:
 		inv, _ := s.invoice(e.InvoiceID)
@@ -125,6 +126,16 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 	default: // other events are applied by evolveAccount, whose switch is complete
 	}
 	return s
+}
+
+// replaced passes on to a corrected invoice that the wrong one was paid once.
+func (s Account) replaced(wrong Invoice, by id.Invoice) Account {
+	corrected, found := s.invoice(by)
+	if !found || !wrong.EverPaid {
+		return s
+	}
+	corrected.EverPaid = true
+	return s.withInvoice(by, corrected)
 }
 
 // moved allocates unused money of a receipt to a target, or frees it when the amount is negative.

@@ -103,8 +103,12 @@ func voidStray(s Account, invoice id.Invoice, number string, now time.Time) []ev
 }
 
 // decideVoidInvoice voids on a request (Number is empty), or records a granted number whose issue was refused (Number
-// is set).
+// is set). Of a reissued invoice whose money is released, the corrected one is voided: its credit note gives the wrong
+// one back.
 func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]events.AccountEvent, error) {
+	if c.ReleaseMoney {
+		c.InvoiceID = s.InPlaceOf(c.InvoiceID)
+	}
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
 	switch {
@@ -230,9 +234,9 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 
 // DaysShare is the amount that some of the days of an invoiced period would give back: their share of the total without
 // charges, rounded half up, and at most the rest of the invoice. It is nothing for an invoice that the account does not
-// have (any more).
+// have (any more). Of a reissued one it is the share of the corrected one.
 func (s Account) DaysShare(invoice id.Invoice, days, of int) money.Amount {
-	inv, found := s.invoice(invoice)
+	inv, found := s.invoice(s.InPlaceOf(invoice))
 	if !found {
 		return money.Of(0, s.Currency)
 	}
@@ -244,13 +248,16 @@ func (s Account) DaysShare(invoice id.Invoice, days, of int) money.Amount {
 // the invoice: a note over all of it would take the period back.
 func (s Account) Share(c events.DaysCredit) money.Amount {
 	share := s.DaysShare(c.InvoiceID, c.Days, c.Of)
-	inv, found := s.invoice(c.InvoiceID)
+	inv, found := s.invoice(s.InPlaceOf(c.InvoiceID))
 	if !found {
 		return share
 	}
 	left := inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff)
-	if !c.Amount.IsZero() {
+	switch {
+	case !c.Amount.IsZero():
 		share = c.Amount.Min(left)
+	case !c.NetOf.IsZero():
+		share = inv.Total.MulDivRounded(c.Net.Minor, c.NetOf.Minor).Min(left)
 	}
 	if c.KeepsPeriod && share.Cmp(left) >= 0 {
 		share.Minor = max(0, left.Minor-1)
@@ -259,13 +266,13 @@ func (s Account) Share(c events.DaysCredit) money.Amount {
 }
 
 // decideCreditDays drafts a credit note over the share of some days. Where the rest of the invoice is smaller, or
-// nothing, since it was given back or written off already, it takes that.
+// nothing, since it was given back or written off already, it takes that. The days of a reissued invoice are given back
+// by the corrected one: nothing of the wrong one is left.
 func decideCreditDays(s Account, c commands.CreditDays, now time.Time) ([]events.AccountEvent, error) {
+	c.InvoiceID = s.InPlaceOf(c.InvoiceID)
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
-	share := s.Share(events.DaysCredit{
-		InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of, Amount: c.Amount, KeepsPeriod: c.KeepsPeriod,
-	})
+	share := s.Share(c.DaysCredit)
 	if voided || found && inv.Seq > 0 && !share.Positive() {
 		return nil, nil
 	}
@@ -282,7 +289,8 @@ func invoiceNotIssued() error {
 }
 
 // decideIssueCreditNote pays the note's own invoice with the note, in the place of receipts where needed: their money
-// becomes credit. So the end is the same whether the invoice was paid before the note, after it, or not at all.
+// becomes credit. So the end is the same whether the invoice was paid before the note, after it, or not at all. A note
+// that moves money to a corrected invoice waits for that: a draft takes no money, and other debts would have it first.
 func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time) ([]events.AccountEvent, error) {
 	note, drafted := s.Notes[c.CreditNoteID]
 	issued, known := s.Receipts[c.CreditNoteID]
@@ -294,6 +302,9 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	case !drafted:
 		return voidNoteNumber(s, c, now), nil
 	}
+	if corrected, found := s.invoice(s.successor(note.InvoiceID)); found && corrected.Seq == 0 {
+		return nil, invoiceNotIssued()
+	}
 	b := booking{s: s, now: now}
 	b.record(events.CreditNoteIssued{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: note.InvoiceID,
@@ -304,8 +315,7 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 		b.allocate(note.InvoiceID, c.CreditNoteID, amount, false)
 	}
 	b.settle(note.InvoiceID)
-	corrected, _ := b.s.invoice(note.InvoiceID)
-	b.spend(corrected.ReplacedBy, c.CreditNoteID)
+	b.spend(b.s.successor(note.InvoiceID), c.CreditNoteID)
 	b.tellCredit()
 	return b.events(), nil
 }

@@ -47,6 +47,7 @@ type openingInvoice struct {
 	DueOn          calendar.Date     `json:"dueOn"`
 	Seq            int               `json:"seq,omitempty"`
 	Paid           bool              `json:"paid,omitempty"`
+	EverPaid       bool              `json:"everPaid,omitempty"` // absent while Paid says so
 	Cancelled      bool              `json:"cancelled,omitempty"`
 	WroteOff       bool              `json:"wroteOff,omitempty"`
 	Noted          int64             `json:"noted,omitempty"`
@@ -139,6 +140,7 @@ func openingAccount(opening []byte) Account {
 			SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, PeriodFrom: i.PeriodFrom,
 			PeriodTo: i.PeriodTo, Number: i.Number,
 			Total: amount(i.Total), Once: amount(i.Once), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
+			EverPaid:  i.EverPaid || i.Paid,
 			Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: amount(i.Noted), WrittenOff: amount(i.WrittenOff),
 			Recovered: amount(i.Recovered), Waived: i.Waived, ReplacedBy: i.ReplacedBy, Part: i.Part,
 		}
@@ -166,6 +168,7 @@ func closeInvoice(i Invoice) openingInvoice {
 		Total: i.Total.Minor, Once: i.Once.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 		Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: i.Noted.Minor, WrittenOff: i.WrittenOff.Minor,
 		Recovered: i.Recovered.Minor, Waived: i.Waived, ReplacedBy: i.ReplacedBy, Part: i.Part,
+		EverPaid: i.EverPaid && !i.Paid,
 	}
 }
 

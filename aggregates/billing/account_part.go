@@ -9,11 +9,12 @@ import (
 )
 
 // decideSellDays drafts a credit note over the days that the money on an invoice does not pay, once for each invoice.
-// Charges are paid before days. What a day more would need, and the money has not, becomes credit with the note.
+// Of one that was paid before, days may have been used already, so the whole of it stays due. Charges are paid before
+// days. What a day more would need, and the money has not, becomes credit with the note.
 // Source: docs/rules/subscribers.md#partial-payment.
 func decideSellDays(s Account, c commands.SellDays, now time.Time) []events.AccountEvent {
 	inv, open := s.Invoices[c.InvoiceID]
-	if !open || inv.Seq == 0 || inv.Noted.Positive() || inv.WrittenOff.Positive() {
+	if !open || inv.Seq == 0 || inv.EverPaid || inv.Noted.Positive() || inv.WrittenOff.Positive() {
 		return nil
 	}
 	for days := c.Of - 1; days > 0; days-- {

@@ -70,6 +70,36 @@ func (s Account) mayReissue(c commands.ReissueInvoice) error {
 	return nil
 }
 
+// successor is the invoice that takes the place of a wrong one when its credit note is issued: the corrected one, or
+// where that was itself replaced and cancelled before, what took its place. It is zero for an invoice that was not
+// reissued.
+func (s Account) successor(invoice id.Invoice) id.Invoice {
+	inv, _ := s.invoice(invoice)
+	next := inv.ReplacedBy
+	for range len(s.Invoices) + len(s.Settled) { // a chain is not longer
+		inv, _ = s.invoice(next)
+		if !inv.Cancelled || inv.ReplacedBy.IsZero() {
+			break
+		}
+		next = inv.ReplacedBy
+	}
+	return next
+}
+
+// InPlaceOf is the invoice to which belongs what is done about the period of another: the last corrected one, from its
+// draft on, also while the credit note over the wrong one waits for its number. It is the invoice itself where that was
+// not reissued.
+func (s Account) InPlaceOf(invoice id.Invoice) id.Invoice {
+	for range len(s.Invoices) + len(s.Settled) { // a chain is not longer
+		inv, _ := s.invoice(invoice)
+		if inv.ReplacedBy.IsZero() {
+			break
+		}
+		invoice = inv.ReplacedBy
+	}
+	return invoice
+}
+
 // Invoiced is the subscription whose period an invoice is for, and the day on which the invoice is due; zero for one
 // that the account does not have (any more), and for one that is replaced.
 func (s Account) Invoiced(invoice id.Invoice) (id.Subscription, calendar.Date) {

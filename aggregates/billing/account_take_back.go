@@ -10,8 +10,12 @@ import (
 )
 
 // decideTakeBackInvoice voids an invoice on which nothing was paid, drafts included, and drafts a credit note over any
-// other one. Source: docs/rules/billing.md#undo.
+// other one. Where the period is dropped, a reissued one stands for the corrected one. Source:
+// docs/rules/billing.md#undo.
 func decideTakeBackInvoice(s Account, c commands.TakeBackInvoice, now time.Time) ([]events.AccountEvent, error) {
+	if c.Dropped { // nobody has the period of the corrected one
+		c.InvoiceID = s.InPlaceOf(c.InvoiceID)
+	}
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
 	switch {

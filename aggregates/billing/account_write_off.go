@@ -13,11 +13,27 @@ import (
 // toLoss is the written-off part of an invoice as a target.
 func toLoss(invoice id.Invoice) Target { return Target{events.ForWriteOff, id.As[id.Any](invoice)} }
 
-// givenUp is how much of an invoice can be written off: what is due and no drafted credit note will cover.
-func (s Account) givenUp(invoice id.Invoice) money.Amount {
-	inv := s.Invoices[invoice]
-	drafted := inv.Noted.Sub(s.returned(invoice))
-	return inv.Due.Sub(drafted.Min(inv.Due))
+// debt is how much of an invoice can be written off.
+type debt struct {
+	invoice id.Invoice
+	most    money.Amount
+}
+
+// debts lists what can be written off, by due date: what is due now and still is when all drafted credit notes have
+// their numbers. The money that they free can pay other invoices, too, a corrected one first.
+func (s Account) debts(now time.Time) (list []debt, sum money.Amount) {
+	sum = money.Of(0, s.Currency)
+	later := s
+	if len(s.Notes) > 0 {
+		later = s.Numbered(now)
+	}
+	for _, invoice := range s.byDueDate() {
+		if still, open := later.Invoices[invoice]; open {
+			most := s.Invoices[invoice].Due.Min(still.Due)
+			list, sum = append(list, debt{invoice, most}), sum.Add(most)
+		}
+	}
+	return list, sum
 }
 
 // lost is the written-off part of an invoice that money can still recover: nothing of an invoice whose period never
@@ -41,10 +57,7 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
 		return nil, commands.ErrCurrencyMismatch(s.Currency)
 	}
-	order, most := s.byDueDate(), money.Of(0, s.Currency)
-	for _, invoice := range order {
-		most = most.Add(s.givenUp(invoice))
-	}
+	owed, most := s.debts(now)
 	amount := c.Amount
 	if amount.IsZero() {
 		amount = most
@@ -57,9 +70,9 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, WriteOffID: c.WriteOffID, Amount: amount,
 		Reason: personal.Of(c.Reason), At: now,
 	})
-	for _, invoice := range order {
-		if part := amount.Min(b.s.givenUp(invoice)); part.Positive() {
-			b.allocate(invoice, c.WriteOffID, part, false)
+	for _, d := range owed {
+		if part := amount.Min(d.most); part.Positive() {
+			b.allocate(d.invoice, c.WriteOffID, part, false)
 			amount = amount.Sub(part)
 		}
 	}

@@ -166,15 +166,17 @@ func (b *booking) settle(invoice id.Invoice) {
 }
 
 // cancels is the event of an invoice that credit notes cover. With one in its place it says if the money that it frees
-// pays that.
+// pays that. One that was given back or given up meanwhile takes no place: nobody pays for the period.
 func (b *booking) cancels(invoice id.Invoice) events.InvoiceCancelled {
 	inv, _ := b.s.invoice(invoice)
 	e := events.InvoiceCancelled{
 		SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
 		At: b.now,
 	}
-	if corrected, found := b.s.invoice(inv.ReplacedBy); found {
-		e.ReplacedBy, e.Covered = inv.ReplacedBy, corrected.Due.Cmp(b.s.Credit()) <= 0
+	place := b.s.successor(invoice)
+	if corrected, found := b.s.invoice(place); found && !corrected.Cancelled && !corrected.WroteOff {
+		enough := corrected.Due.Cmp(b.s.Credit()) <= 0
+		e.ReplacedBy, e.Covered = place, enough && !corrected.WrittenOff.Positive()
 	}
 	return e
 }

@@ -67,4 +67,4 @@ func decideFuse(s Fuse, c commands.FuseCommand, now time.Time) ([]events.FuseEve
 }
 
 // FuseLimit is how many of a kind may happen on a day when a number is usual, as with billing runs.
-func FuseLimit(usual int) int { return fuseTimes * max(usual, fuseFloor) }
+func FuseLimit(usual int) int { return max(fuseTimes*usual, fuseLeast) }

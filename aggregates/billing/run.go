@@ -48,7 +48,7 @@ type Run struct {
 // with many times their usual number, which everybody can look through.
 const (
 	fuseTimes = 3
-	fuseFloor = 30
+	fuseLeast = 90 // so many are never held
 )
 
 // Blows reports whether so many invoices in one run are so far above the usual that a person has to look first.

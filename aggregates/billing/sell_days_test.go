@@ -104,3 +104,26 @@ func TestSellDays_OfAnInvoiceThatIsNotOpenAreNone(t *testing.T) {
 	given(t, draft(1, 3000, 20), issue(1), credit(1, 1500), creditDays(2, 1, 5)).then(sellDays())
 	given(t, draft(2, 3000, 20), issue(2), credit(1, 1500)).then(sellDays())
 }
+
+// TestSellDays_OfAnInvoiceThatWasPaidBeforeAreNone: its days may be used, and so may those of the one in its place.
+func TestSellDays_OfAnInvoiceThatWasPaidBeforeAreNone(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 3000, 20), issue(1), credit(1, 3000), withdraw(1), credit(2, 100))
+	l.then(sellDays())
+	l.stands(2900, 0)
+	l.closed()
+	l.then(sellDays())
+	whole := given(t, draft(1, 3000, 20), issue(1), credit(1, 3000))
+	whole.closed()
+	whole.do(withdraw(1))
+	whole.do(credit(2, 100))
+	whole.then(sellDays())
+
+	corrected := given(t, draft(1, 3000, 20), issue(1), credit(1, 3000), reissue(1, 2, 3600), issue(2), issueNote(2))
+	sell := sellDays()
+	sell.InvoiceID = invoiceID(2)
+	corrected.stands(600, 0)
+	corrected.then(sell)
+	corrected.closed()
+	corrected.then(sell)
+}

@@ -71,7 +71,7 @@ func (s Topology) Refuses(device, upstream id.Device) error {
 	if upstream.IsZero() || !s.Leads(upstream, device) {
 		return nil
 	}
-	return failure.NewInvalid("upstream_cycle",
+	return failure.New(failure.Invalid, "upstream_cycle",
 		"A router cannot stand behind itself, nor behind one that stands behind it.")
 }
 

@@ -93,7 +93,8 @@ func decidePreview(s Compensation, c commands.PreviewCompensation, now time.Time
 	case c.To.After(now):
 		return nil, commands.ErrCompensationNotOver()
 	case len(c.Items) == 0:
-		return nil, failure.NewInvalid("compensation_empty", "No customer was to have service there at that time.")
+		return nil, failure.New(failure.Invalid, "compensation_empty",
+			"No customer was to have service there at that time.")
 	}
 	parts := slices.Collect(slices.Chunk(c.Items, compensationPart))
 	made := []events.CompensationEvent{events.CompensationPreviewed{

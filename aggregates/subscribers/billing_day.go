@@ -42,9 +42,11 @@ func (s Subscription) paidByBillingDay(
 	if p.Mode == events.Prepaid && late.From.Before(late.To) {
 		paid.WithoutAccess = notServed(late, served)
 		of := s.days(p, place)
-		if days := min(of, daysWithout(late, served, s.zone())); days > 0 {
+		without := func(in Span) int { return daysWithout(in, served, s.zone()) }
+		if days := min(of, without(late)); days > 0 {
 			paid.Credits = []events.DaysCredit{{InvoiceID: p.InvoiceID, Days: days, Of: of}}
 		}
+		paid.Credits = s.withUpgrades(paid.Credits, at, clipped(late, place), without)
 	}
 	return s.extendedBy(at, paid)
 }
@@ -78,16 +80,14 @@ func (s Subscription) days(p Period, place Span) int {
 	if p.Of > 0 {
 		return p.Of
 	}
-	count := s.daysIn(place)
-	if p.BillingDay > 0 {
-		return count
-	}
+	asSold := place
 	for _, g := range s.Gaps {
-		if in := (Span{latest(g.From, place.From), earliest(g.To, place.To)}); in.From.Before(in.To) {
-			count -= s.daysIn(in)
+		if p.BillingDay == 0 {
+			inside := Span{latest(g.From, place.From), g.To}.until(place.To)
+			asSold.To = asSold.To.Add(-inside)
 		}
 	}
-	return count
+	return s.daysIn(asSold)
 }
 
 // daysIn counts the local days from the beginning of a span, inclusive, to the day of its end, exclusive.
@@ -96,19 +96,32 @@ func (s Subscription) daysIn(in Span) int {
 	return calendar.DaysBetween(calendar.On(in.From, zone), calendar.On(in.To, zone))
 }
 
+// halfDay is from where on a part of 24 hours counts as a day of a pause.
+const halfDay = 12 * time.Hour
+
 // pausedDays are the days of a pause in the periods that end on a fixed billing day and are owed or paid: an
-// anniversary gives the time back instead. The day of the resumption is used.
+// anniversary gives the time back instead. The day of the resumption is used. The day on which the pause begins counts
+// when the pause as a whole is as long as its days, rounded: a few minutes around midnight are no day.
+// Source: docs/rules/billing.md#billing-day.
 func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 	var list []events.DaysCredit
+	length := int((pause.To.Sub(pause.From) + halfDay) / (2 * halfDay))
+	used := max(0, s.daysIn(pause)-length)
+	count := func(in Span) int {
+		if in.From.Equal(pause.From) {
+			return s.daysIn(in) - used
+		}
+		return s.daysIn(in)
+	}
 	for i, place := range s.Course().Places {
-		p := s.Periods[i]
-		in := Span{latest(place.From, pause.From), earliest(place.To, pause.To)}
-		if p.BillingDay == 0 || !p.takesTime() || p.State == PeriodCancelled || !in.From.Before(in.To) {
+		p, in := s.Periods[i], clipped(place, pause)
+		if p.BillingDay == 0 || !p.takesTime() || !in.From.Before(in.To) {
 			continue
 		}
-		if days := s.daysIn(in); days > 0 {
+		if days := count(in); days > 0 && p.State != PeriodCancelled {
 			list = append(list, events.DaysCredit{InvoiceID: p.InvoiceID, Days: days, Of: s.days(p, place)})
 		}
+		list = s.withUpgrades(list, i, in, count)
 	}
 	return list
 }
@@ -119,14 +132,15 @@ func (s Subscription) daysLeft(now time.Time) []events.DaysCredit {
 	var list []events.DaysCredit
 	end := s.running(now)
 	for i, place := range s.Course().Places {
-		p := s.Periods[i]
-		if p.Mode != events.Postpaid || p.Unit.Short() || p.State == PeriodCancelled || !end.Before(place.To) {
+		p, left := s.Periods[i], Span{latest(end, place.From), place.To}
+		if p.Mode != events.Postpaid || p.Unit.Short() || !end.Before(place.To) {
 			continue
 		}
 		of := s.days(p, place)
-		if days := min(of, s.daysIn(Span{latest(end, place.From), place.To})); days > 0 {
+		if days := min(of, s.daysIn(left)); days > 0 && p.State != PeriodCancelled {
 			list = append(list, events.DaysCredit{InvoiceID: p.InvoiceID, Days: days, Of: of})
 		}
+		list = s.withUpgrades(list, i, left, s.daysIn)
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
 // Suspension is the time since which a customer is cut off and not billed. The zero value is none.
@@ -26,20 +27,42 @@ func decideSuspendBilling(s Subscription, c commands.SuspendBilling) []events.Su
 	if s.State != Active || s.Terms.Mode != events.Postpaid || by == events.BillAll || !s.Suspended.IsZero() {
 		return nil
 	}
-	var made []events.SubscriptionEvent
-	for next := s; ; {
-		begun := decidePeriodDue(next, commands.MakePeriodDue{}, c.At)
-		if len(begun) == 0 {
-			break
-		}
-		for _, e := range begun {
-			next = evolveSubscription(next, e)
-		}
-		made = append(made, begun...)
-	}
+	_, made := s.begun(commands.MakePeriodDue{}, c.At)
 	return append(made, events.BillingSuspended{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, By: by, At: c.At,
 	})
+}
+
+// begun makes the postpaid periods due that have begun before an instant, where their billing run is late, held or
+// taken back; asked tells what the last of these needs. It gives the subscription afterwards. Whatever counts the days
+// of the present period needs it first.
+func (s Subscription) begun(
+	asked commands.MakePeriodDue, at time.Time,
+) (next Subscription, made []events.SubscriptionEvent) {
+	if s.Terms.Mode != events.Postpaid || s.State != Active {
+		return s, nil
+	}
+	for next = s; ; {
+		due := decidePeriodDue(next, asked, at)
+		if len(due) == 0 {
+			return next, made
+		}
+		for _, e := range due {
+			next = evolveSubscription(next, e)
+		}
+		made = append(made, due...)
+	}
+}
+
+// caughtUp is begun for a change that a person asks for. It fails while a period that has begun waits for its run to be
+// asked for again: whoever took that back is to say under which price it is billed. Fails: period_undone.
+func (s Subscription) caughtUp(now time.Time) (Subscription, []events.SubscriptionEvent, error) {
+	if _, waits := s.begun(commands.MakePeriodDue{Received: true}, now); !s.Undone.IsZero() && len(waits) > 0 {
+		return s, nil, failure.NewConflict("period_undone",
+			"The invoice of the present period was taken back with its billing run. Ask for that run again first.")
+	}
+	next, made := s.begun(commands.MakePeriodDue{}, now)
+	return next, made, nil
 }
 
 // billingResumed ends the suspension of billing; there is no event without one. The time since the cut is a gap under

@@ -6,6 +6,18 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
+// servedElsewhere marks the beginning of a subscription that begins anew here, though it was served in another system:
+// that of a postpaid one whose paid time was over there.
+func servedElsewhere(made []events.SubscriptionEvent, elsewhere bool) []events.SubscriptionEvent {
+	for i, e := range made {
+		if activated, begins := e.(events.SubscriptionActivated); begins {
+			activated.Carried = elsewhere
+			made[i] = activated
+		}
+	}
+	return made
+}
+
 // carriedOver makes the events of a new subscription whose customer has paid in another system; nil when nothing of it
 // counts. The subscription is active, since its customer had service before. The next period continues the paid time.
 // A prepaid one is due at once when the paid time is over, or ends so soon that its invoice would be there already; a

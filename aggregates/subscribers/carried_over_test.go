@@ -85,6 +85,13 @@ func TestPaidTime_OfAPostpaidCustomerPutsOffTheFirstInvoice(t *testing.T) {
 	if period, ok := list[len(list)-1].(events.PeriodDue); !ok || !period.From.Equal(now) {
 		t.Errorf("a debt of before is invoiced again: %v", names(list))
 	}
+	if begins, ok := list[len(list)-2].(events.SubscriptionActivated); !ok || !begins.Carried {
+		t.Errorf("whoever was served elsewhere counts as new: %v", names(list))
+	}
+	made = decidertest.For(t, aggregate(), now).When(create(events.Postpaid)).ThenEvents()
+	if begins, ok := made[len(made)-2].(events.SubscriptionActivated); !ok || begins.Carried {
+		t.Errorf("a new customer counts as taken over: %v", names(made))
+	}
 }
 
 func TestPaidTime_LeadsToTheBillingDay(t *testing.T) {

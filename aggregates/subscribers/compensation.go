@@ -125,6 +125,7 @@ func decideCompensate(
 // lostTime is how much of a period was without service.
 type lostTime struct {
 	at   int // index of the period
+	in   Span
 	time time.Duration
 }
 
@@ -136,21 +137,26 @@ func (s Subscription) lost(in Span) (list []lostTime) {
 	in.To = earliest(in.To, s.running(in.To))
 	for i, place := range s.Course().Places {
 		p := s.Periods[i]
-		part := Span{latest(place.From, in.From), earliest(place.To, in.To)}
+		part := clipped(place, in)
 		if place.IsZero() || p.State == PeriodCancelled || !part.From.Before(part.To) {
 			continue
 		}
-		length := part.To.Sub(part.From)
-		for _, g := range s.Gaps {
-			if gap := (Span{latest(g.From, part.From), earliest(g.To, part.To)}); gap.From.Before(gap.To) {
-				length -= gap.To.Sub(gap.From)
-			}
-		}
-		if length > 0 {
-			list = append(list, lostTime{i, length})
+		if length := s.outsideGaps(part); length > 0 {
+			list = append(list, lostTime{i, part, length})
 		}
 	}
 	return list
+}
+
+// outsideGaps is the length of a span without the gaps in it.
+func (s Subscription) outsideGaps(in Span) time.Duration {
+	length := in.To.Sub(in.From)
+	for _, g := range s.Gaps {
+		if gap := clipped(g, in); gap.From.Before(gap.To) {
+			length -= gap.To.Sub(gap.From)
+		}
+	}
+	return length
 }
 
 // daysOf is a time in days: each 24 hours that have begun count as a day.
@@ -184,25 +190,26 @@ func (s Subscription) givenTime(
 // newest one. None of them has all the days of its period, because a note over a whole invoice takes the period back.
 func (s Subscription) givenMoney(give events.CompensationGive, lost []lostTime) (list []events.DaysCredit) {
 	places := s.Course().Places
-	credit := func(at, days int) {
-		p := s.Periods[at]
-		of := s.days(p, places[at])
-		if days = min(days, of-1); days > 0 {
+	credit := func(l lostTime, count func(Span) int) {
+		p := s.Periods[l.at]
+		of := s.days(p, places[l.at])
+		if days := min(count(l.in), of-1); days > 0 {
 			list = append(list, events.DaysCredit{InvoiceID: p.InvoiceID, Days: days, Of: of, KeepsPeriod: true})
 		}
+		list = s.withUpgrades(list, l.at, l.in, count)
 	}
-	newest := lost[len(lost)-1].at
+	newest := lost[len(lost)-1]
 	switch {
 	case !give.Money.IsZero():
 		return []events.DaysCredit{{
-			InvoiceID: s.Periods[newest].InvoiceID, Days: 1, Of: 1, Amount: give.Money, KeepsPeriod: true,
+			InvoiceID: s.Periods[newest.at].InvoiceID, Days: 1, Of: 1, Amount: give.Money, KeepsPeriod: true,
 		}}
 	case give.Proportional:
 		for _, l := range lost {
-			credit(l.at, daysOf(l.time))
+			credit(l, func(in Span) int { return daysOf(s.outsideGaps(in)) })
 		}
 	default:
-		credit(newest, give.Days)
+		credit(newest, func(Span) int { return give.Days })
 	}
 	return list
 }

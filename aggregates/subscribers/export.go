@@ -14,8 +14,9 @@ import (
 func Exports() aggregates.Definition[Export, commands.ExportCommand, events.ExportEvent] {
 	return aggregates.Definition[Export, commands.ExportCommand, events.ExportEvent]{
 		Category: commands.ExportCategory, Missing: commands.ErrNoExport, Evolve: evolveExport, Decide: decideExport,
-		Owner:    func(s Export) id.Organization { return s.Owner },
-		Commands: []commands.ExportCommand{commands.AskExport{}, commands.FinishExport{}, commands.FetchExport{}},
+		Owner: func(s Export) id.Organization { return s.Owner },
+		Commands: []commands.ExportCommand{commands.AskExport{}, commands.FinishExport{}, commands.FailExport{},
+			commands.FetchExport{}},
 	}
 }
 
@@ -27,6 +28,7 @@ type Export struct {
 	Parts   int // 0 = it is not finished
 	Bytes   int64
 	EndsAt  time.Time // from when on it is no longer kept
+	Failed  bool      // it could not be made
 }
 
 // evolveExport applies one recorded event.
@@ -35,7 +37,9 @@ func evolveExport(s Export, e events.ExportEvent) Export {
 	case events.ExportAsked:
 		return Export{ID: e.ExportID, Owner: e.OrgID, AskedAt: e.At}
 	case events.ExportFinished:
-		s.Parts, s.Bytes, s.EndsAt = e.Parts, e.Bytes, e.EndsAt
+		s.Parts, s.Bytes, s.EndsAt, s.Failed = e.Parts, e.Bytes, e.EndsAt, false
+	case events.ExportFailed:
+		s.Failed = true
 	case events.ExportFetched:
 	}
 	return s
@@ -61,8 +65,15 @@ func decideExport(s Export, c commands.ExportCommand, now time.Time) ([]events.E
 		return []events.ExportEvent{events.ExportFinished{
 			ExportID: s.ID, OrgID: s.Owner, Parts: c.Parts, Bytes: c.Bytes, EndsAt: c.EndsAt, At: now,
 		}}, nil
+	case commands.FailExport:
+		if s.Parts > 0 || s.Failed {
+			return nil, nil
+		}
+		return []events.ExportEvent{events.ExportFailed{ExportID: s.ID, OrgID: s.Owner, Code: c.Code, At: now}}, nil
 	case commands.FetchExport:
 		switch {
+		case s.Failed:
+			return nil, failure.NewConflict("export_failed", "The export could not be made. Ask for a new one.")
 		case s.Parts == 0:
 			return nil, failure.NewConflict("export_not_ready", "The export is not finished yet.")
 		case !now.Before(s.EndsAt):

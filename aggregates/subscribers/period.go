@@ -46,6 +46,8 @@ type Period struct {
 	Price money.Amount
 	// Undone says that the period was cancelled by the undo of a billing run: no time passes for it.
 	Undone bool
+	// Used says that time of an undone prepaid period was given. The next period takes its place.
+	Used bool
 	// Begins is set when the period does not continue the one before it. A prepaid period gets it at its first payment
 	// and keeps it when the payment is withdrawn, because later periods follow from there. A postpaid period always has
 	// it. Zero = it continues.
@@ -59,8 +61,10 @@ type Period struct {
 	// end later: the days in them are credited instead.
 	BillingDay int
 	// Days is the length of a part of a period, in local days; 0 = a whole period. Of are the days of the whole one
-	// where the part was bought by a partial payment; 0 = it is a part of a billing month.
+	// where the part was bought by a partial payment; 0 = the part itself was invoiced.
 	Days, Of int
+	// Upgrades have the costs of changes of plan for its days, the oldest first.
+	Upgrades []Upgrade
 	// Fixed is the place of an old postpaid period that still waits for money while those around it are no longer kept.
 	// Zero = the place is computed.
 	Fixed Span
@@ -130,14 +134,14 @@ func (c *Course) add(p Period, gaps []Span, grants []Grant, zone *time.Location)
 	}
 	from, to := c.End, p.Unit.After(c.End, c.Anchor, zone)
 	switch {
-	case p.Of > 0:
+	case p.Days > 0:
 		to = c.End.In(zone).AddDate(0, 0, p.Days).UTC()
 	case p.KeepsTime && !c.Begun.IsZero():
 		to = p.Unit.Next(c.End, c.Anchor, c.Begun, zone)
 	}
 	c.End = granted(from, stretched(from, to, gaps), grants, zone)
 	switch {
-	case p.Of > 0 || !c.End.Equal(to):
+	case p.Days > 0 || !c.End.Equal(to):
 		c.Anchor, c.Begun = anchorAt(c.End, c.Anchor, zone), c.End
 	case p.Unit == calendar.Hour:
 		c.Begun = c.End

@@ -37,6 +37,7 @@ type PlanChange struct {
 	Lines       []events.PlanChangeLine // what it costs for periods that are invoiced
 	DueAt       time.Time               // of the invoice over the lines; zero without one
 	Replaced    []id.Invoice            // unpaid ones that invoices of the new plan take the place of
+	Due         []events.PeriodDue      // whose invoices the change makes, the oldest first
 	// Preview names all of the above, and changes with each of it.
 	Preview string
 	made    []events.SubscriptionEvent
@@ -46,7 +47,7 @@ type PlanChange struct {
 func (s Subscription) planned(e events.SubscriptionEvent) Subscription {
 	switch e := e.(type) {
 	case events.SubscriptionPlanChanged:
-		s = s.told(e.At)
+		s = s.told(e.At).upgraded(e)
 		s.Moved = s.movedBy(e)
 		s.PlanID, s.PlanVersion, s.Terms, s.Planned = e.PlanID, e.PlanVersion, e.Terms, PlannedChange{}
 		s.Changes++
@@ -104,10 +105,20 @@ func (s Subscription) PlanChange(to commands.NewPlan, now time.Time) (PlanChange
 	case s.State == Paused:
 		return PlanChange{}, failure.NewConflict("subscription_paused",
 			"This subscription is paused. Resume it before you change its plan.")
+	case s.Suspended.stops():
+		return PlanChange{}, failure.NewConflict("billing_suspended", "This customer is cut off, and the time without "+
+			"service is not billed. Change the plan when there is service again.")
 	case !s.alike(to.Terms):
 		return PlanChange{}, commands.ErrPlanNotAlike()
 	case s.has(to) && s.Planned.IsZero():
 		return PlanChange{}, failure.NewConflict("plan_unchanged", "The subscription has this plan.")
+	}
+	var begun []events.SubscriptionEvent
+	if !s.has(to) || s.plannedTaken() {
+		var err error
+		if s, begun, err = s.caughtUp(now); err != nil {
+			return PlanChange{}, err
+		}
 	}
 	today := calendar.On(now, s.zone())
 	change := PlanChange{
@@ -115,12 +126,13 @@ func (s Subscription) PlanChange(to commands.NewPlan, now time.Time) (PlanChange
 	}
 	next, cancels := s.withoutUnpaid(&change, s.has(to), now)
 	var made events.SubscriptionEvent
-	paid := !s.Planned.IsZero() && s.lastTaken() >= s.Planned.FromOrdinal
-	switch {
+	switch paid := s.plannedTaken(); {
 	case paid && (!change.AtOnce || !inPlace(s.Planned.Terms, to.Terms)):
 		return PlanChange{}, errPlannedPaid()
 	case s.has(to) && !paid:
 		made = next.unplanned(now)
+	case next.waitsAgain():
+		return PlanChange{}, errTakenBack()
 	case change.AtOnce:
 		made = next.atOnce(&change, to, now)
 	default:
@@ -128,9 +140,26 @@ func (s Subscription) PlanChange(to commands.NewPlan, now time.Time) (PlanChange
 		change.EffectiveAt = planned.EffectiveAt
 		made = planned
 	}
-	change.made = next.remade(cancels, made, now)
+	change.made = append(begun, next.remade(cancels, made, now)...)
+	for _, e := range change.made {
+		if due, ok := e.(events.PeriodDue); ok {
+			change.Due = append(change.Due, due)
+		}
+	}
 	change.Preview = change.name(s, to, today)
 	return change, nil
+}
+
+// errTakenBack refuses another plan while a period waits again for its money: it would be paid at the price of the plan
+// that is left, and served under the other one.
+func errTakenBack() error {
+	return failure.NewConflict("payment_taken_back", "A payment of this subscription was taken back, and its period "+
+		"waits for it. Take the payment again, or give the invoice back, before you change the plan.")
+}
+
+// waitsAgain reports whether a prepaid period whose payment was taken back waits for it.
+func (s Subscription) waitsAgain() bool {
+	return slices.ContainsFunc(s.Periods, func(p Period) bool { return p.Mode == events.Prepaid && p.withdrawn() })
 }
 
 // remade is a change after unpaid periods were cancelled, with the period that takes their place.
@@ -199,6 +228,11 @@ func (s Subscription) lastTaken() int {
 	return 0
 }
 
+// plannedTaken reports whether a period of the plan that was chosen for later is paid or served.
+func (s Subscription) plannedTaken() bool {
+	return !s.Planned.IsZero() && s.lastTaken() >= s.Planned.FromOrdinal
+}
+
 // alike reports whether the subscription can have the terms.
 func (s Subscription) alike(t events.PlanTerms) bool {
 	return t.Mode == s.Terms.Mode && t.Kind == s.Terms.Kind && t.Price.Currency == s.Terms.Price.Currency
@@ -212,9 +246,9 @@ func (s Subscription) has(p commands.NewPlan) bool {
 // served reports whether time that is paid, or owed at its end, lies after an instant.
 func (s Subscription) served(now time.Time) bool {
 	if s.Terms.Mode == events.Prepaid {
-		return s.PaidUntil().After(now)
+		return s.PaidUntil().After(s.running(now))
 	}
-	return s.State == Active && s.Course().End.After(now)
+	return s.State == Active && s.Course().End.After(s.running(now))
 }
 
 // inPlace reports whether terms can take the place of others within a period: they are billed alike by weeks or months,
@@ -227,12 +261,12 @@ func inPlace(old, t events.PlanTerms) bool {
 func (s Subscription) changeLines(t events.PlanTerms, now time.Time) (lines []events.PlanChangeLine) {
 	zone := s.zone()
 	today := calendar.On(now, zone)
-	add := func(place Span, of int, price money.Amount) {
+	add := func(ordinal int, place Span, most, of int, price money.Amount) {
 		first, end := calendar.On(place.From, zone), calendar.On(place.To, zone)
 		if first.Before(today) {
 			first = today
 		}
-		days := min(calendar.DaysBetween(first, end), of)
+		days := min(calendar.DaysBetween(first, end), most)
 		if days <= 0 {
 			return
 		}
@@ -241,7 +275,7 @@ func (s Subscription) changeLines(t events.PlanTerms, now time.Time) (lines []ev
 			price money.Amount
 		}{{s.Terms.Name, price.Neg()}, {t.Name, t.Price}} {
 			lines = append(lines, events.PlanChangeLine{
-				PlanName: side.name, From: first, To: end.AddDays(-1), Days: days, Of: of,
+				Ordinal: ordinal, PlanName: side.name, From: first, To: end.AddDays(-1), Days: days, Of: of,
 				Amount: side.price.MulDivRounded(int64(days), int64(of)),
 			})
 		}
@@ -250,7 +284,8 @@ func (s Subscription) changeLines(t events.PlanTerms, now time.Time) (lines []ev
 	if s.Base.PaidUntil.After(now) { // paid in another system, or in periods that are no longer kept
 		day := min(calendar.On(s.Base.PaidUntil, zone).Day, commands.MaxBillingDay)
 		month := calendar.BillingMonthAt(now, day, zone)
-		add(Span{now, s.Base.PaidUntil}, month.Days(), s.Terms.Price)
+		left := Span{now, s.Base.PaidUntil}
+		add(0, left, s.daysIn(left), month.Days(), s.Terms.Price) // it can be many months
 	}
 	for i, p := range s.Periods {
 		place := course.Places[i]
@@ -261,7 +296,7 @@ func (s Subscription) changeLines(t events.PlanTerms, now time.Time) (lines []ev
 		if p.BillingDay > 0 {
 			of = calendar.BillingMonthAt(place.From, p.BillingDay, zone).Days()
 		}
-		add(place, of, p.price(s.Terms))
+		add(p.Ordinal, place, of, of, p.price(s.Terms))
 	}
 	return lines
 }
@@ -314,7 +349,7 @@ func (s Subscription) plans(to commands.NewPlan, now time.Time) events.PlanChang
 	}
 }
 
-// dropped makes the event that drops the planned change.
+// unplanned makes the event that drops the planned change.
 func (s Subscription) unplanned(now time.Time) events.PlanChangeDropped {
 	return events.PlanChangeDropped{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, PlanID: s.PlanID, PlanVersion: s.PlanVersion,
@@ -323,14 +358,14 @@ func (s Subscription) unplanned(now time.Time) events.PlanChangeDropped {
 }
 
 // endsBefore is when the time of the periods before an ordinal is over: for prepaid the paid time. It is false while
-// one of them waits for its first payment.
+// one of them waits for its money, the first time or again.
 func (s Subscription) endsBefore(ordinal int) (time.Time, bool) {
 	before := s
 	before.Periods = nil
 	for _, p := range s.Periods {
 		if p.Ordinal < ordinal {
 			before.Periods = append(before.Periods, p)
-			if p.Mode == events.Prepaid && p.State == PeriodDue {
+			if p.Mode == events.Prepaid && p.open() {
 				return time.Time{}, false
 			}
 		}
@@ -344,6 +379,10 @@ func (s Subscription) endsBefore(ordinal int) (time.Time, bool) {
 
 // name is the digest of a change on a day.
 func (c PlanChange) name(s Subscription, to commands.NewPlan, today calendar.Date) string {
+	var net []money.Amount
+	for _, due := range c.Due {
+		net = append(net, due.Net())
+	}
 	text, err := json.Marshal(struct {
 		Subscription id.Subscription
 		Changes      int
@@ -354,7 +393,8 @@ func (c PlanChange) name(s Subscription, to commands.NewPlan, today calendar.Dat
 		EffectiveAt  time.Time
 		Lines        []events.PlanChangeLine
 		Replaced     []id.Invoice
-	}{s.ID, s.Changes, today, to.PlanID, to.Version, c.AtOnce, c.EffectiveAt.UTC(), c.Lines, c.Replaced})
+		Due          []money.Amount
+	}{s.ID, s.Changes, today, to.PlanID, to.Version, c.AtOnce, c.EffectiveAt.UTC(), c.Lines, c.Replaced, net})
 	if err != nil {
 		panic(fmt.Sprintf("subscribers: name a change of subscription %s: %v", s.ID, err)) // no field can fail
 	}
@@ -376,9 +416,20 @@ func decideChangePlan(s Subscription, c commands.ChangePlan, now time.Time) ([]e
 	return change.made, nil
 }
 
-// decideMovePlan plans the change for the next period that is not invoiced; where no time is paid and nothing waits for
-// money, it is at once.
+// decideMovePlan moves a subscription to a version of its plan. Periods that have begun are due before, at their price;
+// one that waits for its run to be asked for again has that of the version, which may be why it was taken back.
 func decideMovePlan(s Subscription, c commands.MovePlan, now time.Time) ([]events.SubscriptionEvent, error) {
+	next, begun := s.begun(commands.MakePeriodDue{}, now)
+	made, err := next.move(c, now)
+	if len(made) == 0 {
+		return nil, err
+	}
+	return append(begun, made...), nil
+}
+
+// move plans the change for the next period that is not invoiced; where no time is paid and nothing waits for money, it
+// is at once.
+func (s Subscription) move(c commands.MovePlan, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch {
 	case s.State == Ended || s.PlanID != c.PlanID || s.has(c.NewPlan) && s.Planned.IsZero():
 		return nil, nil
@@ -386,7 +437,7 @@ func decideMovePlan(s Subscription, c commands.MovePlan, now time.Time) ([]event
 		return nil, nil
 	case !s.alike(c.Terms):
 		return nil, commands.ErrPlanNotAlike()
-	case !s.Planned.IsZero() && s.lastTaken() >= s.Planned.FromOrdinal:
+	case s.plannedTaken():
 		return nil, errPlannedPaid()
 	case s.has(c.NewPlan):
 		return []events.SubscriptionEvent{s.unplanned(now)}, nil
@@ -400,9 +451,10 @@ func decideMovePlan(s Subscription, c commands.MovePlan, now time.Time) ([]event
 	return []events.SubscriptionEvent{planned}, nil
 }
 
-// decideApplyChange changes the service as planned, or tells when that will be.
+// decideApplyChange changes the service as planned, or tells when that will be. While the time of the present period
+// stands still it does neither.
 func decideApplyChange(s Subscription, now time.Time) []events.SubscriptionEvent {
-	if s.Planned.IsZero() || s.State == Ended || s.State == Paused {
+	if s.Planned.IsZero() || s.State == Ended || s.State == Paused || s.Suspended.stops() {
 		return nil
 	}
 	at, known := s.endsBefore(s.Planned.FromOrdinal)

@@ -66,8 +66,11 @@ func TestChangePlan_AnUpgradeIsAtOnceAndKeepsWhatIsPaid(t *testing.T) {
 	}
 	day := func(d int) calendar.Date { return calendar.Date{Year: 2026, Month: time.February, Day: d} }
 	want := []events.PlanChangeLine{
-		{PlanName: "Home 10", From: day(14), To: day(27), Days: 14, Of: 28, Amount: money.Major(-750, money.KES)},
-		{PlanName: "fast", From: day(14), To: day(27), Days: 14, Of: 28, Amount: money.Major(1250, money.KES)},
+		{PlanName: "Home 10", Amount: money.Major(-750, money.KES)},
+		{PlanName: "fast", Amount: money.Major(1250, money.KES)},
+	}
+	for i := range want {
+		want[i].Ordinal, want[i].From, want[i].To, want[i].Days, want[i].Of = 1, day(14), day(27), 14, 28
 	}
 	if len(changed.Lines) != 2 || changed.Lines[0] != want[0] || changed.Lines[1] != want[1] {
 		t.Errorf("lines %+v", changed.Lines)
@@ -125,7 +128,8 @@ func TestChangePlan_AnUnpaidInvoiceIsReplaced(t *testing.T) {
 		due := dueOf(t, made)
 		dropped, _ := made[0].(events.PeriodCancelled)
 		if len(change.Replaced) != 1 || change.Replaced[0] != second || dropped.InvoiceID != second ||
-			!dropped.NeverBegan || due.InvoiceID != third || due.Terms.Price != to.Terms.Price {
+			!dropped.NeverBegan || due.InvoiceID != third || due.Terms.Price != to.Terms.Price ||
+			len(change.Due) != 1 || change.Due[0].Net() != to.Terms.Price {
 			t.Errorf("%s: %+v", code, made)
 		}
 	}
@@ -208,10 +212,112 @@ func TestApplyPlanChange_ComesWhenTheTimeBeforeItIsOver(t *testing.T) {
 		t.Fatalf("made %+v", made)
 	}
 	s.At(until).When(apply).ThenNothing()
-	s.When(commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: first, Reason: "reversed"}).ThenEvents()
-	made = s.When(apply).ThenEvents() // no time is paid any more
+	s.When(withdraw(first)).ThenEvents()
+	made = s.When(apply).ThenEvents() // the time before it can be paid again
+	if moved, ok := made[0].(events.PlanChangeMoved); !ok || !moved.EffectiveAt.IsZero() {
+		t.Fatalf("made %+v", made)
+	}
+	s.When(paid(first, until)).ThenEvents()
+	made = s.When(apply).ThenEvents()
+	if moved, ok := made[0].(events.PlanChangeMoved); !ok || !moved.EffectiveAt.Equal(s.State().PaidUntil()) {
+		t.Fatalf("made %+v", made)
+	}
+	s.When(withdraw(first)).ThenEvents()
+	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: first}).ThenEvents()
+	made = s.When(apply).ThenEvents() // no time is paid any more, and none waits
 	if _, ok := made[0].(events.SubscriptionPlanChanged); !ok {
 		t.Errorf("made %+v", made)
+	}
+}
+
+// A month that was begun is paid again at the price that it had, so no dearer plan may come in between.
+func TestChangePlan_WaitsWhileAPaymentIsTakenBack(t *testing.T) {
+	t.Parallel()
+	at := local(time.February, 1, 9)
+	for code, price := range map[string]int64{"fast": 15000, "small": 800} {
+		s := paidMonth(t)
+		s.At(at).When(withdraw(first)).ThenEvents()
+		_, err := s.State().PlanChange(sold(code, price, events.Prepaid), at)
+		fails(t, err, "payment_taken_back")
+		s.When(paid(first, at)).ThenEvents()
+		if change := look(t, s, sold(code, price, events.Prepaid), at); change.AtOnce && len(change.Lines) != 2 {
+			t.Errorf("%s: %+v", code, change)
+		}
+	}
+	s := paidMonth(t) // the payment of a month is taken back after the next one was paid
+	s.At(local(time.February, 26, 9)).When(due).ThenEvents()
+	s.When(paid(second, local(time.February, 26, 9))).ThenEvents()
+	s.When(withdraw(first)).ThenEvents()
+	_, err := s.State().PlanChange(sold("fast", 15000, events.Prepaid), local(time.February, 26, 9))
+	fails(t, err, "payment_taken_back")
+	s = paidMonth(t) // what was planned before can be dropped
+	changes(t, s, sold("small", 800, events.Prepaid), at)
+	s.At(at).When(withdraw(first)).ThenEvents()
+	present := commands.NewPlan{PlanID: plan, Version: 1, Terms: terms(events.Prepaid)}
+	if _, made := changes(t, s, present, at); len(made) != 1 {
+		t.Errorf("made %+v", made)
+	}
+}
+
+// Cut off since 10 February, 18 of 28 days are left whenever service comes back.
+func TestChangePlan_WaitsWhileTheDaysOfACutAreNotBilled(t *testing.T) {
+	t.Parallel()
+	s, apply := suspends(t, events.BillUsedDays, 0), commands.ApplyPlanChange{SubscriptionID: subscription}
+	changes(t, s, sold("small", 100, events.Postpaid), noon(2, 5))
+	s.At(noon(2, 10)).When(cut(noon(2, 10))).ThenEvents()
+	for _, at := range []time.Time{noon(2, 27), noon(3, 5)} {
+		_, err := s.State().PlanChange(sold("fast", 15000, events.Postpaid), at)
+		fails(t, err, "billing_suspended")
+		s.At(at).When(apply).ThenNothing()
+	}
+	s.When(servedAgain(noon(3, 5))).ThenEvents()
+	made := s.When(apply).ThenEvents()
+	if moved, ok := made[0].(events.PlanChangeMoved); !ok || !moved.EffectiveAt.Equal(s.State().Course().End) {
+		t.Errorf("made %+v", made)
+	}
+	if change := look(t, s, sold("fast", 15000, events.Postpaid), noon(3, 5)); len(change.Lines) != 2 ||
+		change.Lines[1].Days != 18 {
+		t.Errorf("change %+v", change)
+	}
+}
+
+// A move during a cut comes with the next period, since days of the present one are left.
+func TestMovePlan_WaitsWhileTheDaysOfACutAreNotBilled(t *testing.T) {
+	t.Parallel()
+	s := suspends(t, events.BillUsedDays, 0)
+	s.When(cut(noon(2, 10))).ThenEvents()
+	newer := commands.NewPlan{PlanID: plan, Version: 2, Terms: terms(events.Postpaid)}
+	newer.Terms.Price = money.Major(1800, money.KES)
+	made := s.At(noon(3, 5)).When(commands.MovePlan{
+		SubscriptionID: subscription, NewPlan: newer, MoveID: id.Derive[id.PlanMove]("test", "move"),
+	}).ThenEvents()
+	if _, ok := made[0].(events.PlanChangePlanned); !ok || len(made) != 1 {
+		t.Errorf("made %+v", made)
+	}
+}
+
+// A year was paid elsewhere, from 31 January on: an upgrade on its first day costs 365 days at 28 days a month.
+func TestChangePlan_AllDaysPaidElsewhereCount(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, aggregate(), now).When(paidElsewhere(events.Prepaid, now.AddDate(1, 0, 0)))
+	s.ThenEvents()
+	change := look(t, s, sold("fast", 4500, events.Prepaid), now.Add(time.Hour))
+	if len(change.Lines) != 2 || change.Lines[1].Days != 365 ||
+		change.Lines[1].Amount != money.Major(4500, money.KES).MulDivRounded(365, int64(change.Lines[1].Of)) {
+		t.Errorf("lines %+v", change.Lines)
+	}
+}
+
+// A month that never began is replaced by one of the new plan, also when it was paid before.
+func TestChangePlan_ReplacesAMonthThatWasPaidAheadAndTakenBack(t *testing.T) {
+	t.Parallel()
+	s, at := paidMonth(t), local(time.February, 26, 9)
+	s.At(at).When(due).ThenEvents()
+	s.When(paid(second, at)).ThenEvents()
+	s.When(withdraw(second)).ThenEvents()
+	change := look(t, s, sold("fast", 15000, events.Prepaid), at)
+	if len(change.Replaced) != 1 || change.Replaced[0] != second || len(change.Lines) != 2 {
+		t.Errorf("change %+v", change)
 	}
 }
 

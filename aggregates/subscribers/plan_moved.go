@@ -54,6 +54,9 @@ func decideUndoMove(s Subscription, c commands.UndoPlanMove, now time.Time) ([]e
 		return nil, commands.ErrPlanMoveBegan()
 	}
 	next, cancels := s.withoutUnpaid(&PlanChange{}, false, now)
+	if next.waitsAgain() {
+		return nil, errTakenBack()
+	}
 	changed := next.changed(s.Moved.Before, now)
 	changed.UndoneMove = c.MoveID
 	return next.remade(cancels, changed, now), nil

@@ -107,7 +107,9 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 		return []events.SubscriberEvent{events.SubscriberBlocked{SubscriberID: s.ID, Reason: personal.Of(c.Reason)}},
 			nil
 	case commands.RemoveSubscriber:
-		return []events.SubscriberEvent{events.SubscriberForgotten{SubscriberID: s.ID, Reason: c.Reason}}, nil
+		return []events.SubscriberEvent{
+			events.SubscriberForgotten{SubscriberID: s.ID, Reason: c.Reason, Undone: true},
+		}, nil
 	case commands.UnblockSubscriber:
 		if !s.Blocked {
 			return nil, nil
@@ -125,7 +127,7 @@ func decideRegister(s Subscriber, c commands.RegisterSubscriber, now time.Time) 
 	}
 	return []events.SubscriberEvent{events.SubscriberRegistered{
 		SubscriberID: c.SubscriberID, OrgID: c.OrgID, AccountNumber: c.AccountNumber, Currency: c.Currency,
-		Details: c.Details, RegisteredAt: now,
+		Details: c.Details, ImportRow: c.ImportRow, RegisteredAt: now,
 	}}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
@@ -85,7 +86,7 @@ type Subscription struct {
 	// no longer remembered.
 	Compensated      []Compensated
 	CompensatedUntil time.Time
-	// UnservedSince is as in events.SubscriptionExtended.
+	// UnservedSince is as in events.SubscriptionExtended. An undo that took given time back counts as a withdrawal.
 	UnservedSince time.Time
 	Latest        time.Time // the latest instant that an event told
 	// Dropped is when the newest change was that a period was cancelled; zero = it was another one.
@@ -200,6 +201,7 @@ func (s Subscription) became(invoice id.Invoice, ordinal int, edit func(*Period)
 func (s Subscription) cancelled(e events.PeriodCancelled) Subscription {
 	s = s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
 		p.State, p.Undone = PeriodCancelled, !e.UndoneRun.IsZero()
+		p.Used = p.Undone && p.Mode == events.Prepaid && !e.NextFrom.IsZero()
 	})
 	if s.UnservedSince, s.Dropped = e.UnservedSince, e.At; !e.UndoneRun.IsZero() {
 		s.Undone = e.UndoneRun
@@ -272,11 +274,7 @@ func (s Subscription) Open() []id.Invoice {
 // zone is the time zone of the periods; UTC for a name that is unknown here. The name was checked when the organization
 // chose it.
 func (s Subscription) zone() *time.Location {
-	zone, err := time.LoadLocation(s.Timezone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
+	return calendar.ZoneOrUTC(s.Timezone)
 }
 
 // ownerSubscription: a subscription belongs to one organization for ever.

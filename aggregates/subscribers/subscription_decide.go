@@ -121,13 +121,13 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	if c.Terms.Mode == events.Postpaid && starts.After(now) {
 		return made, nil
 	}
-	return append(made, due(s, now)...), nil
+	return append(made, servedElsewhere(due(s, now), !c.PaidUntil.IsZero())...), nil
 }
 
 // decidePeriodDue makes the next period due. It gives no event while the subscription is ended or paused, while a
 // prepaid period waits for money, or before the present postpaid period ends; asked for a day, nor before the period
-// becomes due on it; nor while a customer is cut off who is not billed for that. What an undo took back waits for a
-// person or for money.
+// becomes due on it; nor while a customer is cut off who is not billed for that. A prepaid period after one that was
+// dropped waits for its day or for credit, and what an undo took back for a person or for money.
 func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
 	if !s.Undone.IsZero() && (c.Received || c.Again && c.RunID == s.Undone) {
 		s.Undone, s.Dropped = id.BillingRun{}, time.Time{}
@@ -141,6 +141,8 @@ func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []
 		if !s.dueOn(c.On, now) {
 			return nil
 		}
+	case c.Rang && !s.comes():
+		return nil
 	case s.Terms.Mode == events.Postpaid && (s.Course().End.After(now) || s.StartsAt.After(now)):
 		return nil
 	}
@@ -166,7 +168,7 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 	if terms.Mode == events.Prepaid {
 		period.DueAt = latest(now, s.StartsAt, course.PaidUntil)
 		if terms.AnchorDay > 0 {
-			period = s.byBillingDay(period, period.DueAt)
+			period = s.byBillingDay(period, s.partFrom(period.DueAt))
 		}
 		return []events.SubscriptionEvent{s.withExtras(period)}
 	}
@@ -235,7 +237,7 @@ func decideExtend(
 // paid time, and the start of service.
 func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []events.SubscriptionEvent {
 	next := evolveSubscription(s, paid)
-	if slices.ContainsFunc(next.Periods, Period.withdrawn) {
+	if next.owesTime() {
 		paid.UnservedSince = latest(s.UnservedSince, s.running(paid.PaidAt))
 	}
 	after := next.Course()
@@ -255,9 +257,9 @@ func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []eve
 
 // begins is the instant at which paid time begins anew with the first payment of a prepaid period: the payment on the
 // subscription's own clock, not before the service. It is zero when the payment continues paid time. A payment that was
-// withdrawn before instants of withdrawals were recorded counts as none.
+// withdrawn before instants of withdrawals were recorded counts as none. A period that retakes a place begins there.
 func (s Subscription) begins(p Period, before Course, paidAt time.Time) time.Time {
-	first := p.State == PeriodDue || s.UnservedSince.IsZero()
+	first := !s.retakes(s.find(p.InvoiceID)) && (p.State == PeriodDue || s.UnservedSince.IsZero())
 	begins := latest(s.running(paidAt), s.StartsAt)
 	if p.Mode != events.Prepaid || p.BillingDay > 0 || !first || !begins.After(before.PaidUntil) {
 		return time.Time{}
@@ -328,11 +330,11 @@ func (s Subscription) running(at time.Time) time.Time {
 }
 
 // stopped is the new UnservedSince after a period lost its payment now. When the customer was without service already
-// for want of an earlier one, the time since then counts too. left are the periods afterwards.
-func (s Subscription) stopped(before Course, left []Period, now time.Time) time.Time {
+// for want of an earlier one, the time since then counts too. next is the subscription afterwards.
+func (s Subscription) stopped(before Course, next Subscription, now time.Time) time.Time {
 	at := s.running(now)
 	switch {
-	case !slices.ContainsFunc(left, Period.withdrawn):
+	case !next.owesTime():
 		return time.Time{}
 	case s.UnservedSince.IsZero():
 		return at
@@ -344,13 +346,24 @@ func (s Subscription) stopped(before Course, left []Period, now time.Time) time.
 func (p Period) withdrawn() bool { return p.State == PeriodWithdrawn }
 
 // neverServed reports whether the period at an index is prepaid and waits for money, and no time of it was ever given:
-// it was never paid, or its payment was taken back before its time came. Time that was given belongs to the paid
-// periods first, and then to the withdrawn ones in their order.
+// it was never paid, or its payment was taken back before its time came. One that retakes a place counts as one whose
+// payment was taken back. Time that was given belongs to the paid periods first, and then to the withdrawn ones in
+// their order.
 func (s Subscription) neverServed(at int, now time.Time) bool {
 	p := s.Periods[at]
-	if p.Mode != events.Prepaid || p.State != PeriodWithdrawn {
+	if p.Mode != events.Prepaid || !s.paidOnce(at) {
 		return p.Mode == events.Prepaid && p.State == PeriodDue
 	}
+	over := s.stopsAt(now)
+	asPaid := s.paidBefore(at)
+	before := asPaid.given(over)
+	asPaid.Periods[at].State = PeriodPaid
+	return asPaid.given(over) <= before
+}
+
+// stopsAt is the instant from which time counts as not served, or now: service ended, or waits for money that was taken
+// back.
+func (s Subscription) stopsAt(now time.Time) time.Time {
 	over := s.running(now)
 	if s.State == Ended {
 		over = earliest(over, cmp.Or(s.EndedAt, over))
@@ -358,16 +371,18 @@ func (s Subscription) neverServed(at int, now time.Time) bool {
 	if !s.UnservedSince.IsZero() {
 		over = earliest(over, latest(s.UnservedSince, s.PaidUntil()))
 	}
-	asPaid := s
-	asPaid.Periods = slices.Clone(s.Periods)
+	return over
+}
+
+// paidBefore is the subscription as it would be if the withdrawn periods before the one at an index were paid.
+func (s Subscription) paidBefore(at int) Subscription {
+	s.Periods = slices.Clone(s.Periods)
 	for i := range at {
-		if asPaid.Periods[i].withdrawn() {
-			asPaid.Periods[i].State = PeriodPaid
+		if s.Periods[i].withdrawn() {
+			s.Periods[i].State = PeriodPaid
 		}
 	}
-	before := asPaid.given(over)
-	asPaid.Periods[at].State = PeriodPaid
-	return asPaid.given(over) <= before
+	return s
 }
 
 // given is how much time the paid periods gave up to an instant, without the gaps.
@@ -399,7 +414,7 @@ func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([
 	before, next := s.Course(), evolveSubscription(s, withdrawn)
 	after := next.Course()
 	withdrawn.PaidUntil, withdrawn.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
-	withdrawn.UnservedSince = s.stopped(before, next.Periods, now)
+	withdrawn.UnservedSince = s.stopped(before, next, now)
 	made := []events.SubscriptionEvent{withdrawn}
 	if next = evolveSubscription(s, withdrawn); s.State == Ended && next.neverServed(at, now) {
 		made = append(made, next.withCharges(cancelled(next, at, now)))
@@ -425,10 +440,14 @@ func (s Subscription) withCharges(dropped events.PeriodCancelled) events.PeriodC
 // cancelled makes the event that drops the period at an index.
 func cancelled(s Subscription, at int, now time.Time) events.PeriodCancelled {
 	p := s.Periods[at]
-	return s.dropped(events.PeriodCancelled{
+	event := events.PeriodCancelled{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
 		NeverBegan: s.neverServed(at, now), At: now,
-	}, now)
+	}
+	if event.NeverBegan {
+		event.Credits = s.allUpgrades(at)
+	}
+	return s.dropped(event, now)
 }
 
 // dropped completes the event by what follows from it.
@@ -436,7 +455,7 @@ func (s Subscription) dropped(event events.PeriodCancelled, now time.Time) event
 	before, next := s.Course(), evolveSubscription(s, event)
 	after := next.Course()
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
-	event.UnservedSince = s.stopped(before, next.Periods, now)
+	event.UnservedSince = s.stopped(before, next, now)
 	return event
 }
 
@@ -450,17 +469,18 @@ func decideExpire(s Subscription, now time.Time) []events.SubscriptionEvent {
 
 // decideEnd ends the subscription. A prepaid period that never began is cancelled, because paying it would give no
 // service. One whose payment was withdrawn after its service had begun stays due. Charges that no period has are
-// invoiced, unless there never was service.
+// invoiced, unless there never was service. Time that was used and is on no invoice is due before.
 func decideEnd(s Subscription, reason string, now time.Time) []events.SubscriptionEvent {
 	if s.State == Ended {
 		return nil
 	}
 	served := s.State != Pending
-	made := []events.SubscriptionEvent{events.SubscriptionEnded{
+	s, made := s.unbilled(now)
+	ended := events.SubscriptionEnded{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(reason), Credits: s.daysLeft(now),
 		At: now,
-	}}
-	s = evolveSubscription(s, made[0])
+	}
+	s, made = evolveSubscription(s, ended), append(made, ended)
 	for at := range s.Periods {
 		if s.neverServed(at, now) {
 			event := cancelled(s, at, now)

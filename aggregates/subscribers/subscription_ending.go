@@ -1,28 +1,114 @@
 package subscribers
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
+// LatePeriod tells how much an end leaves to pay of a period whose invoice it makes, without taxes on top.
+type LatePeriod struct {
+	PlanName string
+	Amount   money.Amount
+}
+
 // Ending lists the invoices of the periods that an end of the subscription at an instant would cancel, the oldest
-// first, the days of other periods that it would give back, and the charges that it would invoice. It asks the decision
-// itself, so that a preview cannot differ from what the command does.
+// first, the days of other periods that it would give back, and the charges and late periods that it would invoice. It
+// asks the decision itself, so that a preview cannot differ from what the command does.
 func (s Subscription) Ending(
 	at time.Time,
-) (never []id.Invoice, unused []events.DaysCredit, charges []events.PeriodExtra) {
-	for _, e := range decideEnd(s, "", at) {
+) (never []id.Invoice, unused []events.DaysCredit, charges []events.PeriodExtra, late []LatePeriod) {
+	made := decideEnd(s, "", at)
+	for _, e := range made {
 		switch e := e.(type) {
 		case events.PeriodCancelled:
-			never = append(never, e.InvoiceID)
+			never, unused = append(never, e.InvoiceID), append(unused, e.Credits...)
 		case events.SubscriptionEnded:
-			unused = e.Credits
+			unused = append(unused, e.Credits...)
 		case events.ChargesDue:
 			charges = e.Charges
-		default: // an end makes no other event
+		default: // late periods are asked for below, when the days that are given back are known
 		}
 	}
-	return never, unused, charges
+	for _, e := range made {
+		if due, ok := e.(events.PeriodDue); ok {
+			late = append(late, LatePeriod{due.PlanName, leftOf(due, unused)})
+		}
+	}
+	return never, unused, charges, late
+}
+
+// leftOf is the price of a period without the days of it that are given back; charges are whole.
+func leftOf(due events.PeriodDue, unused []events.DaysCredit) money.Amount {
+	left, byDays := due.Net(), due.Net()
+	for _, x := range due.Extras {
+		if x.Kind == events.ChargeExtra {
+			byDays = byDays.Sub(x.Amount)
+		}
+	}
+	for _, c := range unused {
+		if c.InvoiceID == due.InvoiceID {
+			left = left.Sub(byDays.MulDivRounded(int64(c.Days), int64(c.Of)))
+		}
+	}
+	return left
+}
+
+// unbilled makes due what was used and is on no invoice, and gives the subscription afterwards: postpaid periods that
+// have begun, and of a prepaid one that an undo took back the used days. Nobody could ask for it after an end.
+// Source: docs/rules/subscribers.md#periods-that-are-not-invoiced-yet.
+func (s Subscription) unbilled(now time.Time) (next Subscription, made []events.SubscriptionEvent) {
+	if s.Terms.Mode == events.Postpaid {
+		return s.begun(commands.MakePeriodDue{Received: true}, now)
+	}
+	if !s.retakes(len(s.Periods)) {
+		return s, nil
+	}
+	for _, e := range due(s, now) {
+		if period, ok := e.(events.PeriodDue); ok {
+			if period = s.used(period, now); !period.InvoiceID.IsZero() {
+				return evolveSubscription(s, period), []events.SubscriptionEvent{period}
+			}
+		}
+	}
+	return s, nil
+}
+
+// used is the part of a period that retakes its place of which time was given: the days up to the one on which that
+// stopped, without it. The zero value is none of them. An hour or a day that has begun is whole.
+func (s Subscription) used(period events.PeriodDue, now time.Time) events.PeriodDue {
+	place, next := s.placed(period)
+	over := next.stopsAt(now)
+	switch {
+	case !place.From.Before(over):
+		return events.PeriodDue{}
+	case period.Terms.Period.Short() || !over.Before(place.To):
+		return period
+	}
+	of := next.days(next.Periods[len(next.Periods)-1], place)
+	days := of - min(of, s.daysIn(Span{over, place.To}))
+	switch days {
+	case 0:
+		return events.PeriodDue{}
+	case of:
+		return period
+	}
+	period.Part = events.PartPeriod{Days: days, Of: cmp.Or(period.Part.Of, of)}
+	period.Charge = period.Part.Share(period.Terms.Price)
+	place, _ = s.placed(period)
+	period.From, period.To = place.From, place.To
+	return s.withExtras(period)
+}
+
+// placed tells where the next period lies once it is paid, and gives the subscription with it.
+func (s Subscription) placed(period events.PeriodDue) (Span, Subscription) {
+	next := evolveSubscription(s, period)
+	at := len(next.Periods) - 1
+	paid := next.paidBefore(at)
+	paid.Periods[at].State = PeriodPaid
+	return paid.Course().Places[at], next
 }

@@ -122,8 +122,11 @@ type openingPeriod struct {
 	Days       int          `json:"days,omitempty"`
 	Of         int          `json:"of,omitempty"`
 	Undone     bool         `json:"undone,omitempty"`
+	Used       bool         `json:"used,omitempty"`
 	Fixed      openingSpan  `json:"fixed,omitzero"`
 	Price      money.Amount `json:"price,omitzero"` // absent = that of the subscription's terms
+
+	Upgrades []openingUpgrade `json:"upgrades,omitempty"`
 }
 
 // openingSuspension is the durable form of Suspension. Names of fields never change.
@@ -195,7 +198,11 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 func (s Subscription) closePeriod(p Period) openingPeriod {
 	o := openingPeriod{
 		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, BillingDay: p.BillingDay,
-		Days: p.Days, Of: p.Of, Undone: p.Undone, Fixed: openingSpan(p.Fixed), Price: p.Price,
+		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Fixed: openingSpan(p.Fixed),
+		Price: p.Price,
+	}
+	for _, u := range p.Upgrades {
+		o.Upgrades = append(o.Upgrades, openingUpgrade(u))
 	}
 	if p.InvoiceID != s.invoiceOf(p.Ordinal) {
 		o.InvoiceID = p.InvoiceID
@@ -243,7 +250,10 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
 			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, BillingDay: p.BillingDay,
-			Days: p.Days, Of: p.Of, Undone: p.Undone, Fixed: Span(p.Fixed), Price: p.Price,
+			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Fixed: Span(p.Fixed), Price: p.Price,
+		}
+		for _, u := range p.Upgrades {
+			read.Upgrades = append(read.Upgrades, Upgrade(u))
 		}
 		if read.InvoiceID.IsZero() {
 			read.InvoiceID = s.invoiceOf(p.Ordinal)

@@ -10,13 +10,18 @@ import (
 )
 
 // decidePause pauses an active subscription; a paused one gives no event. The pause takes the place of a suspension of
-// billing.
+// billing. Periods that have begun are due, so that their days in the pause are given back.
 func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch s.State {
 	case Paused:
 		return nil, nil
 	case Active:
-		return append(s.billingResumed(now), events.SubscriptionPaused{
+		next, made, err := s.caughtUp(now)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, next.billingResumed(now)...)
+		return append(made, events.SubscriptionPaused{
 			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
 		}), nil
 	}

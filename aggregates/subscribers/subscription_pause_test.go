@@ -136,3 +136,64 @@ func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 		}
 	})
 }
+
+// TestBillingDay_APauseHasAtMostTheDaysOfItsLength, in days of 24 hours, rounded: a pause of less than half a day gives
+// none, however often it is repeated, and none is longer than its dates.
+func TestBillingDay_APauseHasAtMostTheDaysOfItsLength(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from, to time.Time
+		days     int
+	}{
+		"two minutes":             {local(2, 9, 24).Add(-time.Minute), local(2, 10, 0).Add(time.Minute), 0},
+		"less than half a day":    {local(2, 9, 13), local(2, 10, 0).Add(59 * time.Minute), 0},
+		"half a day":              {local(2, 9, 13), local(2, 10, 1), 1},
+		"a whole day without one": {local(2, 9, 0), local(2, 9, 23), 0},
+		"a day and two minutes":   {local(2, 9, 24).Add(-time.Minute), local(2, 11, 0).Add(time.Minute), 1},
+		"ten days":                {local(2, 10, 9), local(2, 20, 18), 10},
+		"ten shorter days":        {local(2, 10, 18), local(2, 20, 9), 10},
+		"ten days less half":      {local(2, 10, 22), local(2, 20, 9), 9},
+		"over the month's end":    {local(2, 27, 22), local(3, 1, 9), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := suspends(t, "", 1)
+			s.At(local(2, 1, 12)).When(due).ThenEvents()
+			want := credits(second, c.days, 28)
+			if c.days == 0 {
+				want = nil
+			}
+			sameCredits(t, pausedOnce(t, s, c.from, c.to), want)
+		})
+	}
+	t.Run("each midnight", func(t *testing.T) {
+		t.Parallel()
+		s := suspends(t, "", 1)
+		s.At(local(2, 1, 12)).When(due).ThenEvents()
+		for d := 1; d < 28; d++ {
+			at := local(2, d, 23).Add(59 * time.Minute)
+			sameCredits(t, pausedOnce(t, s, at, at.Add(2*time.Minute)), nil)
+		}
+	})
+}
+
+// TestEnd_ShortPausesAreNoDaysOfTheMonth of an anniversary plan, which gives their minutes back: the share of a day is
+// that of the whole month.
+func TestEnd_ShortPausesAreNoDaysOfTheMonth(t *testing.T) {
+	t.Parallel()
+	s, period := running(t, create(events.Postpaid))
+	for d := 1; d < 26; d++ {
+		at := local(2, d, 23).Add(59 * time.Minute)
+		pausedOnce(t, s, at, at.Add(2*time.Minute))
+	}
+	_, unused, _, _ := s.State().Ending(local(2, 26, 12))
+	sameCredits(t, unused, credits(period.InvoiceID, 2, 28))
+}
+
+// pausedOnce pauses and resumes, and gives the days that are credited for it.
+func pausedOnce(t *testing.T, s *scenario, from, to time.Time) []events.DaysCredit {
+	t.Helper()
+	s.At(from).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "x"}).ThenEvents()
+	made := s.At(to).When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "x"}).ThenEvents()
+	return made[0].(events.SubscriptionResumed).Credits
+}

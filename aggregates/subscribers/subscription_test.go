@@ -208,6 +208,41 @@ func TestCancelPeriod_AVoidedInvoiceFreesTheNextPeriod(t *testing.T) {
 	}
 }
 
+// docs/rules/billing.md#billing-runs: a prepaid period whose invoice was taken back is not made again by itself.
+func TestMakePeriodDue_ADroppedDayComesAgainByCreditAndNotByItsTimer(t *testing.T) {
+	t.Parallel()
+	daily := create(events.Prepaid)
+	daily.Terms.Period = calendar.Day
+	s, _ := running(t, daily)
+	rings := commands.MakePeriodDue{SubscriptionID: subscription, Rang: true}
+	s.At(s.State().PaidUntil().Add(-2 * time.Hour))
+	dropped := dueOf(t, s.When(rings).ThenEvents())
+	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: dropped.InvoiceID}).ThenEvents()
+	s.At(s.State().PaidUntil())
+	s.When(rings).ThenNothing()
+	s.When(commands.MakePeriodDue{
+		SubscriptionID: subscription, On: calendar.On(s.State().PaidUntil(), time.UTC).AddDays(1),
+	}).ThenNothing()
+	dueOf(t, s.When(commands.MakePeriodDue{SubscriptionID: subscription}).ThenEvents())
+}
+
+// One that is dropped before its time is due at its time, and a postpaid one always is.
+func TestMakePeriodDue_TheTimerBringsWhatIsStillToCome(t *testing.T) {
+	t.Parallel()
+	rings := commands.MakePeriodDue{SubscriptionID: subscription, Rang: true}
+	for _, mode := range []events.BillingMode{events.Prepaid, events.Postpaid} {
+		daily := create(mode)
+		daily.Terms.Period = calendar.Day
+		s, is := running(t, daily)
+		if mode == events.Prepaid {
+			is = dueOf(t, s.When(commands.MakePeriodDue{SubscriptionID: subscription}).ThenEvents())
+		}
+		s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: is.InvoiceID}).ThenEvents()
+		s.At(now.Add(day))
+		dueOf(t, s.When(rings).ThenEvents())
+	}
+}
+
 func TestEnd_NothingIsDueAfterwards(t *testing.T) {
 	t.Parallel()
 	s := prepaid(t).When(commands.EndSubscription{SubscriptionID: subscription, Reason: "moved"})

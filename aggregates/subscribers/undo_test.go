@@ -91,3 +91,129 @@ func TestTakeBackCompensation_UnusedDaysGoAndTheTimeCanBeCompensatedAgain(t *tes
 	back.CompensationID = two.CompensationID
 	s.When(back).ThenFails("compensation_used")
 }
+
+// usedMonth is a prepaid customer whose second month, from 28 February to 31 March, is paid.
+func usedMonth(t *testing.T) *scenario {
+	t.Helper()
+	s := paidMonth(t)
+	s.At(noon(2, 25)).When(commands.MakePeriodDue{
+		SubscriptionID: subscription, On: calendar.Date{Year: 2026, Month: time.February, Day: 25}, RunID: wrong,
+	}).ThenEvents()
+	s.When(paid(second, noon(2, 25))).ThenEvents()
+	return s
+}
+
+// again makes what was undone due again.
+var again = commands.MakePeriodDue{
+	SubscriptionID: subscription, On: calendar.Date{Year: 2026, Month: time.February, Day: 25}, RunID: wrong,
+	Again: true,
+}
+
+// billedAgain undoes the second month, and bills and pays it again after a while.
+func billedAgain(t *testing.T, s *scenario, undone time.Time, after time.Duration) time.Time {
+	t.Helper()
+	s.At(undone).When(undoes(subscription, second)).ThenEvents()
+	if got := s.State().PaidUntil(); !got.Equal(noon(2, 28)) {
+		t.Errorf("undone: paid until %s", got)
+	}
+	s.SurvivesClosing()
+	s.At(undone.Add(after)).When(again).ThenEvents()
+	s.SurvivesClosing()
+	s.When(paid(third, undone.Add(after))).ThenEvents()
+	return s.State().PaidUntil()
+}
+
+// TestUndoPeriod_AUsedMonthIsBilledAgainInItsPlace: what was used of it is paid by the invoice that is made again. The
+// customer gets the time that was not served in between.
+func TestUndoPeriod_AUsedMonthIsBilledAgainInItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		undone time.Time
+		after  time.Duration
+		until  time.Time
+	}{
+		"at once":              {noon(3, 22), 0, noon(3, 31)},
+		"after two days":       {noon(3, 22), 2 * day, noon(4, 2)},
+		"when it was over":     {noon(4, 5), 2 * day, noon(3, 31)},
+		"before it began":      {noon(2, 26), 0, noon(3, 31)},
+		"never used, paid now": {noon(2, 26), 10 * day, noon(4, 8)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := billedAgain(t, usedMonth(t), c.undone, c.after); !got.Equal(c.until) {
+				t.Errorf("paid until %s, want %s", got, c.until)
+			}
+		})
+	}
+	t.Run("undone twice", func(t *testing.T) {
+		t.Parallel()
+		s := usedMonth(t)
+		s.At(noon(3, 22)).When(undoes(subscription, second)).ThenEvents()
+		s.When(again).ThenEvents()
+		s.When(undoes(subscription, third)).ThenEvents()
+		s.When(again).ThenEvents()
+		s.When(paid(commands.PeriodInvoice(subscription, 4), noon(3, 22))).ThenEvents()
+		if got := s.State().PaidUntil(); !got.Equal(noon(3, 31)) {
+			t.Errorf("paid until %s", got)
+		}
+		next := paid(commands.PeriodInvoice(subscription, 5), noon(4, 10))
+		s.At(noon(4, 10)).When(due).ThenEvents()
+		s.When(next).ThenEvents()
+		if got := s.State().PaidUntil(); !got.Equal(noon(5, 10)) {
+			t.Errorf("the next month is paid until %s", got)
+		}
+	})
+	t.Run("its payment was taken back before", func(t *testing.T) {
+		t.Parallel()
+		s := usedMonth(t)
+		s.At(noon(3, 20)).When(withdraw(second)).ThenEvents()
+		if got := billedAgain(t, s, noon(3, 22), 0); !got.Equal(noon(4, 2)) {
+			t.Errorf("paid until %s", got)
+		}
+	})
+	t.Run("it began with its payment", func(t *testing.T) {
+		t.Parallel()
+		s := paidMonth(t)
+		s.At(noon(3, 3)).When(due).ThenEvents()
+		s.When(paid(second, noon(3, 3))).ThenEvents()
+		if got := billedAgain(t, s, noon(3, 22), 0); !got.Equal(noon(4, 3)) {
+			t.Errorf("paid until %s", got)
+		}
+	})
+}
+
+// TestUndoPeriod_AUsedMonthWithABillingDayIsBilledWholeAgain, and the days between the undo and the payment are
+// credited.
+func TestUndoPeriod_AUsedMonthWithABillingDayIsBilledWholeAgain(t *testing.T) {
+	t.Parallel()
+	s, part := billed(t, 1, events.Prepaid)
+	s.When(paid(part.InvoiceID, now)).ThenEvents()
+	month := dueOf(t, s.When(due).ThenEvents())
+	s.When(paid(month.InvoiceID, now)).ThenEvents()
+	s.At(local(2, 20, 12)).When(undoes(subscription, month.InvoiceID)).ThenEvents()
+	on := again
+	on.On = calendar.On(local(2, 20, 12), time.UTC)
+	s.At(local(2, 22, 12))
+	got := dueOf(t, s.When(on).ThenEvents())
+	if !got.From.Equal(month.From) || !got.To.Equal(month.To) || got.Charge != month.Charge || got.Part != month.Part {
+		t.Errorf("billed again %+v, before %+v", got, month)
+	}
+	e := extendedOf(t, s.When(paid(got.InvoiceID, local(2, 22, 12))).ThenEvents())
+	if sameCredits(t, e.Credits, credits(got.InvoiceID, 2, 28)); !e.PaidUntil.Equal(month.To) {
+		t.Errorf("paid until %s", e.PaidUntil)
+	}
+}
+
+// TestUndoPeriod_AUsedMonthThatIsBilledAgainStaysDueAtTheEnd; one that was not used is cancelled.
+func TestUndoPeriod_AUsedMonthThatIsBilledAgainStaysDueAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, undone := range []time.Time{noon(3, 22), noon(2, 26)} {
+		s := usedMonth(t)
+		s.At(undone).When(undoes(subscription, second)).ThenEvents()
+		s.When(again).ThenEvents()
+		never, _, _, _ := s.State().Ending(undone.Add(time.Hour))
+		if used := undone.After(noon(2, 28)); (len(never) == 0) != used {
+			t.Errorf("undone at %s: cancelled %v", undone, never)
+		}
+	}
+}

@@ -80,6 +80,12 @@ func (s Subscription) nextDue() (time.Time, bool) {
 	return at, s.Dropped.IsZero() || at.After(s.Dropped)
 }
 
+// comes reports whether the next period becomes due by itself.
+func (s Subscription) comes() bool {
+	_, comes := s.nextDue()
+	return comes
+}
+
 // invoicedAt is when the invoice of a period is made that becomes due at an instant: at the beginning of the local day,
 // by the billing run, unless the period is an hour or a day.
 func (s Subscription) invoicedAt(due time.Time) time.Time {

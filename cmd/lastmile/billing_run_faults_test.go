@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -45,4 +46,44 @@ func TestBillingRun_TheFaultOfAnOrganizationStopsNoOther(t *testing.T) {
 		}
 	}
 	k.soundBooks()
+}
+
+// TestBillingRun_WhoCannotBeReadIsToldOnHome: the run invoices the others, names the one that it could not, and Home
+// tells of it until a run invoices everybody.
+func TestBillingRun_WhoCannotBeReadIsToldOnHome(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	later := k.onFirst("later", "postpaid")
+	var lines []string
+	for n := range 2 {
+		who, _ := k.subscriber(fmt.Sprintf("25471200%04d", n))
+		lines = append(lines, k.subscribe(who, later))
+		k.issued(who, 1)
+	}
+	month := k.firstOfMonth(1)
+	k.whileStopped("subscribers.SubscriptionCreated%", damaged, lines[0])
+	k.advance(map[string]any{"to": month.Add(9 * time.Hour)})
+	run := k.billingRun(month.Format(time.DateOnly), "finished")
+	if failures := run.list("failures"); run.at("done") != "1" || run.at("failed") != "1" || len(failures) != 1 ||
+		failures[0].text("code") != "internal" || failures[0].text("subscriptionId") != lines[0] {
+		t.Errorf("the run: %v", run)
+	}
+	fault := k.runFault()
+	if fault.at("root.id") != run.text("id") || fault.list("effects")[0].at("count") != "1" {
+		t.Errorf("Home: %v", fault)
+	}
+	k.whileStopped("subscribers.SubscriptionCreated%", mended, lines[0])
+	k.must(k.admin, "POST", "/billing/runs", map[string]string{"date": month.Format(time.DateOnly)})
+	k.eventually("Home to be well", func(context.Context) (bool, error) { return k.runFault() == nil, nil })
+}
+
+// runFault finds the fault on Home of a run that left somebody out; nil = none.
+func (k *kit) runFault() answer {
+	k.t.Helper()
+	for _, fault := range k.must(k.admin, "GET", "/reports/today", nil).list("faults") {
+		if fault.text("kind") == "run_failed" {
+			return fault
+		}
+	}
+	return nil
 }

@@ -47,7 +47,8 @@ func newDoctor(s *storage, c clock.Clock) bookscases.Doctor {
 }
 
 // readLog reads the events after a position that wants accepts by one subscription, whose server leaves the others out,
-// until it has caught up. Memory holds a page of events at a time.
+// until it has caught up. Memory holds a page of events at a time. In the place of an event of an organization that
+// cannot be read it gives a bookscases.Unread; one of nobody ends the reading.
 func readLog(store *eventstore.Store) func(
 	context.Context, uint64, func(events.Event) bool, func(events.Envelope),
 ) (uint64, error) {
@@ -61,10 +62,18 @@ func readLog(store *eventstore.Store) func(
 			}
 		}
 		sub := store.Subscribe(ctx, after, types)
-		defer sub.Close()
+		defer func() { sub.Close() }()
 		for {
 			item, err := sub.Next(ctx)
+			var bad *catalog.UndecodableError
 			switch {
+			case errors.As(err, &bad) && !bad.OrgID.IsZero():
+				take(events.Envelope{
+					Position: bad.Position, Type: bad.Type, Meta: events.Metadata{OrgID: bad.OrgID},
+					Event: bookscases.Unread{Type: bad.Type, Cause: bad},
+				})
+				sub.Close()
+				sub = store.Subscribe(ctx, bad.Position, types)
 			case err != nil:
 				return 0, err
 			case item.CaughtUp:

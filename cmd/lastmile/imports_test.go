@@ -147,15 +147,28 @@ func TestImport_AnISPMovesItsCustomersOver(t *testing.T) {
 	if again.text("id") != asked.text("id") || len(k.all(k.admin, "/subscribers")) != 4 {
 		t.Errorf("the same file is another import: %v", again)
 	}
-	_, more := k.upload(k.admin, "", header+"Amina;;0711000901;home;;;;amina;;;;;\n"+
-		"Hope;;0711000908;home;;;;hope;;;;;\n")
-	if more = k.imported(k.admin, more.text("id")); count(more, "created") != 1 || count(more, "failed") != 1 {
-		t.Errorf("a file with a known customer: %v", more)
-	}
+	k.skipsTheKnown(header)
 	k.refused(other, "GET /imports/"+asked.text("id"), nil, 404, "import_not_found")
 	k.soundBooks()
 	if log := k.log.last(1000); strings.Contains(log, "hunter2") {
 		t.Error("the log has a password")
+	}
+}
+
+// skipsTheKnown imports Amina and Brian again, one with her phone and one with another, and somebody new.
+func (k *kit) skipsTheKnown(header string) {
+	k.t.Helper()
+	file := header + "Amina;;0711000901;home;;;;amina;;;;;\nHope;;0711000908;home;;;;hope;;;;;\n" +
+		"Ian;;0711000909;home;;;;brian;;;;;\n"
+	_, dry := k.upload(k.admin, "?dryRun=true", file)
+	if count(dry, "valid") != 1 || count(dry, "skipped") != 1 ||
+		faultsOf(dry) != "4 username belongs to another customer already" {
+		k.t.Errorf("a dry run with a known customer: %v", dry)
+	}
+	_, more := k.upload(k.admin, "", file)
+	if more = k.imported(k.admin, more.text("id")); count(more, "created") != 1 || count(more, "skipped") != 1 ||
+		count(more, "failed") != 1 {
+		k.t.Errorf("a file with a known customer: %v", more)
 	}
 }
 
@@ -200,6 +213,76 @@ func (k *kit) importedAsTheyWere(until string) {
 	})
 }
 
+// TestImport_AMendedFileDoublesNobody, neither those with a username nor those without.
+func TestImport_AMendedFileDoublesNobody(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.plan("home", 1500)
+	file := "First Name,Last Name,Phone,Plan Code,Opening Balance,Username\n" +
+		"Amina,Otieno,0711000901,home,,\n" +
+		"Amina,Otieno,0711000901,Plan HOME,,\n" + // her second house, and the plan by its name
+		"Brian,Kip,0711000902,,%[1]s,\n" +
+		"Carol,,0711000903,home,,carol\n" +
+		"Amina,Otieno,0711000901,home,%[1]s,\n" // her third house
+	faulty := fmt.Sprintf(file, "1.500")
+	_, dry := k.upload(k.admin, "?dryRun=true", faulty)
+	if count(dry, "valid") != 3 || count(dry, "skipped") != 0 || dry["looksLike"] != nil ||
+		faultsOf(dry) != "4 openingBalance must be a number with at most 2 decimals\n"+
+			"6 openingBalance must be a number with at most 2 decimals" {
+		t.Fatalf("dry run %v", dry)
+	}
+	_, asked := k.upload(k.admin, "", faulty)
+	done := k.imported(k.admin, asked.text("id"))
+	if count(done, "created") != 3 || count(done, "failed") != 2 ||
+		done.list("errors")[0].text("column") != "Opening Balance" {
+		t.Fatalf("import %v", done)
+	}
+	k.shown()
+	mended := fmt.Sprintf(file, `"KES 1,500"`)
+	if _, dry = k.upload(k.admin, "?dryRun=true", mended); count(dry, "valid") != 2 || count(dry, "skipped") != 3 {
+		t.Errorf("dry run %v", dry)
+	}
+	_, asked = k.upload(k.admin, "", mended)
+	done = k.imported(k.admin, asked.text("id"))
+	if count(done, "created") != 2 || count(done, "skipped") != 3 || count(done, "failed") != 0 {
+		t.Errorf("the mended file: %v\n%s", done, faultsOf(done))
+	}
+	k.shown()
+	_, asked = k.upload(k.admin, "", mended+"\n\n") // another file
+	if asked.text("state") != "finished" || count(asked, "skipped") != 5 || count(asked, "rows") != 5 {
+		t.Errorf("a file with nothing left: %v", asked)
+	}
+	if n := len(k.all(k.admin, "/subscribers")); n != 5 {
+		t.Errorf("%d customers", n)
+	}
+	brian := k.found("Brian")
+	k.eventually("Brian's balance", func(ctx context.Context) (bool, error) {
+		s, err := k.admin.call(ctx, "GET", "/subscribers/"+brian.text("id"), "", nil)
+		return number(s, "balance") == "1500.00", err
+	})
+}
+
+// TestImport_ATableOfAnotherSystemIsToldSo before its columns are.
+func TestImport_ATableOfAnotherSystemIsToldSo(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.plan("home", 1500)
+	const table = "id,username,fullname,phonenumber,balance,namebp\n7,c7,Amina Otieno,0711000901,,Plan home\n"
+	const fault = "1 source does not fit: the header looks like that of a table of PHPNuxBill; choose that"
+	_, dry := k.upload(k.admin, "?dryRun=true", table)
+	if dry.text("looksLike") != "phpnuxbill" || !strings.HasPrefix(faultsOf(dry), fault+"\n") {
+		t.Errorf("dry run %v", dry)
+	}
+	status, out := k.upload(k.admin, "", table)
+	if status != 422 || out.text("code") != "invalid_input" || !strings.Contains(fmt.Sprint(out), "PHPNuxBill") {
+		t.Errorf("import %d %v", status, out)
+	}
+	_, dry = k.upload(k.admin, "?dryRun=true&source=phpnuxbill", table)
+	if dry["looksLike"] != nil || count(dry, "valid") != 1 {
+		t.Errorf("as it is: %v", dry)
+	}
+}
+
 // TestImport_MalformedFilesChangeNothing.
 func TestImport_MalformedFilesChangeNothing(t *testing.T) {
 	t.Parallel()
@@ -225,11 +308,16 @@ func TestImport_MalformedFilesChangeNothing(t *testing.T) {
 	}
 }
 
-// manyCustomers is a file of n customers with services.
+// manyCustomers is a file of n customers with services. Every third one is told by phone and name alone, and two of
+// these have the same.
 func manyCustomers(n int) string {
 	var b strings.Builder
 	b.WriteString("firstName,phone,planCode,username,password,openingBalance,paidUntil,accountAliases\n")
 	for i := range n {
+		if i%3 == 0 {
+			_, _ = fmt.Fprintf(&b, "Customer%d,+2547%08d,home,,,,2027-06-%02d,\n", i-i%6, i-i%6, i%28+1)
+			continue
+		}
 		_, _ = fmt.Fprintf(&b, "Customer%d,+2547%08d,home,user%d,pass%d,,2027-06-%02d,A%06d\n", i, i, i, i, i%28+1, i)
 	}
 	return b.String()

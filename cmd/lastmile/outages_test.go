@@ -294,8 +294,8 @@ func (o *outageCourse) withoutProvider(d time.Duration) {
 	o.advance(map[string]any{"advance": "6m"})
 	o.stopped("no_payment")
 	o.passes(d)
+	ended := span{after: o.app.clock.Now()} // it may be reached before the next line has ended
 	o.faults(provider.Faults{C2BAlso: true})
-	ended := span{after: o.app.clock.Now()}
 	o.advance(map[string]any{"advance": coolDown})
 	o.eventually("the provider to be reached", func(ctx context.Context) (bool, error) {
 		err := prompt(ctx, 1500)

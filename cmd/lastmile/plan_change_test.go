@@ -66,3 +66,26 @@ func TestPlanChange_UpgradesAtOnceAndDowngradesWithTheNextPeriod(t *testing.T) {
 		return s.text("planName") == "Plan home" && s["plannedPlan"] == nil, err
 	})
 }
+
+// TestPlanChange_ThePreviewTellsTheInvoiceInThePlaceOfAnUnpaidOne: who has not paid pays the new plan instead.
+func TestPlanChange_ThePreviewTellsTheInvoiceInThePlaceOfAnUnpaidOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.paybillReady()
+	home, fast := k.plan("home", 1500), k.plan("fast", 3100)
+	customer, _ := k.subscriber("254711000902")
+	line := k.subscribe(customer, home)
+	k.issued(customer, 1)
+	path := "/subscriptions/" + line + "/change-plan"
+	preview := k.must(k.admin, "POST", path+"/preview", map[string]string{"planId": fast})
+	periods, replaced := preview.list("periods"), preview["replaced"]
+	if number(preview, "amountDue") != "0.00" || len(periods) != 1 || number(periods[0], "amount") != "3100.00" ||
+		len(preview.list("lines")) != 0 || len(replaced.([]any)) != 1 {
+		t.Fatalf("preview %v", preview)
+	}
+	k.must(k.admin, "POST", path, map[string]any{"previewToken": preview["previewToken"]})
+	made := k.issued(customer, 2)[0]
+	if number(made, "total") != "3100.00" || made.text("dueDate") != periods[0].text("dueDate") {
+		t.Errorf("invoice %v, previewed %v", made, periods[0])
+	}
+}

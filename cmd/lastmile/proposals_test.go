@@ -36,6 +36,7 @@ var oldBase = []router.Edit{
 		"name": "Home 10", "rate-limit": "5M/10M 10M/20M 4M/8M 16/16",
 	}},
 	{Menu: "ppp/profile", Command: "add", Args: router.Item{"name": "Free"}},
+	{Menu: "ppp/profile", Command: "add", Args: router.Item{"name": "platform-tunnel"}}, // of the bootstrap script
 	{Menu: "ip/hotspot/user/profile", Command: "add", Args: router.Item{"name": "Home 10", "rate-limit": "1M/2M"}},
 	secret("amina", "needle-amina", "Home 10", router.Item{
 		"comment": "Amina Otieno 0711 000 901", "caller-id": "AA:BB:CC:DD:EE:01", "remote-address": "10.9.0.1",

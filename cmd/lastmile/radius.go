@@ -232,6 +232,9 @@ func (a *App) radiusChecks() []httpapi.Check {
 		{Name: directory.Name, WaitsFor: asksLog, Probe: probe(func(ctx context.Context, p *radiusParts) string {
 			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "), old(ctx, p.fresh))
 		})},
+		{Name: "access_meter", WaitsFor: asksLog, Probe: probe(func(_ context.Context, p *radiusParts) string {
+			return cmp.Or(p.caps.Fault(), strings.Join(p.caps.Left(), "; "))
+		})},
 		{Name: "accounting", Probe: probe(func(_ context.Context, p *radiusParts) string {
 			return p.recorder.Status().Fault
 		})},

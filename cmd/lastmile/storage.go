@@ -158,7 +158,7 @@ func (s *storage) openDatabase(
 				l.logger.Warn("private database did not stop cleanly", slog.String("error", err.Error()))
 			}
 		})
-		target = cluster.URL()
+		target = cluster.SocketURL()
 	}
 	mode.steps.begin("postgres", "connecting to the database")
 	pause := retrying()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/simulators/taxauthority"
 )
 
@@ -115,6 +116,37 @@ func TestTax_AnInvoiceIsSentOnlySigned(t *testing.T) {
 	}
 	k.audited("billing.RetrySignature")
 	k.soundBooks()
+}
+
+// TestTax_ADocumentThatWaitsTellsWhy: while the gateway does not accept the secret, and until it takes documents again.
+func TestTax_ADocumentThatWaitsTellsWhy(t *testing.T) {
+	t.Parallel()
+	sim := startTax(t)
+	k := newKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000908")
+	k.turnTax(sim, true)
+	settings := map[string]any{"on": true, "address": sim.URL(), "serial": "KRA1", "branch": "00", "secret": "wrong"}
+	k.must(k.admin, "PUT", "/settings/tax-gateway", settings)
+	invoice := k.billedByHand(customer, 100).text("id")
+	k.eventually("the reason to be told", func(ctx context.Context) (bool, error) {
+		d, err := k.admin.call(ctx, "GET", "/tax-documents/"+invoice, "", nil)
+		if failed := asAPIError(err); failed != nil && failed.Status == 404 {
+			return false, nil
+		}
+		return d.text("state") == "queued" && d["fault"] == "tax_gateway_denied" && d["faultSince"] != nil, err
+	})
+	settings["secret"] = "device-secret"
+	k.must(k.admin, "PUT", "/settings/tax-gateway", settings)
+	if d := k.taxState(invoice, "signed"); d["fault"] != nil || d["faultSince"] != nil {
+		t.Errorf("a signed document has a fault: %v", d)
+	}
+	other := k.billedByHand(customer, 200).text("id")
+	k.taxState(other, "signed")
+	stream := commands.TaxContactCategory + "-" + k.organizationID("acme").String()
+	history, err := k.app.storage.store.Read(t.Context(), stream, 0)
+	if err != nil || len(history) != 2 {
+		t.Errorf("the log has %d changes of the contact, %v", len(history), err)
+	}
 }
 
 // TestTax_IsOffUnlessItIsTurnedOn: what is issued before and after is not signed, and the secret is nowhere.

@@ -23,9 +23,8 @@ func BenchmarkToday(b *testing.B) {
 	org := k.organizationID("acme")
 	for _, fill := range []struct{ model, sql string }{
 		{billingviews.CollectionsName, `insert into {schema}.collections (position, org_id, at, receipt_id,
-			subscriber_id, channel, amount_minor, receipts) select n, $1, now() - n * interval '26 seconds',
-		gen_random_uuid(),
-			gen_random_uuid(), 'c2b', 150000, 1 from generate_series(1, 60000) n`},
+			subscriber_id, channel, amount_minor, receipts, why) select n, $1, now() - n * interval '26 seconds',
+			gen_random_uuid(), gen_random_uuid(), 'c2b', 150000, 1, 'paid' from generate_series(1, 60000) n`},
 		{subscribersviews.SubscribersName, `insert into {schema}.subscribers (subscriber_id, org_id, account_number,
 			status, currency, created_at, revision, name_key) select gen_random_uuid(), $1, n::text, 'active', 'KES',
 			now() - n * interval '10 minutes', 0, '' from generate_series(1, 50000) n`},

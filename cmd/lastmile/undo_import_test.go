@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 )
 
 // undone waits until a batch was taken back, and gives it.
@@ -15,6 +17,17 @@ func (k *kit) undone(batch string) (b answer) {
 	return b
 }
 
+// moved waits until the churn report shows the customers who were taken over, of those at the start, and the others.
+func (k *kit) moved(want string) {
+	k.t.Helper()
+	k.eventually("churn of "+want, func(ctx context.Context) (bool, error) {
+		r, err := k.admin.call(ctx, "GET", "/reports/churn", "", nil)
+		got := fmt.Sprintf("%s of %s, %s new, %s ended", r.at("customers.takenOver"), r.at("customers.atStart"),
+			r.at("customers.new"), r.at("customers.ended"))
+		return got == want, err
+	})
+}
+
 // TestUndoImport_RemovesThoseToWhomNothingHappened: one has money of another system on the account, one owes money to
 // it and an invoice, one has no service; who paid here stays. What they had is free for the right file.
 func TestUndoImport_RemovesThoseToWhomNothingHappened(t *testing.T) {
@@ -22,9 +35,10 @@ func TestUndoImport_RemovesThoseToWhomNothingHappened(t *testing.T) {
 	k := newKit(t).start().signIn()
 	other := k.organization("other", "admin@other.test")
 	k.plan("home", 1500)
-	const header = "firstName,phone,planCode,accountAliases,openingBalance,username,password,staticIp\n"
+	until := time.Now().AddDate(0, 0, 20).Format("2006-01-02")
+	const header = "firstName,phone,planCode,accountAliases,openingBalance,username,password,staticIp,paidUntil\n"
 	wrong := header +
-		"Amina,0711000901,home,OLD77,-200,amina,hunter2,10.9.0.1\n" +
+		"Amina,0711000901,home,OLD77,-200,amina,hunter2,10.9.0.1," + until + "\n" +
 		"Brian,0711000902,home,,500.50,brian,,\n" +
 		"Gita,0711000903,,,,,,\n" +
 		"Paula,0711000904,home,,,paula,,\n"
@@ -34,6 +48,7 @@ func TestUndoImport_RemovesThoseToWhomNothingHappened(t *testing.T) {
 		t.Fatalf("import %v\n%s", done, faultsOf(done))
 	}
 	k.shown()
+	k.moved("1 of 1, 0 new, 0 ended")
 	brian, paula := k.found("Brian").text("id"), k.found("Paula").text("id")
 	k.issued(brian, 1)
 	k.issued(paula, 1)
@@ -54,8 +69,7 @@ func TestUndoImport_RemovesThoseToWhomNothingHappened(t *testing.T) {
 		t.Errorf("after the preview there are %d customers", n)
 	}
 	k.must(k.admin, "POST", undo, map[string]any{"reason": "the wrong file"})
-	b := k.undone(batch)
-	if b.at("undo.undone") != "3" || b.at("undo.blocked") != "1" {
+	if b := k.undone(batch); b.at("undo.undone") != "3" || b.at("undo.blocked") != "1" {
 		t.Errorf("undone: %v", b)
 	}
 	k.eventually("who was taken back to be forgotten and to owe nothing", func(context.Context) (bool, error) {
@@ -68,8 +82,55 @@ func TestUndoImport_RemovesThoseToWhomNothingHappened(t *testing.T) {
 		}
 		return gone == 3, nil
 	})
+	rows := k.all(k.admin, "/reports/collections/receipts") // of today
+	if len(rows) != 1 || rows[0].text("subscriberId") != paula || number(rows[0], "amount") != "1500.00" {
+		t.Errorf("what an import had brought is among the collections: %v", rows)
+	}
+	k.moved("0 of 0, 1 new, 0 ended")
 	k.soundBooks()
 	k.importedInstead(header + "Amina,0711000901,home,OLD77,,amina,hunter3,10.9.0.1\n")
+}
+
+// TestUndoImport_WhatWasChangedByHandStays: an add-on, a static address, a pause that is over and an end keep their
+// customers; the first bill and a look at a password do not.
+func TestUndoImport_WhatWasChangedByHandStays(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.plan("home", 1500)
+	_, asked := k.upload(k.admin, "", "firstName,phone,planCode,username,paidUntil\n"+
+		"Adia,0711000911,home,adia,\nSara,0711000912,home,sara,\n"+
+		"Peter,0711000913,home,peter,"+time.Now().AddDate(0, 0, 20).Format(time.DateOnly)+"\n"+
+		"Umi,0711000914,home,umi,\nZuri,0711000915,home,zuri,\n")
+	batch := asked.text("id")
+	if done := k.imported(k.admin, batch); count(done, "created") != 5 {
+		t.Fatalf("import %v\n%s", done, faultsOf(done))
+	}
+	k.shown()
+	paths := map[string]string{}
+	for _, name := range []string{"Adia", "Sara", "Peter", "Umi", "Zuri"} {
+		paths[name] = "/subscriptions/" + k.found(name).list("services")[0].text("subscriptionId")
+	}
+	k.issued(k.found("Umi").text("id"), 1)
+	k.must(k.admin, "POST", paths["Adia"]+"/add-ons", map[string]any{"description": "Fixed address", "amount": 300})
+	k.must(k.admin, "PATCH", paths["Sara"], map[string]any{"staticIp": "10.9.0.7"})
+	k.must(k.admin, "POST", paths["Peter"]+"/pause", map[string]any{"reason": "travels"})
+	k.must(k.admin, "POST", paths["Peter"]+"/resume", map[string]any{"reason": "is back"})
+	k.must(k.admin, "POST", paths["Zuri"]+"/end", map[string]any{"reason": "left"})
+	k.must(k.admin, "GET", paths["Umi"]+"/credentials", nil)
+
+	preview := k.must(k.admin, "POST", "/batches/"+batch+"/undo/preview", nil)
+	if count(preview, "undone") != 1 || len(preview.list("blocked")) != 4 {
+		t.Errorf("preview %v", preview)
+	}
+	for _, stays := range preview.list("blocked") {
+		if stays.text("code") != "corrected_since" {
+			t.Errorf("it stays for %v", stays)
+		}
+	}
+	k.must(k.admin, "POST", "/batches/"+batch+"/undo", map[string]any{"reason": "the wrong file"})
+	if b := k.undone(batch); b.at("undo.undone") != "1" || b.at("undo.blocked") != "4" {
+		t.Errorf("undone: %v", b)
+	}
 }
 
 // importedInstead imports the right file with one customer, who has a login of a customer that was taken back.

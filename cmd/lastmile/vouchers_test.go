@@ -158,7 +158,8 @@ func TestVouchers_FromTheSaleToTheEnd(t *testing.T) {
 	report := k.must(k.admin, "GET", "/reports/collections", nil)
 	text, _ := json.Marshal(report)
 	for _, part := range []string{
-		`"channels":[{"channel":"voucher","count":2,"total":100}]`, `"total":100`, `"userId":"`,
+		`"channels":[{"channel":"voucher","count":2,"received":100,"takenBack":0,"total":100}]`, `"total":100`,
+		`"userId":"`,
 	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %s in %s", part, text)

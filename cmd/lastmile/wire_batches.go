@@ -18,7 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
-// undoAttempts lets a part of an undo be tried for weeks, because its process asks for it only once.
+// undoAttempts lets a part of an undo be tried for weeks, because its process asks for it only once. Then it begins
+// anew.
 const undoAttempts = 30_000
 
 // wireBatches registers the job that takes batches back, and makes the endpoints of batches. A further kind of batch is
@@ -26,7 +27,7 @@ const undoAttempts = 30_000
 func (a *App) wireBatches() []httpapi.Route {
 	e := a.engines
 	cases := billingcases.Batches{
-		Bus: e.bus, Views: e.views, Clock: a.clock, Kinds: []usecases.BatchKind{
+		Bus: e.bus, Views: e.views, Clock: a.clock, Logger: a.logger, Kinds: []usecases.BatchKind{
 			billingcases.UndoRuns{Bus: e.bus, Clock: a.clock},
 			outagescases.UndoCompensations{Bus: e.bus, Clock: a.clock},
 			subscriberscases.UndoImports{Bus: e.bus, Views: e.views, Clock: a.clock},
@@ -44,6 +45,7 @@ func (a *App) wireBatches() []httpapi.Route {
 		Queue: "undos", Timeout: 5 * time.Minute, MaxAttempts: undoAttempts,
 		Backoff: jobrunner.Doubling(time.Second, time.Minute),
 	})
+	jobrunner.OnDiscarded(e.jobs, jobrunner.OnceMore[commands.UndoBatchPart](e.jobs, time.Minute))
 	return billingapi.Batches{
 		Cases: cases, Batches: billingviews.BatchesQuery{Views: e.views}, Due: billingviews.DueQuery{Views: e.views},
 		Users: identityviews.UsersQuery{Views: e.views},

@@ -56,6 +56,7 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Batches: { // not each item of one
 			events.BillingRunRequested{}.EventType(), events.BillingRunFinished{}.EventType(),
 			events.ImportAsked{}.EventType(), events.ImportFinished{}.EventType(),
+			events.ImportBegunAgain{}.EventType(),
 			events.PlanMoveAsked{}.EventType(), events.PlanMoveFinished{}.EventType(),
 			events.CompensationApplied{}.EventType(), events.CompensationFinished{}.EventType(),
 			events.BatchUndoAsked{}.EventType(), events.BatchUndoPartDone{}.EventType(),

@@ -53,7 +53,7 @@ func (a *App) outageCases() outagescases.Outages {
 func (a *App) wireOutages(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	cases := a.outageCases()
-	giving := outagescases.Compensations{Bus: e.bus, Places: cases.Places, Clock: a.clock}
+	giving := outagescases.Compensations{Bus: e.bus, Places: cases.Places, Clock: a.clock, Logger: a.logger}
 	outagesjobs.Workers{
 		Begin: cases.Detected, Give: giving.GivePart, Queue: e.jobs,
 		Tell: outagescases.Telling{Outages: cases, Views: e.views}.Messages,

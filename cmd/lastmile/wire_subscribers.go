@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/exports"
@@ -13,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/jobs/subscribers"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/exporting"
@@ -65,10 +68,12 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	exports := exportscases.Exports{
 		Bus: e.bus, Views: e.views, Files: a.storage.vault.Files, Limiter: a.storage.vault.Limits, Clock: a.clock,
 	}
-	moves := subscriberscases.PlanMoves{Bus: e.bus, Views: e.views}
+	moves := subscriberscases.PlanMoves{Bus: e.bus, Views: e.views, Logger: a.logger}
 	subscribersjobs.Workers{
-		Part: imports.RunPart, Export: exports.Run, Move: moves.Part, Queue: e.jobs,
+		Part: imports.RunPart, PartLost: imports.LosePart, Export: exports.Run, ExportLost: exports.Lose,
+		Move: moves.Part, Queue: e.jobs,
 	}.Register()
+	jobrunner.OnDiscarded(e.jobs, jobrunner.OnceMore[commands.MovePlanPart](e.jobs, time.Minute))
 	return [][]httpapi.Route{
 		subscribersapi.Proposals{Cases: a.proposals()}.Routes(),
 		exportsapi.Exports{Cases: exports, Clock: a.clock}.Routes(),
@@ -77,6 +82,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			Cases: subscriberscases.Subscribers{Bus: e.bus}, WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
 			Subscribers: people,
 			Clock:       a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
+			Asked: billingcases.Asking{Bus: e.bus, Views: e.views, Clock: a.clock}.Of,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},
@@ -110,10 +116,11 @@ func (a *App) imports() subscriberscases.Imports {
 		Subscriptions: subscriberscases.Subscriptions{
 			Bus: e.bus, Secrets: a.storage.vault.Secrets, Limiter: a.storage.vault.Limits, Clock: a.clock,
 		},
-		Files: a.storage.vault.Files, Key: a.storage.vault.ClaimKey,
+		Files: a.storage.vault.Files, Key: a.storage.vault.FileKey,
 		PersonKeys: a.storage.vault.SubjectKeys.EnsureKeys,
 		Plans:      subscribersviews.PlansQuery{Views: e.views}.All,
-		Taken:      subscribersviews.SubscriptionsQuery{Views: e.views}.Taken, Clock: a.clock,
+		Taken:      subscribersviews.SubscriptionsQuery{Views: e.views}.Taken,
+		ByPhones:   subscribersviews.SubscribersQuery{Views: e.views}.ByPhones, Clock: a.clock, Logger: a.logger,
 	}
 }
 

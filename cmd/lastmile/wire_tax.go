@@ -37,6 +37,7 @@ func taxArea() area {
 // registerTax adds the settings of gateways, and signatures.
 func registerTax(b *bus.Bus) {
 	bus.Register(b, billing.TaxGateways())
+	bus.Register(b, billing.TaxContacts())
 	bus.Register(b, billing.Signatures())
 }
 

@@ -58,6 +58,7 @@ func subscribers() []events.Event {
 		events.BillingSuspended{}, events.BillingResumed{},
 		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{}, events.PaidTimeCarriedOver{},
 		events.ImportAsked{}, events.ImportPartDone{}, events.ImportFinished{},
+		events.ImportRowsLost{}, events.ImportBegunAgain{}, events.ExportFailed{},
 		events.PlanMoveAsked{}, events.PlanMovePartDone{}, events.PlanMoveFinished{},
 		events.ExportAsked{}, events.ExportFinished{}, events.ExportFetched{},
 		events.SubscriptionCompensated{}, events.CompensationTakenBack{},
@@ -84,7 +85,8 @@ func billing() []events.Event {
 		events.BillingRunRequested{}, events.BillingRunBegan{}, events.BillingRunHeld{}, events.BillingRunReleased{},
 		events.BillingRunFinished{}, events.BatchUndoAsked{}, events.BatchUndoPartDone{}, events.BatchUndoFinished{},
 		events.FuseHeld{}, events.FuseReleased{},
-		events.TaxGatewayConfigured{}, events.SignatureQueued{}, events.SigningBegan{}, events.DocumentSigned{},
+		events.TaxGatewayConfigured{}, events.TaxGatewayFailed{}, events.TaxGatewayAnswered{},
+		events.SignatureQueued{}, events.SigningBegan{}, events.DocumentSigned{},
 		events.SignatureRefused{}, events.SignatureRetried{}, events.SignatureWithdrawn{}, events.CancellationDue{},
 	}
 }

@@ -22,7 +22,7 @@ func NormalizePhone(phone string) (string, error) {
 		local = ""
 	}
 	if len(local) != 9 || strings.Trim(local, "0123456789") != "" {
-		return "", failure.NewInvalid("invalid_phone",
+		return "", failure.New(failure.Invalid, "invalid_phone",
 			"Write the phone number as +254XXXXXXXXX, 254XXXXXXXXX or 0XXXXXXXXX.")
 	}
 	return "254" + local, nil

@@ -89,12 +89,15 @@ type undoableBatchResponse struct {
 	State      batchState         `json:"state"`
 	AskedAt    time.Time          `json:"askedAt"`
 	AskedBy    *httpapi.StaffRef  `json:"askedBy" doc:"null: the clock"`
+	AgainAt    *time.Time         `json:"againAt" doc:"of a run: when it was asked for last, after the first time"`
+	AgainBy    *httpapi.StaffRef  `json:"againBy" doc:"null: the clock, or never"`
 	FinishedAt *time.Time         `json:"finishedAt"`
 	Made       int                `json:"made" doc:"invoices, customers, or subscriptions that got something"`
+	Stands     int                `json:"stands" doc:"of those made, what was not taken back"`
 	Failed     int                `json:"failed"`
-	Amount     httpapi.Number     `json:"amount" doc:"of all that it made"`
+	Amount     httpapi.Number     `json:"amount" doc:"of what stands"`
 	Currency   *money.Currency    `json:"currency" doc:"null without money"`
-	Days       int                `json:"days" doc:"that a compensation gave"`
+	Days       int                `json:"days" doc:"that a compensation gave, of what stands"`
 	Waiting    int                `json:"waiting" doc:"of an undone run: subscriptions that wait to be invoiced again"`
 	Undo       *batchUndoResponse `json:"undo" doc:"the newest one; null: never"`
 }
@@ -124,6 +127,7 @@ func showBatch(d batchDetail) undoableBatchResponse {
 	out := undoableBatchResponse{
 		ID: r.ID, Kind: batchKind(r.Kind), Title: r.Title, State: batchState(r.State), AskedAt: r.AskedAt,
 		AskedBy: staffRef(r.AskedBy, d.names), FinishedAt: r.FinishedAt, Made: r.Made, Failed: r.Failed,
+		AgainAt: r.AgainAt, AgainBy: staffRef(r.AgainBy, d.names), Stands: r.Stands,
 		Amount: money.Of(r.AmountMinor, r.Currency).Number(), Currency: null.Of(r.Currency), Days: r.Days,
 		Waiting: d.waiting,
 	}
@@ -145,7 +149,7 @@ func (a Batches) details(
 	undone := false
 	for _, r := range rows {
 		undone = undone || r.UndoRound > 0 && r.Kind == events.BatchRun
-		for _, user := range []id.User{r.AskedBy, r.UndoBy} {
+		for _, user := range []id.User{r.AskedBy, r.AgainBy, r.UndoBy} {
 			if !user.IsZero() {
 				users = append(users, user)
 			}

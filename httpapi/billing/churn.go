@@ -49,12 +49,13 @@ type churnPeriod struct {
 
 // churnMoves count those who came and left: atStart + new + returned - ended = atEnd.
 type churnMoves struct {
-	AtStart  int             `json:"atStart"`
-	New      int             `json:"new"`
-	Returned int             `json:"returned" doc:"who had left, and came back a day later or more"`
-	Ended    int             `json:"ended"`
-	AtEnd    int             `json:"atEnd"`
-	Rate     *httpapi.Number `json:"rate" doc:"percent of atStart that ended; null: there was nobody"`
+	AtStart   int             `json:"atStart" doc:"with takenOver"`
+	TakenOver int             `json:"takenOver" doc:"of atStart, who came from another system in this time"`
+	New       int             `json:"new"`
+	Returned  int             `json:"returned" doc:"who had left, and came back a day later or more"`
+	Ended     int             `json:"ended"`
+	AtEnd     int             `json:"atEnd"`
+	Rate      *httpapi.Number `json:"rate" doc:"percent of atStart that ended; null: there was nobody"`
 }
 
 // churnReason is a reason that was given for the end of subscriptions.
@@ -111,7 +112,9 @@ func average(p billingcases.ChurnPeriod) httpapi.Number {
 
 // showMoves adds the rate.
 func showMoves(m billingcases.Moves) churnMoves {
-	out := churnMoves{AtStart: m.AtStart, New: m.New, Returned: m.Returned, Ended: m.Ended, AtEnd: m.AtEnd}
+	out := churnMoves{
+		AtStart: m.AtStart, TakenOver: m.TakenOver, New: m.New, Returned: m.Returned, Ended: m.Ended, AtEnd: m.AtEnd,
+	}
 	if rate, known := m.ChurnRate(); known {
 		percent := httpapi.Percent(rate)
 		out.Rate = &percent
@@ -123,7 +126,7 @@ func showMoves(m billingcases.Moves) churnMoves {
 func sendChurn(c *httpapi.Call, r billingcases.ChurnReport) error {
 	header := []string{"from", "to"}
 	for _, of := range []string{"customers", "subscriptions"} {
-		for _, what := range []string{"AtStart", "New", "Returned", "Ended", "AtEnd", "Rate"} {
+		for _, what := range []string{"AtStart", "New", "Returned", "Ended", "AtEnd", "Rate", "TakenOver"} {
 			header = append(header, of+what)
 		}
 	}
@@ -136,7 +139,7 @@ func sendChurn(c *httpapi.Call, r billingcases.ChurnReport) error {
 			for _, n := range []int{m.AtStart, m.New, m.Returned, m.Ended, m.AtEnd} {
 				rows[i] = append(rows[i], strconv.Itoa(n))
 			}
-			rows[i] = append(rows[i], string(null.Zero(m.Rate)))
+			rows[i] = append(rows[i], string(null.Zero(m.Rate)), strconv.Itoa(m.TakenOver))
 		}
 		rows[i] = append(rows[i], string(shown.AverageSubscriptions), string(shown.Revenue),
 			string(null.Zero(shown.RevenuePerSubscription)), string(r.Currency))

@@ -51,10 +51,11 @@ func TestChurn_IsOfTheOrganizationAlone(t *testing.T) {
 	}
 	table := k.Do(t, apitest.Request{Path: path + "&format=csv", As: apitest.Support})
 	if diff := cmp.Diff("from,to,customersAtStart,customersNew,customersReturned,customersEnded,customersAtEnd,"+
-		"customersRate,subscriptionsAtStart,subscriptionsNew,subscriptionsReturned,subscriptionsEnded,"+
-		"subscriptionsAtEnd,subscriptionsRate,averageSubscriptions,revenue,revenuePerSubscription,currency\r\n"+
-		"2026-03-01,2026-03-31,0,1,0,0,1,,0,1,0,0,1,,0.9,935.48,1000.71,KES\r\n"+
-		"2026-04-01,2026-04-12,1,0,0,0,1,0,1,0,0,0,1,0,1.0,64.52,64.52,KES\r\n", string(table.Body)); diff != "" {
+		"customersRate,customersTakenOver,subscriptionsAtStart,subscriptionsNew,subscriptionsReturned,"+
+		"subscriptionsEnded,subscriptionsAtEnd,subscriptionsRate,subscriptionsTakenOver,averageSubscriptions,"+
+		"revenue,revenuePerSubscription,currency\r\n"+
+		"2026-03-01,2026-03-31,0,1,0,0,1,,0,0,1,0,0,1,,0,0.9,935.48,1000.71,KES\r\n"+
+		"2026-04-01,2026-04-12,1,0,0,0,1,0,0,1,0,0,0,1,0,0,1.0,64.52,64.52,KES\r\n", string(table.Body)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	apitest.Sends(t, k.Kit, "a customer", apitest.Request{Path: path, As: apitest.Subscriber},

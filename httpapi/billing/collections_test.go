@@ -19,30 +19,34 @@ import (
 
 // The report of collections and its parts, as a client reads them.
 type (
+	// ShownSides is embedded in the others, so its name has to be seen by what compares them.
+	ShownSides struct {
+		Total, Received, TakenBack json.Number
+	}
 	shownChannel struct {
 		Channel string
-		Total   json.Number
-		Count   int64
+		ShownSides
+		Count int64
 	}
 	shownStaff struct {
 		UserID string
 		Name   *string
-		Total  json.Number
-		Count  int64
+		ShownSides
+		Count int64
 	}
 	shownDay struct {
-		Date     string
-		Total    json.Number
+		Date string
+		ShownSides
 		Channels []shownChannel
 		Staff    []shownStaff
 	}
 	shownCollections struct {
 		From, To, Currency string
-		Total              json.Number
-		Days               []shownDay
-		Channels           []shownChannel
-		Staff              []shownStaff
-		Suspense           struct {
+		ShownSides
+		Days     []shownDay
+		Channels []shownChannel
+		Staff    []shownStaff
+		Suspense struct {
 			Amount json.Number
 			Count  int64
 		}
@@ -98,13 +102,14 @@ func (k *moneyKit) cash(t *testing.T, who id.Subscriber, amount float64, referen
 }
 
 // unplaced has somebody pay to the platform's shortcode for an account that nobody has. The platform gives the money to
-// the organization, in whose suspense it stays.
-func (k *moneyKit) unplaced(t *testing.T, shillings int64) {
+// the organization, in whose suspense it stays. It gives the receipt and its number.
+func (k *moneyKit) unplaced(t *testing.T, shillings int64) (id.Receipt, string) {
 	t.Helper()
 	r := k.Paybill(t, moneytest.PlatformShortcode, "254733000000", "10000", shillings)
-	k.Post(t, apitest.Domain, apitest.Super, "/receipts/"+
-		commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()+"/assign",
+	receipt := commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber)
+	k.Post(t, apitest.Domain, apitest.Super, "/receipts/"+receipt.String()+"/assign",
 		map[string]any{"orgId": k.Org}, 200)
+	return receipt, r.ReceiptNumber
 }
 
 // expectTable compares the report as a table. Its amounts add up to what statements credit, and with what is in
@@ -127,6 +132,30 @@ func (k *moneyKit) expectNothingElsewhere(t *testing.T, since calendar.Date) {
 	} else if other.Into(t, &shown); shown.Total != "0.00" || len(shown.Days) != 2 ||
 		len(shown.Channels)+len(shown.Staff) != 0 || shown.Suspense.Amount != "0.00" || shown.Suspense.Count != 0 {
 		t.Errorf("another tenant sees %+v", shown)
+	}
+}
+
+// cameOnTwoDays is the report of TestCollections_SumUpWhatStatementsCredit without what waits in suspense.
+func cameOnTwoDays(jane id.User, first, second calendar.Date) shownCollections {
+	name := "Jane Doe"
+	hands := func(of ShownSides, count int64) []shownStaff {
+		return []shownStaff{{UserID: jane.String(), Name: &name, ShownSides: of, Count: count}}
+	}
+	mobile, cash := ShownSides{"20.00", "20.00", "0.00"}, ShownSides{"150.50", "150.50", "0.00"}
+	back, both := ShownSides{"-93.50", "14.00", "107.50"}, ShownSides{"57.00", "164.50", "107.50"}
+	return shownCollections{
+		From: first.String(), To: second.String(), Currency: "KES",
+		ShownSides: ShownSides{"77.00", "184.50", "107.50"}, Days: []shownDay{
+			{
+				Date: first.String(), ShownSides: ShownSides{"170.50", "170.50", "0.00"},
+				Channels: []shownChannel{{"c2b", mobile, 1}, {"cash", cash, 2}}, Staff: hands(cash, 2),
+			},
+			{
+				Date: second.String(), ShownSides: back, Channels: []shownChannel{{"cash", back, 0}},
+				Staff: hands(back, 0),
+			},
+		},
+		Channels: []shownChannel{{"c2b", mobile, 1}, {"cash", both, 2}}, Staff: hands(both, 2),
 	}
 }
 
@@ -156,34 +185,21 @@ func TestCollections_SumUpWhatStatementsCredit(t *testing.T) {
 	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+moved+"/reattribute",
 		map[string]any{"subscriberId": k.Chege, "reason": "hers"}, 200)
 	k.Quiet(t)
-	name := "Jane Doe"
-	hands := func(total json.Number, count int64) []shownStaff {
-		return []shownStaff{{UserID: jane.String(), Name: &name, Total: total, Count: count}}
-	}
-	want := shownCollections{From: first.String(), To: second.String(), Currency: "KES", Total: "77.00",
-		Days: []shownDay{
-			{
-				Date: first.String(), Total: "170.50",
-				Channels: []shownChannel{{"c2b", "20.00", 1}, {"cash", "150.50", 2}}, Staff: hands("150.50", 2),
-			},
-			{
-				Date: second.String(), Total: "-93.50", Channels: []shownChannel{{"cash", "-93.50", 0}},
-				Staff: hands("-93.50", 0),
-			},
-		},
-		Channels: []shownChannel{{"c2b", "20.00", 1}, {"cash", "57.00", 2}}, Staff: hands("57.00", 2)}
+	want := cameOnTwoDays(jane, first, second)
 	want.Suspense.Amount, want.Suspense.Count = "30.00", 1
-	both := fmt.Sprintf("?from=%s&to=%s", first, second)
-	got := k.collections(t, both)
+	days := fmt.Sprintf("?from=%s&to=%s", first, second)
+	got := k.collections(t, days)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 	if sum := k.statementCredits(t, k.Amina, k.Chege); got.Total != json.Number(fmt.Sprintf("%.2f", float64(sum)/100)) {
 		t.Errorf("the report says %s, statements credit %d", got.Total, sum)
 	}
-	k.expectTable(t, both, fmt.Sprintf("date,channel,userId,name,amount,currency,count,suspense,suspenseCount\r\n"+
-		"%[1]s,c2b,,,20.00,KES,1,0.00,0\r\n%[1]s,cash,%[3]s,Jane Doe,150.50,KES,2,0.00,0\r\n"+
-		"%[2]s,cash,%[3]s,Jane Doe,-93.50,KES,0,0.00,0\r\n%[1]s,c2b,,,0.00,KES,0,30.00,1\r\n", first, second, jane))
+	k.expectTable(t, days, fmt.Sprintf("date,channel,userId,name,amount,currency,count,suspense,suspenseCount,"+
+		"received,takenBack\r\n%[1]s,c2b,,,20.00,KES,1,0.00,0,20.00,0.00\r\n"+
+		"%[1]s,cash,%[3]s,Jane Doe,150.50,KES,2,0.00,0,150.50,0.00\r\n"+
+		"%[2]s,cash,%[3]s,Jane Doe,-93.50,KES,0,0.00,0,14.00,107.50\r\n"+
+		"%[1]s,c2b,,,0.00,KES,0,30.00,1,0.00,0.00\r\n", first, second, jane))
 	if one := k.collections(t, "?to="+first.String()); len(one.Days) != 1 || one.From != first.String() ||
 		one.Total != "170.50" {
 		t.Errorf("the first day alone is %+v", one)

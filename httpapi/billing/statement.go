@@ -40,6 +40,8 @@ type statementLine struct {
 	Invoice     *string        `json:"invoice" doc:"number of the invoice that a credit note is for"`
 	Channel     *string        `json:"channel" doc:"of a payment" enum:"stk,c2b,cash,bill_manager"`
 	Remark      *string        `json:"remark" doc:"the reason that somebody gave; null: none, or forgotten"`
+	Outcome     *refundOutcome `json:"outcome" doc:"of a refund; null: it waits"`
+	Reference   *string        `json:"reference" doc:"of a completed refund: the number of the payment to the payer"`
 	Description string         `json:"description" doc:"all of this in English"`
 	Debit       httpapi.Number `json:"debit"`
 	Credit      httpapi.Number `json:"credit"`
@@ -53,6 +55,12 @@ type statementKind string
 
 // Texts implements httpapi.Enumerated.
 func (statementKind) Texts() []string { return billingviews.StatementKinds() }
+
+// refundOutcome says what became of the money that was set aside for a refund.
+type refundOutcome string
+
+// Texts implements httpapi.Enumerated.
+func (refundOutcome) Texts() []string { return []string{"completed", "failed"} }
 
 // statementCause names the document or receipt that made the line.
 type statementCause struct {
@@ -82,6 +90,7 @@ func showStatementLine(r billingviews.StatementRow) statementLine {
 	return statementLine{
 		At: r.At, Kind: statementKind(r.Kind), Number: null.Of(r.Number), Invoice: null.Of(r.Invoice),
 		Channel: null.Of(r.Channel), Remark: r.Remark, Description: r.Description(),
+		Outcome: null.Of(refundOutcome(r.Outcome)), Reference: null.Of(r.Reference),
 		Debit: r.Debit().Number(), Credit: r.Credit().Number(), Balance: r.Balance().Number(), Currency: r.Currency,
 		Cause: statementCause{Type: r.CauseType, ID: r.CauseID},
 	}

@@ -63,6 +63,12 @@ func (taxDocumentKind) Texts() []string {
 	return []string{events.TaxInvoice, events.TaxCreditNote, events.TaxCancellation}
 }
 
+// taxFault is the code of a failure of the gateway.
+type taxFault string
+
+// Texts implements httpapi.Enumerated.
+func (taxFault) Texts() []string { return billingviews.TaxFaults }
+
 // taxDocumentResponse is a document that the tax authority signs.
 type taxDocumentResponse struct {
 	ID            id.Signature           `json:"id"`
@@ -78,6 +84,8 @@ type taxDocumentResponse struct {
 	QueuedAt      time.Time              `json:"queuedAt" doc:"again at each retry"`
 	Late          bool                   `json:"late" doc:"it has waited for an hour or longer"`
 	Waits         bool                   `json:"waits" doc:"for its invoice, which is not signed yet"`
+	Fault         *taxFault              `json:"fault" doc:"why the gateway takes no queued document at the moment"`
+	FaultSince    *time.Time             `json:"faultSince"`
 	Retries       int                    `json:"retries"`
 	Code          *string                `json:"code" doc:"of the last refusal, in the gateway's words"`
 	Message       *string                `json:"message" doc:"of the last refusal, in the gateway's words"`
@@ -99,6 +107,7 @@ func (a TaxDocuments) show(r billingviews.SignatureRow) taxDocumentResponse {
 		InvoiceID: r.InvoiceID, SubscriberID: r.SubscriberID, Total: r.Total().Number(), Currency: r.Currency,
 		IssuedAt: r.IssuedAt, QueuedAt: r.QueuedAt, Late: r.Late(a.Clock.Now()), Waits: r.Waits, Retries: r.Retries,
 		Code: null.Of(r.Code), Message: null.Of(r.Message), RefusedAt: r.RefusedAt,
+		Fault: null.Of(taxFault(r.Fault)), FaultSince: r.FaultSince,
 		ControlNumber: null.Of(r.ControlNumber), Verification: null.Of(r.Verification), SignedAt: r.SignedAt,
 	}
 }

@@ -85,7 +85,7 @@ func TestInvoicePDF_HasTheAmountsOfTheAPI(t *testing.T) {
 	k.post(t, "/invoices/"+made.ID.String()+"/credit-note", `{"amount": 100, "reason": "too slow"}`)
 	i := k.read(t, made.ID)
 	got := k.document(t, "/invoices/"+made.ID.String()+"/pdf")
-	expects(t, got, []string{"The acme", "Invoice"}, []string{"Tax PIN: P05100000a", i.Number},
+	expects(t, got, []string{"The acme", "Invoice"}, []string{"Tax PIN: P05100000A", i.Number},
 		[]string{"Somebody Wanjiru", "Due: 10 March 2026"}, []string{"Account number: 10000008"},
 		[]string{"Tax PIN: A012345678Z"}, []string{"Plot 7"}, []string{"Ngong Road"},
 		[]string{"Router", "1.5", "1,160.00", "240.00", "1,740.00"},
@@ -134,7 +134,7 @@ func TestInvoicePDF_KeepsTheNameAndThePinOfItsIssue(t *testing.T) {
 	k.clock.Advance(time.Minute)
 	after := k.invoice(t, "Router", 1160)
 	expects(t, k.document(t, "/invoices/"+before.ID.String()+"/pdf"), []string{"The acme", "Invoice"},
-		[]string{"Tax PIN: P05100000a", before.Number}, []string{"Issued: 3 March 2026"})
+		[]string{"Tax PIN: P05100000A", before.Number}, []string{"Issued: 3 March 2026"})
 	expects(t, k.document(t, "/invoices/"+after.ID.String()+"/pdf"), []string{"Acme Networks", "Invoice"},
 		[]string{"Tax PIN: P999", after.Number}, []string{"Issued: 2 March 2026"})
 }
@@ -142,7 +142,7 @@ func TestInvoicePDF_KeepsTheNameAndThePinOfItsIssue(t *testing.T) {
 // coretestBilling are the settings that the kit gives to Acme.
 func coretestBilling() events.BillingSettings {
 	return events.BillingSettings{
-		Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: "ISP0", TaxPIN: "P05100000a",
+		Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: "ISP0", TaxPIN: "P05100000A",
 		Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
 	}
 }
@@ -225,7 +225,7 @@ func TestCreditNotePDF_NamesItsInvoiceAndGivesItsAmount(t *testing.T) {
 	k.post(t, "/invoices/"+i.ID.String()+"/credit-note", `{"amount": 100, "reason": "too slow"}`)
 	note := k.read(t, i.ID).CreditNotes[0]
 	path := "/credit-notes/" + note.ID.String() + "/pdf"
-	expects(t, k.document(t, path), []string{"The acme", "Credit note"}, []string{"Tax PIN: P05100000a", note.Number},
+	expects(t, k.document(t, path), []string{"The acme", "Credit note"}, []string{"Tax PIN: P05100000A", note.Number},
 		[]string{"Somebody Wanjiru", "For invoice: ISP0-0001"},
 		[]string{"Invoice ISP0-0001, in part", "too slow", "100.00"}, []string{"Total", "KES 100.00"})
 	apitest.Sends(t, k.Kit, "another tenant", apitest.Request{Host: apitest.Other, Path: path, As: apitest.OtherAdmin},
@@ -238,7 +238,7 @@ func TestReceiptPDF_SaysWhatWasPaidAndWhatIsLeft(t *testing.T) {
 	k.invoice(t, "Router", 100)
 	receipt := k.pay(t, 40000, "Book 7 page 12")
 	path := "/receipts/" + receipt.String() + "/pdf"
-	expects(t, k.document(t, path), []string{"The acme", "Receipt"}, []string{"Tax PIN: P05100000a", "Book 7 page 12"},
+	expects(t, k.document(t, path), []string{"The acme", "Receipt"}, []string{"Tax PIN: P05100000A", "Book 7 page 12"},
 		[]string{"Customer", "Received: 3 March 2026, 00:30"}, []string{"Received: KES 400.00"},
 		[]string{"Invoice ISP0-0001", "150.00"}, []string{"Not used for an invoice", "250.00"},
 		[]string{"Credit on the account after this payment", "KES 250.00"})
@@ -329,7 +329,8 @@ func TestStatementPDF_IsRefusedAboveItsBound(t *testing.T) {
 	fill := k.views.SQL(billingviews.StatementName, `
 		insert into {schema}.statement_lines
 		select subscriber_id, position + n, org_id, at + n * interval '1 minute', kind, number || n, invoice, channel,
-			remark, currency, debit_minor, credit_minor, balance_minor + n * debit_minor, cause_type, cause_id
+			remark, outcome, reference, currency, debit_minor, credit_minor, balance_minor + n * debit_minor,
+			cause_type, cause_id
 		from {schema}.statement_lines, generate_series($1::int, $2::int) n
 		where kind = 'invoice' and position = (select min(position) from {schema}.statement_lines)`)
 	if _, err := k.core.DB.Owner.Exec(t.Context(), fill, 1, most-1); err != nil {

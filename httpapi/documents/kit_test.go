@@ -3,6 +3,7 @@ package documentsapi_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,8 +68,8 @@ func newDraftsKit(t *testing.T) *documentsKit {
 	manual := clock.NewManual(time.Date(2026, 3, 2, 21, 30, 0, 0, time.UTC)) // the third of March in Nairobi
 	k := &documentsKit{
 		core: coretest.New(t, manual, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
-			subscribersviews.Subscribers{}, paymentsviews.Receipts{}, identityviews.Letterheads{},
-			identityviews.Organizations{}, billingviews.Signatures{}),
+			subscribersviews.Subscribers{}, paymentsviews.Receipts{}, paymentsviews.Refunds{},
+			identityviews.Letterheads{}, identityviews.Organizations{}, billingviews.Signatures{}),
 		clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
 	b := k.core.Bus
@@ -78,6 +79,7 @@ func newDraftsKit(t *testing.T) *documentsKit {
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Subscriptions())
 	bus.Register(b, payments.Receipts())
+	bus.Register(b, payments.Refunds())
 	bus.Register(b, billing.TaxGateways())
 	bus.Register(b, billing.Signatures())
 	k.views = k.core.Show(t)
@@ -128,7 +130,7 @@ func (k *documentsKit) do(t *testing.T, org id.Organization, c commands.Command)
 	done := k.core.Run(t, coretest.Operator(org), c)
 	coretest.WaitFor(t, k.views, done.Position, billingviews.InvoicesName, billingviews.StatementName,
 		subscribersviews.SubscribersName, paymentsviews.ReceiptsName, identityviews.LetterheadsName,
-		identityviews.OrganizationsName, billingviews.SignaturesName)
+		identityviews.OrganizationsName, billingviews.SignaturesName, paymentsviews.RefundsName)
 }
 
 // populate makes the organizations with a subscriber each. Acme has a tax PIN.
@@ -139,7 +141,7 @@ func (k *documentsKit) populate(t *testing.T) {
 	for n, slug := range []string{"acme", "other"} {
 		org := k.Orgs[slug].ID
 		made := coretest.NewOrganization(org, slug)
-		made.Billing.InvoicePrefix, made.Billing.TaxPIN = fmt.Sprintf("ISP%d", n), "P05100000"+slug[:1]
+		made.Billing.InvoicePrefix, made.Billing.TaxPIN = fmt.Sprintf("ISP%d", n), "P05100000"+strings.ToUpper(slug[:1])
 		k.do(t, id.Organization{}, made)
 		subscriber := coretest.NewSubscriber(who[slug], org, n)
 		subscriber.Details.LastName = personal.Of("Wanjiru")
@@ -160,13 +162,19 @@ func (k *documentsKit) named(t *testing.T, first, last string) {
 // pay credits cash to Amina, in minor units, and gives the receipt.
 func (k *documentsKit) pay(t *testing.T, minor int64, reference string) id.Receipt {
 	t.Helper()
+	return k.payFor(t, minor, reference, id.Invoice{})
+}
+
+// payFor books cash of Amina that names an invoice, and waits until it is shown.
+func (k *documentsKit) payFor(t *testing.T, minor int64, reference string, invoice id.Invoice) id.Receipt {
+	t.Helper()
 	receipt, paid := id.New[id.Receipt](), money.Of(minor, money.KES)
 	k.do(t, k.org, commands.RecordCash{
 		ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina, Amount: paid, Reference: reference,
 	})
 	k.do(t, k.org, commands.CreditReceipt{
 		SubscriberID: k.amina, OrgID: k.org, Number: reference, ReceiptID: receipt, Channel: "cash", Amount: paid,
-		PaidAt: k.clock.Now(),
+		PaidAt: k.clock.Now(), InvoiceID: invoice,
 	})
 	return receipt
 }

@@ -35,7 +35,7 @@ func (a Exports) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/exports/:id/file", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Fetch the copy, a zip of tables; the audit log tells it", Produces: "application/zip",
-			Handle: a.fetch, Codes: []string{"export_not_ready", "export_ended"},
+			Handle: a.fetch, Codes: []string{"export_not_ready", "export_failed", "export_ended"},
 		},
 	}
 }
@@ -44,7 +44,7 @@ func (a Exports) Routes() []httpapi.Route {
 type exportState string
 
 // Texts implements httpapi.Enumerated.
-func (exportState) Texts() []string { return []string{"queued", "finished", "ended"} }
+func (exportState) Texts() []string { return []string{"queued", "finished", "ended", "failed"} }
 
 // exportResponse is a copy of all that the organization has (docs/rules/subscribers-import.md#export).
 type exportResponse struct {
@@ -115,6 +115,9 @@ func (a Exports) fetch(ctx context.Context, c *httpapi.Call) error {
 // show writes a copy with its address as long as it can be fetched.
 func (a Exports) show(s exportscases.Copy) exportResponse {
 	out := exportResponse{ID: s.ID, State: "queued", Bytes: s.Bytes, AskedAt: s.AskedAt}
+	if s.Failed {
+		out.State = "failed"
+	}
 	if s.Parts == 0 {
 		return out
 	}

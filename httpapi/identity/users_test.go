@@ -415,7 +415,7 @@ func TestSettings_ChangeWhatIsGiven(t *testing.T) {
 	// its invoice numbers would look like phone numbers
 	k.Want(t, 422, "invalid_input", put(admin, map[string]any{"invoicePrefix": "071234"}))
 	k.Want(t, 409, "invoice_prefix_taken", put(admin, map[string]any{"invoicePrefix": "OTHER"}))
-	r := put(admin, map[string]any{"taxPin": "X"})
+	r := put(admin, map[string]any{"taxPin": "P051234567X"})
 	r.Header = map[string]string{"If-Match": `"0"`}
 	k.Want(t, 412, "stale_revision", r)
 }
@@ -436,7 +436,9 @@ func TestSettings_ChangesOfDifferentFieldsAtOnceBothCount(t *testing.T) {
 	k := newISPKit(t)
 	admin := k.Admin(t)
 	var both sync.WaitGroup
-	for _, body := range []map[string]any{{"taxPin": "P1"}, {"timezone": "Africa/Kampala"}, {"country": "UG"}} {
+	for _, body := range []map[string]any{
+		{"taxPin": "P051234567X"}, {"timezone": "Africa/Kampala"}, {"country": "UG"},
+	} {
 		both.Go(func() {
 			if a := k.Do(t, put(admin, body)); a.Status != 200 {
 				t.Errorf("%v: %d %s", body, a.Status, a.Body)
@@ -446,7 +448,7 @@ func TestSettings_ChangesOfDifferentFieldsAtOnceBothCount(t *testing.T) {
 	both.Wait()
 	var s struct{ TaxPIN, Timezone, Country string }
 	k.Want(t, 200, "", isptest.Get(admin, "/settings/organization")).Into(t, &s)
-	if s.TaxPIN != "P1" || s.Timezone != "Africa/Kampala" || s.Country != "UG" {
+	if s.TaxPIN != "P051234567X" || s.Timezone != "Africa/Kampala" || s.Country != "UG" {
 		t.Errorf("one was lost: %+v", s)
 	}
 }

@@ -85,7 +85,7 @@ type outageRequest struct {
 	ExpectedEnd *time.Time  `json:"expectedEnd,omitempty"`
 }
 
-// place is where the outage is.
+// placeOf says where the outage is.
 func placeOf(device *id.Device, service *id.Service, tag string) events.NetworkPlace {
 	return events.NetworkPlace{DeviceID: null.Zero(device), ServiceID: null.Zero(service), Tag: tag}
 }

@@ -190,6 +190,7 @@ type receiptAllocation struct {
 	InvoiceID id.Invoice     `json:"invoiceId"`
 	Number    *string        `json:"number" doc:"of the invoice; null: not known yet"`
 	Amount    httpapi.Number `json:"amount"`
+	Loss      bool           `json:"loss" doc:"the invoice is written off, and the money recovers its loss"`
 }
 
 // receiptMove is one move of the money by a person. The reason of the last one is the receipt's.
@@ -459,7 +460,7 @@ func showDetail(d receiptDetail) receiptDetailResponse {
 	for _, p := range d.pays {
 		out.Allocations = append(out.Allocations, receiptAllocation{
 			InvoiceID: p.InvoiceID, Number: null.Of(d.numbers[p.InvoiceID]),
-			Amount: money.Of(p.AmountMinor, d.row.Currency).Number(),
+			Amount: money.Of(p.AmountMinor, d.row.Currency).Number(), Loss: p.Loss,
 		})
 	}
 	out.Suggestions = append(out.Suggestions, showSuggestions(d)...)

@@ -170,7 +170,7 @@ func faultsOf(parts []httpapi.Part) (out []faultShape) {
 func (a Platform) projections(out *platformResponse) {
 	for _, s := range a.Projections() {
 		f := faultShape{
-			Kind: projectionStopped, Root: rootShape{Type: "projection", ID: null.Of(s.Name), Name: s.Name},
+			Kind: projectionStopped, Root: rootShape{Type: rootProjection, ID: null.Of(s.Name), Name: s.Name},
 			Message: "The read model " + s.Name + " has stopped, so that what it shows is old.",
 			Words:   null.Of(s.Error), Effects: []kindCount{},
 		}
@@ -202,7 +202,7 @@ func (a Platform) processes(ctx context.Context, out *platformResponse) error {
 		}
 		out.Processes.Stopped++
 		f := faultShape{
-			Kind: processStopped, Root: rootShape{Type: "process", ID: null.Of(p.Name), Name: p.Name},
+			Kind: processStopped, Root: rootShape{Type: rootProcess, ID: null.Of(p.Name), Name: p.Name},
 			Message: "The process " + p.Name + " has stopped.", Words: null.Of(p.Error), Effects: []kindCount{},
 		}
 		if n := len(p.Stopped); n > 0 {
@@ -233,7 +233,7 @@ func (a Platform) breakers(out *platformResponse) {
 			continue // on that organization's host
 		}
 		out.Faults = append(out.Faults, faultShape{
-			Kind: breakerOpen, Root: rootShape{Type: "breaker", ID: null.Of(b.Target), Name: b.Kind + " " + b.Target},
+			Kind: breakerOpen, Root: rootShape{Type: rootBreaker, ID: null.Of(b.Target), Name: b.Kind + " " + b.Target},
 			Since: b.OpenedAt, Message: "The system " + b.Target + " cannot be reached.", Words: b.LastError,
 			Effects: []kindCount{},
 		})

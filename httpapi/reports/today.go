@@ -216,10 +216,25 @@ func (faultKind) Texts() []string {
 
 // rootShape names the broken thing.
 type rootShape struct {
-	Type string `json:"type" enum:"part,device,outage,service,gateway,provider,run,fuse,tax,breaker,projection,process"`
+	Type rootType `json:"type"`
+	ID   *string  `json:"id" doc:"null: the caller may not open it, or it has none"`
+	Name string   `json:"name"`
+}
 
-	ID   *string `json:"id" doc:"null: the caller may not open it, or it has none"`
-	Name string  `json:"name"`
+// rootType is the type of a broken thing in answers.
+type rootType string
+
+// Types of broken things that only the platform has.
+const (
+	rootBreaker    rootType = "breaker"
+	rootProjection rootType = "projection"
+	rootProcess    rootType = "process"
+)
+
+// Texts implements httpapi.Enumerated.
+func (rootType) Texts() []string {
+	ofPlatform := []string{string(rootBreaker), string(rootProjection), string(rootProcess)}
+	return append(ofPlatform, reportscases.RootTypes...)
 }
 
 // report answers with the report as the read models show it now.
@@ -290,7 +305,8 @@ func showFaults(list []reportscases.Fault) []faultShape {
 	out := make([]faultShape, 0, len(list))
 	for _, f := range list {
 		row := faultShape{
-			Kind: faultKind(f.Kind), Root: rootShape{Type: f.Root.Type, ID: null.Of(f.Root.ID), Name: f.Root.Name},
+			Kind:  faultKind(f.Kind),
+			Root:  rootShape{Type: rootType(f.Root.Type), ID: null.Of(f.Root.ID), Name: f.Root.Name},
 			Since: null.Time(f.Since.UTC()), Customers: f.Customers, OffBehind: null.Of(f.OffBehind),
 			Message: f.Message, Words: null.Of(f.Words),
 			Effects: make([]kindCount, 0, len(f.Effects)),

@@ -135,3 +135,38 @@ func TestEnding_AUsedMonthWhosePaymentWasTakenBackStaysDue(t *testing.T) {
 		return voided && a.Invoices[id.Must[id.Invoice](got.StaysDue[0].ID)].Due.Minor == 150050
 	})
 }
+
+// TestEnding_WhatWasUsedOfAnUndoneMonthIsCharged as is told before, and the money that the undo has left pays it.
+func TestEnding_WhatWasUsedOfAnUndoneMonthIsCharged(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil) // 1,500.50
+	start := k.Clock.Now()
+	k.credited(t, c.ID, 150050)
+	k.eventually(t, s.ID, "paid", paidUntil(start.AddDate(0, 1, 0)))
+	k.Clock.Advance(10 * 24 * time.Hour)
+	subscription, month := id.Must[id.Subscription](s.ID), commands.PeriodInvoice(id.Must[id.Subscription](s.ID), 1)
+	k.Run(t, commands.UndoPeriod{
+		SubscriptionID: subscription, InvoiceID: month, RunID: id.Derive[id.BillingRun]("test", "wrong"),
+	})
+	k.Run(t, commands.TakeBackInvoice{
+		SubscriberID: id.Must[id.Subscriber](c.ID), InvoiceID: month, Reason: "wrong", Dropped: true, Prefix: "CN",
+		CreditNoteID: id.Derive[id.Receipt]("undo", month.String()),
+	})
+	k.eventually(t, s.ID, "taken back", func(_ subscribers.Subscription, a billing.Account) bool {
+		return a.Credit().Minor == 150050
+	})
+	admin = k.Admin(t) // the sign-in is over
+	var told struct{ Charged []struct{ Amount float64 } }
+	k.Want(t, 200, "", isptest.Get(admin, "/subscriptions/"+s.ID+"/end")).Into(t, &told)
+	if len(told.Charged) != 1 || told.Charged[0].Amount != 484.03 { // 10 of 31 days
+		t.Fatalf("told %+v", told)
+	}
+	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
+	k.eventually(t, s.ID, "charged and paid", func(now subscribers.Subscription, a billing.Account) bool {
+		return now.State == subscribers.Ended && a.Credit().Minor == 150050-48403 && a.Owed().IsZero()
+	})
+}

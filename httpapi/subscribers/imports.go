@@ -2,6 +2,7 @@ package subscribersapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -37,7 +38,7 @@ func (a Imports) Routes() []httpapi.Route {
 				{Name: "proposal", Type: "uuid",
 					Doc: "of what a router knows: rows without a password have that of their username there"},
 			},
-			Codes: []string{"invalid_input", "proposal_not_found"},
+			Codes: []string{"invalid_input", "proposal_not_found", "batch_undo_runs"},
 		},
 		{
 			Method: "GET", Path: "/imports", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -52,9 +53,10 @@ func (a Imports) Routes() []httpapi.Route {
 
 // rowFault says what is wrong with a row; it has no value of the row.
 type rowFault struct {
-	Row     int    `json:"row" doc:"the header is row 1"`
-	Field   string `json:"field" doc:"the column; empty: the whole row"`
-	Message string `json:"message"`
+	Row     int     `json:"row" doc:"the header is row 1"`
+	Field   string  `json:"field" doc:"our name of the column; empty: the whole row"`
+	Column  *string `json:"column" doc:"what the file calls it; null: it is not known"`
+	Message string  `json:"message"`
 }
 
 // columnResponse says for what a column of the file is taken.
@@ -66,10 +68,20 @@ type columnResponse struct {
 // dryRunResponse tells before what an import of the file would do (docs/rules/subscribers-import.md#import).
 type dryRunResponse struct {
 	Rows       int              `json:"rows" doc:"without the header and empty ones"`
-	Valid      int              `json:"valid"`
+	Valid      int              `json:"valid" doc:"of them, what would be taken in"`
+	Skipped    int              `json:"skipped" doc:"the customer is here already"`
 	Errors     []rowFault       `json:"errors" doc:"the first 1,000"`
 	ErrorCount int              `json:"errorCount" doc:"of all"`
 	Columns    []columnResponse `json:"columns"`
+	LooksLike  *columnsOf       `json:"looksLike" doc:"whose columns the header has; null: those of the given source"`
+}
+
+// columnsOf is a system, or this one, by whose columns a header is known.
+type columnsOf string
+
+// Texts implements httpapi.Enumerated.
+func (columnsOf) Texts() []string {
+	return append(slices.Clone(commands.ImportSources), subscriberscases.OwnColumns)
 }
 
 // importState makes the description list the states.
@@ -153,8 +165,8 @@ func (a Imports) get(ctx context.Context, c *httpapi.Call) error {
 // showDryRun writes what an import would do; no list is null.
 func showDryRun(in subscriberscases.CheckedImport) dryRunResponse {
 	out := dryRunResponse{
-		Rows: in.Rows, Valid: in.Valid, Errors: showFaults(in.Faults), ErrorCount: in.Told,
-		Columns: make([]columnResponse, len(in.Columns)),
+		Rows: in.Rows, Valid: in.Valid, Skipped: in.Skipped, Errors: showFaults(in.Faults), ErrorCount: in.Told,
+		Columns: make([]columnResponse, len(in.Columns)), LooksLike: null.Of(columnsOf(in.LooksLike)),
 	}
 	for i, column := range in.Columns {
 		out.Columns[i] = columnResponse{Column: column.Column, Field: null.Of(column.Field)}
@@ -175,7 +187,7 @@ func showImport(r subscribersviews.ImportRow) importResponse {
 func showFaults(list []events.ImportFault) []rowFault {
 	out := make([]rowFault, len(list))
 	for i, f := range list {
-		out[i] = rowFault(f)
+		out[i] = rowFault{Row: f.Row, Field: f.Field, Column: null.Of(f.Column), Message: f.Message}
 	}
 	return out
 }

@@ -51,7 +51,15 @@ type planChangePreview struct {
 	DueDate   *calendar.Date   `json:"dueDate" doc:"of the invoice; null without one"`
 	NextPrice httpapi.Number   `json:"nextPrice" doc:"of a whole period of the plan"`
 	Replaced  []id.Invoice     `json:"replaced" doc:"unpaid invoices that one of the new plan takes the place of"`
+	Periods   []planPeriod     `json:"periods" doc:"whose invoices the change makes, beside amountDue"`
 	Token     string           `json:"previewToken"`
+}
+
+// planPeriod is the invoice of a period that a change makes.
+type planPeriod struct {
+	Description string         `json:"description"`
+	Amount      httpapi.Number `json:"amount" doc:"tax included"`
+	DueDate     calendar.Date  `json:"dueDate"`
 }
 
 // planChangeLine is the price of some days under one of the plans.
@@ -90,6 +98,12 @@ func showPlanChange(p billingcases.PlanChangePreview) planChangePreview {
 		Effective: null.Time(p.EffectiveAt.Truncate(time.Microsecond)), // as read models keep it
 		Lines:     make([]planChangeLine, len(p.Lines)), AmountDue: due.Number(), Currency: due.Currency,
 		NextPrice: p.Plan.Terms.Price.Number(), Replaced: append([]id.Invoice{}, p.Replaced...), Token: p.Token,
+		Periods: make([]planPeriod, len(p.Periods)),
+	}
+	for i, drafted := range p.Periods {
+		out.Periods[i] = planPeriod{
+			Description: drafted.Lines[0].Description.Reveal(), Amount: drafted.Total.Number(), DueDate: drafted.DueOn,
+		}
 	}
 	for i, l := range p.Lines {
 		out.Lines[i] = planChangeLine{

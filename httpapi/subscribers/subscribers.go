@@ -33,6 +33,8 @@ type Subscribers struct {
 	OffBehind func(context.Context, id.Organization, id.Device) ([]id.Subscriber, error)
 	// Outages gives the routers behind which some customers are off.
 	Outages func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscriber]reportscases.RouterAway, error)
+	// Asked tells what a customer is asked to pay.
+	Asked func(context.Context, id.Organization, id.Subscriber) (billingcases.Asked, error)
 	// Unheard counts the customers with an open session who are off because a router does not answer.
 	Unheard func(context.Context, id.Organization) (int, error)
 }
@@ -178,6 +180,16 @@ type subscriberResponse struct {
 	Outage    *outageInShort   `json:"outage" doc:"null: no router that is away took the customer off"`
 	PaidUntil *time.Time       `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
 	Services  []serviceInShort `json:"services" doc:"those that have not ended, or the one that ended last"`
+	// Due and ToRenew are missing in lists.
+	Due     httpapi.Number   `json:"due,omitempty" doc:"asked for now: balance and toRenew, at least 0; not in lists"`
+	ToRenew []serviceToRenew `json:"toRenew,omitempty" doc:"no time is paid, no invoice asks; not in lists"`
+}
+
+// serviceToRenew is a prepaid service that begins with its price (docs/rules/subscribers.md#price-without-an-invoice).
+type serviceToRenew struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	Price          httpapi.Number  `json:"price" doc:"of the next period with charges, add-ons, discounts and taxes"`
+	Due            httpapi.Number  `json:"due" doc:"price and what is owed, less the credit; at least 0"`
 }
 
 // outageInShort is the router whose fault counts the customer as off (docs/rules/reports.md#faults).
@@ -218,11 +230,13 @@ type accessCounts struct {
 	None         int64 `json:"none"`
 }
 
-// person is a subscriber with the router behind which the customer is off, nil for none.
+// person is a subscriber with the router behind which the customer is off, nil for none, and with what is to be paid,
+// nil in lists.
 type person struct {
 	subscribersviews.SubscriberRow
 
-	away *reportscases.RouterAway
+	away  *reportscases.RouterAway
+	asked *billingcases.Asked
 }
 
 // withOutages adds the routers that are away to rows: one reading for all of them.
@@ -262,6 +276,12 @@ func showSubscriber(r person) subscriberResponse {
 		out.Services[i] = serviceInShort{
 			SubscriptionID: s.SubscriptionID, PlanID: s.PlanID, PlanName: s.PlanName, Username: s.Username,
 			State: s.State, PaidUntil: s.PaidUntil, Access: s.Access(), Dunning: s.Dunning, Online: s.Online,
+		}
+	}
+	if r.asked != nil {
+		out.Due = r.asked.Due.Number()
+		for _, s := range r.asked.ToRenew {
+			out.ToRenew = append(out.ToRenew, serviceToRenew{s.SubscriptionID, s.Price.Number(), s.Due.Number()})
 		}
 	}
 	if o := r.away; o != nil {
@@ -308,7 +328,7 @@ func (a Subscribers) one() httpapi.One[id.Subscriber, person, subscriberResponse
 	}
 }
 
-// read gives one subscriber with the services as they are now.
+// read gives one subscriber with the services as they are now, and with what is to be paid.
 func (a Subscribers) read(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) (*person, error) {
@@ -320,6 +340,11 @@ func (a Subscribers) read(
 	if err != nil {
 		return nil, err
 	}
+	asked, err := a.Asked(ctx, org, subscriber)
+	if err != nil {
+		return nil, err
+	}
+	rows[0].asked = &asked
 	return &rows[0], nil
 }
 

@@ -1,8 +1,8 @@
 // Package archtest reads the source of the whole module and reports violations of the rules in
 // docs/rules/engineering.md#checked-rules: imports against the layers, the machine's time read without a clock,
-// declarations without a comment, lines, functions, files and parameter lists that are too long, SQL with too many
-// numbered arguments, nolint without a reason and TODO without an issue. It parses every Go file, whatever its build
-// tags.
+// declarations without a comment, goroutines that catch no panic, lines, functions, files and parameter lists that are
+// too long, SQL with too many numbered arguments, nolint without a reason and TODO without an issue. It parses every Go
+// file, whatever its build tags.
 package archtest
 
 import (
@@ -52,7 +52,7 @@ func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 // rules are applied to each file; every violation of every rule is reported.
 var rules = []func(*source) []Violation{
 	checkImports, checkTime, checkComments, checkLengths, checkColumns, checkParameters, checkArguments, checkMarks,
-	checkPackageName, checkTics, checkEcho,
+	checkPackageName, checkTics, checkEcho, checkGoroutines,
 }
 
 // checks has the check for each file name extension. Other files are not read.

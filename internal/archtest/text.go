@@ -67,8 +67,8 @@ func importName(tree *ast.File, path string) string {
 	return ""
 }
 
-// checkComments finds top-level declarations without a comment. Methods of one line (such as names of events and marks
-// of sealed interfaces) and test functions need none.
+// checkComments finds top-level declarations without a comment, and functions with that of another one. Methods of one
+// line (such as names of events and marks of sealed interfaces) and test functions need none.
 func checkComments(s *source) []Violation {
 	var found []Violation
 	for _, d := range s.tree.Decls {
@@ -78,6 +78,9 @@ func checkComments(s *source) []Violation {
 			if d.Doc == nil && !oneLine && !(s.test && isTest(d.Name.Name)) {
 				found = append(found, s.at(d.Pos(), "comment", "func %s has no comment", d.Name.Name))
 			}
+			if first := firstWord(d.Doc); startsLower(first) && first != d.Name.Name && !isTest(d.Name.Name) {
+				found = append(found, s.at(d.Pos(), "comment", "the comment of %s is about %s", d.Name.Name, first))
+			}
 		case *ast.GenDecl:
 			if d.Tok != token.IMPORT && d.Doc == nil {
 				found = append(found, uncommented(s, d)...)
@@ -86,6 +89,15 @@ func checkComments(s *source) []Violation {
 	}
 	return found
 }
+
+// firstWord is the first word of a comment, without punctuation; "" without a comment.
+func firstWord(doc *ast.CommentGroup) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(doc.Text()), " ")
+	return strings.TrimRight(first, ",.:")
+}
+
+// startsLower reports whether a word begins with a small letter, as names do that are not exported.
+func startsLower(word string) bool { return word != "" && word[0] >= 'a' && word[0] <= 'z' }
 
 // isTest reports whether the go command runs a function of this name.
 func isTest(name string) bool {

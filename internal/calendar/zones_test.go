@@ -86,3 +86,20 @@ func TestKnownZone_IsSpelledAsByIANA(t *testing.T) {
 		}
 	}
 }
+
+func TestZone_IsReadOnceAndUnknownOnesAreTold(t *testing.T) {
+	t.Parallel()
+	first, err := calendar.Zone("Africa/Kampala")
+	if err != nil || first.String() != "Africa/Kampala" {
+		t.Fatal(first, err)
+	}
+	if again, err := calendar.Zone("Africa/Kampala"); err != nil || again != first {
+		t.Error("it was read again", err)
+	}
+	if _, err := calendar.Zone("Africa/Atlantis"); err == nil {
+		t.Error("a zone that does not exist")
+	}
+	if got := calendar.ZoneOrUTC("Africa/Atlantis"); got != time.UTC {
+		t.Error(got)
+	}
+}

@@ -102,6 +102,9 @@ func TestCodes_EachHasOneTextThatIsASentence(t *testing.T) {
 	t.Parallel()
 	first := map[string]found{}
 	for _, f := range scan(t) {
+		if !f.spoken && sentence.MatchString(f.message) {
+			t.Errorf("%s: the fault of %s names no field: %q", f.place, f.code, f.message)
+		}
 		if !f.spoken || f.message == "" {
 			continue
 		}
@@ -159,8 +162,8 @@ func list(places []found, status map[string]int) string {
 	})
 	var b strings.Builder
 	b.WriteString("# Failure codes\n\nThe field `code` of an error body is stable; `message` is for people and may " +
-		"change. Each code has one text; `%s` and `%d`\nstand for facts of the case. A 422, and a 400 with missing " +
-		"fields, has a list of messages, one for each fault, each naming its field.\n\n" +
+		"change. Each code has one text; `%s` and `%d`\nstand for facts of the case. A 422 about fields, and a 400 " +
+		"with missing fields, has a list of messages, one for each fault, each naming its field.\n\n" +
 		"Made from the source by `go test ./internal/failure -run Codes -update`; a test compares status, code " +
 		"and text.\n\n| Status | Code | Message |\n|---|---|---|\n")
 	for _, code := range codes {
@@ -173,6 +176,18 @@ func list(places []found, status map[string]int) string {
 func scan(t *testing.T) []found {
 	t.Helper()
 	var all []found
+	inspect(t, func(n ast.Node, file *ast.File, place string) {
+		if f, ok := made(n, file.Name.Name == "failure"); ok {
+			f.place = place
+			all = append(all, f)
+		}
+	})
+	return all
+}
+
+// inspect visits each node of the product's source.
+func inspect(t *testing.T, visit func(n ast.Node, file *ast.File, place string)) {
+	t.Helper()
 	files := token.NewFileSet()
 	err := filepath.WalkDir(sourceRoot, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -194,9 +209,8 @@ func scan(t *testing.T) []found {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if f, ok := made(n, file.Name.Name == "failure"); ok {
-				f.place = files.Position(n.Pos()).String()
-				all = append(all, f)
+			if n != nil {
+				visit(n, file, files.Position(n.Pos()).String())
 			}
 			return true
 		})
@@ -205,7 +219,67 @@ func scan(t *testing.T) []found {
 	if err != nil {
 		t.Fatalf("scan source: %v", err)
 	}
-	return all
+}
+
+// TestCodes_WhatAnErrorIsComparedWithIsOne: a code that was renamed, and not where the code decides by it, would change
+// what is done, and no compiler would tell.
+func TestCodes_WhatAnErrorIsComparedWithIsOne(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, f := range scan(t) {
+		known[f.code] = true
+	}
+	compared := 0
+	inspect(t, func(n ast.Node, _ *ast.File, place string) {
+		for _, code := range wanted(n) {
+			if compared++; !known[code] && codeForm.MatchString(code) { // others are those of outside systems
+				t.Errorf("%s: no failure has the code %q", place, code)
+			}
+		}
+	})
+	if compared < 30 {
+		t.Errorf("%d comparisons were found", compared)
+	}
+}
+
+// wanted lists the codes with which a node compares that of an error.
+func wanted(n ast.Node) []string {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		if n.Op != token.EQL && n.Op != token.NEQ {
+			return nil
+		}
+		for _, pair := range [][2]ast.Expr{{n.X, n.Y}, {n.Y, n.X}} {
+			if code := text(pair[1]); isCode(pair[0]) && code != "" {
+				return []string{code}
+			}
+		}
+	case *ast.SwitchStmt:
+		if !isCode(n.Tag) {
+			return nil
+		}
+		var all []string
+		for _, clause := range n.Body.List {
+			for _, e := range clause.(*ast.CaseClause).List {
+				if code := text(e); code != "" {
+					all = append(all, code)
+				}
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// isCode recognizes failure.CodeOf(err), and a variable with its value by its name.
+func isCode(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		return selected(e.Fun) == "CodeOf"
+	case *ast.Ident:
+		return e.Name == "code"
+	}
+	return false
 }
 
 // made reads a node that makes a failure, or a claim whose refusal is a conflict. inside says that the file belongs to
@@ -222,7 +296,7 @@ func made(n ast.Node, inside bool) (found, bool) {
 		if _, known := statusOfKind[kind]; !ok || !known || len(args) == 0 {
 			return found{}, false
 		}
-		f := found{kind: kind, code: text(args[0]), spoken: kind != "Invalid"}
+		f := found{kind: kind, code: text(args[0]), spoken: name != "NewInvalid"}
 		if len(args) > 1 {
 			f.message = text(args[1])
 		}

@@ -116,7 +116,8 @@ func NewConflict(code, message string, args ...any) *Error {
 	return New(Conflict, code, message, args...)
 }
 
-// NewInvalid makes a 422 with one entry for each input fault. Each entry begins with the field's name.
+// NewInvalid makes a 422 with one entry for each input fault. Each entry begins with the field's name; a sentence about
+// no field is a message, for New.
 func NewInvalid(code string, faults ...string) *Error {
 	return &Error{Kind: Invalid, Code: code, Faults: faults}
 }

@@ -112,6 +112,7 @@ var faultTexts = map[string]string{
 	"day_twice":            "must have each day once",
 	"policy_unknown":       "must be a policy of the dunning settings",
 	"within_days":          "must be within %d days",
+	"tax_pin":              "must have 3 to 30 letters, digits, - or /",
 	"pool_name":            "must be the name of a pool in the router: 1 to 64 printable characters without spaces",
 }
 

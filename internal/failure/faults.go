@@ -20,7 +20,8 @@ func Under(path string, err error) error {
 }
 
 // JoinFaults makes one Invalid failure of several, so that a form shows all its faults at once. When several errors
-// name the same field, only the faults of the first error count for it. An error of another kind is returned alone.
+// name the same field, only the faults of the first error count for it. An error of another kind, and one about
+// no field, is returned alone.
 func JoinFaults(errs ...error) error {
 	var all Faults
 	told := map[string]bool{}
@@ -28,7 +29,7 @@ func JoinFaults(errs ...error) error {
 		var f *Error
 		switch {
 		case err == nil:
-		case errors.As(err, &f) && f.Kind == Invalid:
+		case errors.As(err, &f) && f.Kind == Invalid && len(f.Faults) > 0:
 			var fresh []string
 			for _, fault := range f.Faults {
 				field, _, _ := strings.Cut(fault, " ")

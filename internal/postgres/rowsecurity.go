@@ -20,9 +20,11 @@ const TenantPredicate = `org_id = nullif(current_setting('app.org_id', true), ''
 
 // protectSQL is run as the owner; %[1]s is the schema, %[2]s the table. FORCE makes row-level security bind the owner
 // too, unless it is a superuser, so the owner needs a policy of its own to write. Programs that start together take
-// turns, because the server refuses two changes of one table's rights at the same time.
+// turns, because the server refuses two changes of one table's rights at the same time. The table is locked before its
+// rights change: a vacuum holds the table and then waits for its row in pg_class, which a grant would hold already.
 const protectSQL = `
 select pg_advisory_xact_lock(hashtextextended('protect %[1]s', 0));
+lock table %[1]s.%[2]s in access exclusive mode;
 grant usage on schema %[1]s to ` + QueryRole + `, ` + PlatformRole + `;
 grant select on %[1]s.%[2]s to ` + QueryRole + `, ` + PlatformRole + `;
 alter table %[1]s.%[2]s enable row level security;

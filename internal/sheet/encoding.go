@@ -40,7 +40,7 @@ func fromUTF16(body []byte, order binary.ByteOrder) ([]byte, error) {
 	if len(body)%2 != 0 {
 		return nil, ErrUnreadable
 	}
-	out := make([]byte, 0, len(body))
+	out := make([]byte, 0, len(body)/2*3) // at most 3 bytes for 2: it never grows
 	for i := 0; i < len(body); i += 2 {
 		r := rune(order.Uint16(body[i:]))
 		if utf16.IsSurrogate(r) {
@@ -67,15 +67,24 @@ var windows1252 = [32]rune{
 
 // fromWindows1252 is the text in UTF-8. A byte that stands for no character becomes the sign of an unknown one.
 func fromWindows1252(body []byte) []byte {
-	out := make([]byte, 0, len(body)+len(body)/8)
+	size := 0
 	for _, b := range body {
-		r := rune(b)
-		if b >= 0x80 && b <= 0x9F {
-			if r = windows1252[b-0x80]; r == 0 {
-				r = utf8.RuneError
-			}
-		}
-		out = utf8.AppendRune(out, r)
+		size += utf8.RuneLen(ofWindows1252(b))
+	}
+	out := make([]byte, 0, size)
+	for _, b := range body {
+		out = utf8.AppendRune(out, ofWindows1252(b))
 	}
 	return out
+}
+
+// ofWindows1252 is the character of a byte.
+func ofWindows1252(b byte) rune {
+	if b < 0x80 || b > 0x9F {
+		return rune(b)
+	}
+	if r := windows1252[b-0x80]; r != 0 {
+		return r
+	}
+	return utf8.RuneError
 }

@@ -4,7 +4,6 @@ package sheet
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"io"
 	"strings"
@@ -32,7 +31,7 @@ var (
 // Reader gives the rows of a table in their order. Not safe for concurrent use.
 type Reader struct {
 	Header []string // without spaces around the names
-	rows   *csv.Reader
+	rows   records
 	row    int
 }
 
@@ -46,9 +45,7 @@ func Open(body []byte) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{rows: csv.NewReader(bytes.NewReader(lineEnds(text)))}
-	r.rows.Comma = separatorOf(text)
-	r.rows.FieldsPerRecord = -1
+	r := &Reader{rows: records{text: lineEnds(text), separator: separatorOf(text)}}
 	header, _, err := r.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -67,38 +64,15 @@ func Open(body []byte) (*Reader, error) {
 // table; after another fault the rows that follow can still be read.
 func (r *Reader) Next() (cells []string, row int, err error) {
 	for {
-		cells, err := r.rows.Read()
-		var fault *csv.ParseError
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil, r.row, io.EOF
-		case errors.As(err, &fault):
-			r.row++
-			return nil, r.row, ErrQuotes
-		case err != nil:
+		cells, err := r.rows.next()
+		if errors.Is(err, io.EOF) {
 			return nil, r.row, err
 		}
 		r.row++
-		if tooWide(cells) {
-			return nil, r.row, ErrTooWide
-		}
-		if !blank(cells) {
-			return cells, r.row, nil
+		if err != nil || !blank(cells) {
+			return cells, r.row, err
 		}
 	}
-}
-
-// tooWide reports whether a row breaks the limits of a table.
-func tooWide(cells []string) bool {
-	if len(cells) > MaxColumns {
-		return true
-	}
-	for _, c := range cells {
-		if len(c) > MaxCell {
-			return true
-		}
-	}
-	return false
 }
 
 // blank reports whether no cell has a character.
@@ -111,11 +85,11 @@ func blank(cells []string) bool {
 	return true
 }
 
-// separatorOf is the character that occurs most often in the first line outside of quotes.
-func separatorOf(text []byte) rune {
-	counts := map[byte]int{}
+// separatorOf is the character that occurs most often in the first line outside of quotes, as far as a row can be long.
+func separatorOf(text []byte) byte {
+	var counts [256]int
 	quoted := false
-	for _, b := range text {
+	for _, b := range text[:min(len(text), MaxColumns*MaxCell)] {
 		if b == '"' {
 			quoted = !quoted
 		}
@@ -132,7 +106,7 @@ func separatorOf(text []byte) rune {
 			best = separators[i]
 		}
 	}
-	return rune(best)
+	return best
 }
 
 // lineEnds makes a line feed of each carriage return that stands alone, as old spreadsheets write it.

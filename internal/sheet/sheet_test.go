@@ -2,11 +2,14 @@ package sheet_test
 
 import (
 	"encoding/binary"
+	"encoding/csv"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,4 +142,80 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Records are those of encoding/csv, which knows no limits.
+func FuzzNext_ReadsWhatTheStandardReads(f *testing.F) {
+	for _, seed := range []string{
+		"a,b\n1,2\n", "a\n\"b\"\"c\nd\",e\r\n\r\n", "a\n\"b\"c,d\ne\n", "a\nb\"\nc", "a\n\"b",
+		"a\n,\n\"\",x", "a\n\"\r\n\"\r",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > sheet.MaxColumns || !utf8.ValidString(text) || strings.ContainsAny(text, "\x00;\t|\ufeff") ||
+			!strings.Contains(text, "\n") {
+			return // within the limits, and separated by commas
+		}
+		r, err := sheet.Open([]byte("a,b\n" + text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		standard := csv.NewReader(strings.NewReader(text))
+		standard.FieldsPerRecord = -1
+		for {
+			want, wanted := standard.Read()
+			for wanted == nil && strings.TrimSpace(strings.Join(want, "")) == "" {
+				want, wanted = standard.Read()
+			}
+			got, _, err := r.Next()
+			if errors.Is(err, io.EOF) != errors.Is(wanted, io.EOF) || (err == nil) != (wanted == nil) ||
+				err == nil && !cmp.Equal(got, want) {
+				t.Fatalf("%q: %q %v, want %q %v", text, got, err, want, wanted)
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+		}
+	})
+}
+
+func TestNext_ARowWithoutAnEndCostsNoMemory(t *testing.T) {
+	const size = 50 << 20
+	for name, row := range map[string]string{
+		"a quoted cell": "\"" + strings.Repeat("a", size), "quotes": strings.Repeat(`"`, size|1),
+		"quoted lines": "\"" + strings.Repeat("a\n", size/2), "a cell": strings.Repeat("a", size),
+		"cells": strings.Repeat("a,", size/2),
+	} {
+		body := []byte("a,b\n" + row)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := sheet.Open(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, n, err := r.Next(); !errors.Is(err, sheet.ErrTooWide) || n != 2 {
+			t.Errorf("%s: row %d, %v", name, n, err)
+		}
+		if _, _, err := r.Next(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: what follows is %v", name, err)
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+			t.Errorf("%s: %d KiB for one row", name, used>>10)
+		}
+	}
+}
+
+// A row that is too long in a table is refused, and the next one is read under its own number.
+func TestNext_RowsBehindOneThatIsTooLongAreRead(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", sheet.MaxCell+1)
+	header, rows := rowsOf(t, []byte("a,b\n\""+long+"\nx\",1\n"+strings.Repeat("1,", sheet.MaxColumns)+"\n\"2\n\",3\n"+
+		long[1:]+",4\n"))
+	wide := []string{sheet.ErrTooWide.Error()}
+	want := [][]string{wide, wide, {"2\n", "3"}, {long[1:], "4"}}
+	if len(header) != 2 || !cmp.Equal(rows, want) {
+		t.Errorf("%q", rows)
+	}
 }

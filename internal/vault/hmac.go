@@ -13,6 +13,11 @@ func (v *Vault) ClaimKey(kind, value string) uuid.UUID {
 	return formedUUID(mac(secrets.Derive(v.core.root, secrets.Claims), kind, value))
 }
 
+// FileKey is ClaimKey of the pieces together, without a copy of them.
+func (v *Vault) FileKey(kind string, pieces ...[]byte) uuid.UUID {
+	return formedUUID(macOf(secrets.Derive(v.core.root, secrets.Claims), kind, pieces...))
+}
+
 // formedUUID makes a UUID of the first 16 bytes of an HMAC.
 func formedUUID(sum []byte) uuid.UUID {
 	key := uuid.UUID(sum[:16])

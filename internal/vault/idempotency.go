@@ -81,10 +81,10 @@ update {schema}.idempotency set leased_until = $3, expires_at = $4 where key = $
 )
 
 // Begin takes a key for the request that is about to run. The scope identifies caller, method, host, path and
-// Idempotency-Key, in this order.
-func (i *Idempotency) Begin(ctx context.Context, scope []string, body []byte) (Mark, error) {
+// Idempotency-Key, in this order. The pieces together are the body.
+func (i *Idempotency) Begin(ctx context.Context, scope []string, body ...[]byte) (Mark, error) {
 	key := formedUUID(mac(i.key, append([]string{"key"}, scope...)...))
-	hash := mac(i.key, key.String(), string(body))
+	hash := macOf(i.key, key.String(), body...)
 	for range 3 { // a mark may vanish between the two statements
 		now := i.core.now()
 		mark := Mark{key: key, lease: uuid.New()}

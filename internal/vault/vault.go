@@ -181,6 +181,19 @@ func mac(key []byte, parts ...string) []byte {
 	return h.Sum(nil)
 }
 
+// macOf is mac of two parts, the second of which is given in pieces: a file that somebody sent is not copied.
+func macOf(key []byte, first string, pieces ...[]byte) []byte {
+	h, size := hmac.New(sha256.New, key), 0
+	for _, p := range pieces {
+		size += len(p)
+	}
+	_, _ = fmt.Fprintf(h, "%d:%s%d:", len(first), first, size)
+	for _, p := range pieces {
+		_, _ = h.Write(p)
+	}
+	return h.Sum(nil)
+}
+
 // newToken makes an opaque token of 256 random bits, safe in a URL.
 func newToken() secrets.Text {
 	b := make([]byte, 32)

@@ -158,6 +158,9 @@ func TestClaimKey_IsStableOverReplicasAndRotation(t *testing.T) {
 	if k.ClaimKey("ab", "c") == k.ClaimKey("a", "bc") {
 		t.Error("kind and value run together")
 	}
+	if k.FileKey("login_phone", []byte("2547"), nil, []byte("00000001")) != want {
+		t.Error("the key of a value in pieces is another one")
+	}
 	if open(t).ClaimKey("login_phone", "254700000001") == want {
 		t.Error("two installations share a key")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -122,10 +123,12 @@ func (p *pass) round(ctx context.Context, list []telemetry.Session) (tried int) 
 			continue
 		}
 		group.Go(func() error {
-			if _, left, over := p.stands(s); !left && !over { // it may have waited for its place
-				p.session(ctx, s)
-			}
-			return nil
+			return loop.Try(func() error {
+				if _, left, over := p.stands(s); !left && !over { // it may have waited for its place
+					p.session(ctx, s)
+				}
+				return nil
+			})
 		})
 	}
 	_ = group.Wait() // nothing fails: over has the outcome
@@ -150,7 +153,12 @@ func sourceOf(s telemetry.Session) netip.Addr {
 
 // session brings one session right, and notes what came of it.
 func (p *pass) session(ctx context.Context, s telemetry.Session) {
-	wait, did, err := p.e.one(ctx, s, p.needs, p.cause)
+	var wait time.Duration
+	var did bool
+	err := loop.Try(func() (err error) {
+		wait, did, err = p.e.one(ctx, s, p.needs, p.cause)
+		return err
+	})
 	at := p.e.paced()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,7 +186,7 @@ func (p *pass) session(ctx context.Context, s telemetry.Session) {
 		p.faults++
 		p.e.pauses.failed(s.ID, at)
 		p.e.Logger.ErrorContext(ctx, "a session cannot be brought right", slog.String("session_id", s.ID.String()),
-			slog.String("error", err.Error()))
+			slog.String("error", err.Error()), slog.String("stack", loop.StackOf(err)))
 	}
 }
 

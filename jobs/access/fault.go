@@ -2,6 +2,7 @@ package accessjobs
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -54,11 +55,9 @@ func (w Workers) FollowFault(ctx context.Context, args commands.FollowFault, cau
 	if err != nil {
 		return err
 	}
-	if err := w.turnClocks(ctx, f, cause, running, stopped); err != nil {
-		return err
-	}
 	args.Heard = f.Heard
-	return w.nextFault(ctx, args, cause, last)
+	// One whose clock cannot be turned does not keep those of the next part from it.
+	return errors.Join(w.turnClocks(ctx, f, cause, running, stopped), w.nextFault(ctx, args, cause, last))
 }
 
 // upTo gives the subjects up to an id; all for a zero id.

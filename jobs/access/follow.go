@@ -104,7 +104,16 @@ func (w Workers) FollowRules(ctx context.Context, args commands.FollowDunningRul
 			return err
 		}
 	}
-	err = each(ctx, list, func(ctx context.Context, s events.DunningSubject) error {
+	if len(list) == followed { // first: one who cannot be asked for does not keep the others from it
+		args.After = list[len(list)-1].SubscriptionID
+		next := id.Derive[id.Any]("follow", cause.JobID.String(), args.After.String())
+		if err := w.Queue.Insert(ctx, args, next, jobs.Cause{
+			OrgID: args.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+		}, 0); err != nil {
+			return err
+		}
+	}
+	return each(ctx, list, func(ctx context.Context, s events.DunningSubject) error {
 		policy, known := policies[s.SubscriptionID]
 		if known && slices.Contains(args.Unchanged, policy) {
 			return nil
@@ -112,12 +121,4 @@ func (w Workers) FollowRules(ctx context.Context, args commands.FollowDunningRul
 		_, err := w.Bus.Execute(ctx, commands.AskDunningReview{Subject: s}, cause.Meta(s.SubscriptionID.String()))
 		return err
 	})
-	if err != nil || len(list) < followed {
-		return err
-	}
-	args.After = list[len(list)-1].SubscriptionID
-	next := id.Derive[id.Any]("follow", cause.JobID.String(), args.After.String())
-	return w.Queue.Insert(ctx, args, next, jobs.Cause{
-		OrgID: args.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
-	}, 0)
 }

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
@@ -23,10 +21,8 @@ func (e *Enforcer) insist(ctx context.Context, err error, what string, about slo
 	return jobrunner.Snooze(insistPause)
 }
 
-// onceMore enqueues a job that must be done again when it ended without success all the same: its program died in the
-// last attempt, or the attempt panicked.
+// onceMore has a job done again that ended without success all the same: its program died in the last attempt, or the
+// attempt panicked.
 func onceMore[T commands.Job](queue *jobrunner.Runner) jobrunner.Discarded[T] {
-	return func(ctx context.Context, args T, cause jobs.Cause, _ string) error {
-		return queue.Insert(ctx, args, id.Derive[id.Any]("once more", cause.JobID.String()), cause, insistPause)
-	}
+	return jobrunner.OnceMore[T](queue, insistPause)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -125,7 +126,7 @@ func (w Workers) outage(
 	if last.IsZero() || now.Sub(last) >= longest {
 		return time.Time{}, "", nil
 	}
-	zone, err := time.LoadLocation(org.Billing.Timezone)
+	zone, err := calendar.Zone(org.Billing.Timezone)
 	if err != nil {
 		return time.Time{}, "", fmt.Errorf("zone of the organization: %w", err)
 	}

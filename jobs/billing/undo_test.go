@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func (k *runKit) undoing() billingcases.Batches {
 	b := k.worker().Bus
 	bus.Register(b, billing.BatchUndos())
 	return billingcases.Batches{
-		Bus: b, Views: k.views, Clock: k.clock,
+		Bus: b, Views: k.views, Clock: k.clock, Logger: slog.New(slog.DiscardHandler),
 		Kinds: []usecases.BatchKind{billingcases.UndoRuns{Bus: b, Clock: k.clock}},
 	}
 }

@@ -70,7 +70,7 @@ func inBatches[T any](ctx context.Context, list []T, do func(context.Context, []
 		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			err := do(ctx, batch)
+			err := loop.Try(func() error { return do(ctx, batch) })
 			mu.Lock()
 			defer mu.Unlock()
 			failed = errors.Join(failed, err)
@@ -84,12 +84,11 @@ func inBatches[T any](ctx context.Context, list []T, do func(context.Context, []
 // that a move of the clock waits for one router and not for a whole round.
 func (w *Workers) pollAll(ctx context.Context, gate *clock.Gate, rows []networkviews.DeviceRow) error {
 	polled := make([]Polled, len(rows))
-	var wait sync.WaitGroup
-	for i, row := range rows {
-		wait.Go(func() { polled[i] = w.pollSafely(ctx, gate, row) })
-	}
-	wait.Wait()
-	if err := ctx.Err(); err != nil {
+	err := loop.Each(ctx, len(rows), len(rows), func(i int) error {
+		polled[i] = w.pollSafely(ctx, gate, rows[i])
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	return w.cfg.Polls.Keep(ctx, polled)

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
@@ -57,14 +58,15 @@ func (r router) fetch(ctx context.Context, into routerplan.Snapshot, menus []str
 	for range min(readers, len(menus)) {
 		wait.Go(func() {
 			for menu := range next {
-				items, err := r.Print(ctx, menu, routeros.Query{Where: routerplan.Narrow(menu)})
-				if routeros.IsUnknownMenu(err) && menu != routerplan.MenuInterface {
-					items, err = nil, nil // a package that this router does not have: nothing is there
-				}
+				var rows []routerplan.Row
+				err := loop.Try(func() (err error) {
+					rows, err = r.rows(ctx, menu)
+					return err
+				})
 				mu.Lock()
 				switch {
 				case err == nil:
-					into[menu] = rowsOf(items)
+					into[menu] = rows
 				case !pass(err) && first == nil:
 					first = &at{path: menu, err: err}
 					cancel()
@@ -79,6 +81,15 @@ func (r router) fetch(ctx context.Context, into routerplan.Snapshot, menus []str
 	close(next)
 	wait.Wait()
 	return first
+}
+
+// rows reads one menu, which a router without its package does not have.
+func (r router) rows(ctx context.Context, menu string) ([]routerplan.Row, error) {
+	items, err := r.Print(ctx, menu, routeros.Query{Where: routerplan.Narrow(menu)})
+	if routeros.IsUnknownMenu(err) && menu != routerplan.MenuInterface {
+		return rowsOf(nil), nil
+	}
+	return rowsOf(items), err
 }
 
 // rowsOf converts items to the type of routerplan, which does not import the gateway.

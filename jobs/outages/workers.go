@@ -24,7 +24,8 @@ type Workers struct {
 	Queue *jobrunner.Runner
 }
 
-// attempts lets a job be tried for weeks, at the pace of its back-off, because its process asks for it only once.
+// attempts lets a job be tried for weeks, at the pace of its back-off, because its process asks for it only once. Then
+// what is given begins anew.
 const attempts = 30_000
 
 // giving is a queue of its own: a large compensation holds nothing else up.
@@ -37,6 +38,7 @@ func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.tell, patient)
 	patient.Queue = giving
 	jobrunner.AddWorker(w.Queue, w.give, patient)
+	jobrunner.OnDiscarded(w.Queue, jobrunner.OnceMore[commands.GiveCompensationPart](w.Queue, time.Minute))
 }
 
 // begin acts once, however often it runs.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/jobs"
 )
@@ -34,6 +35,14 @@ func OnDiscarded[T commands.Job](r *Runner, report Discarded[T]) {
 		cause := m.Cause
 		cause.JobID, cause.Attempt, cause.Last = args.ID, row.Attempt, true
 		return report(ctx, args.Args, cause, row.Code)
+	}
+}
+
+// OnceMore enqueues a job of a kind that must be done, because nobody asks for it again, anew: it runs after a pause,
+// and its attempts begin again.
+func OnceMore[T commands.Job](r *Runner, pause time.Duration) Discarded[T] {
+	return func(ctx context.Context, args T, cause jobs.Cause, _ string) error {
+		return r.Insert(ctx, args, id.Derive[id.Any]("once more", cause.JobID.String()), cause, pause)
 	}
 }
 

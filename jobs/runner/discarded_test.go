@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,31 @@ func TestDiscarded_ReportsThatAlwaysFailDoNotHoldUpTheOthers(t *testing.T) {
 		}
 	}
 	<-reported
+}
+
+// TestOnceMore_AJobWhoseAttemptsAreUsedUpBeginsAnew: so it ends only by its success.
+func TestOnceMore_AJobWhoseAttemptsAreUsedUpBeginsAnew(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	var tries atomic.Int32
+	d := newDesk(func(context.Context, attempt) error {
+		if tries.Add(1) <= 2*int32(fast.MaxAttempts) { //nolint:gosec // small
+			return errors.New("the log is away")
+		}
+		close(done)
+		return nil
+	})
+	q := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), Workers: 4})
+	jobrunner.AddWorker(q, d.work, fast)
+	jobrunner.OnDiscarded(q, jobrunner.OnceMore[call](q, time.Millisecond))
+	if err := q.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(q.Stop)
+	if err := q.Insert(t.Context(), call{1}, jobNamed("call", "1"), cause, 0); err != nil {
+		t.Fatal(err)
+	}
+	<-done
 }
 
 // pauses sends the pauses that a log tells of, from the lines with a message.

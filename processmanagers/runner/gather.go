@@ -11,25 +11,24 @@ import (
 
 // How work is gathered for a transaction or a statement.
 const (
-	eventBatch = 256                  // events in one transaction at most
-	gatherFrom = 8                    // a batch of so many shows that there is much to do
-	gatherTime = 2 * time.Millisecond // the wait for more after such a batch; what is alone never waits
-	gatherMost = 8                    // times as long after a batch that is as many times as large
+	eventBatch = 256                   // events in one transaction at most
+	gatherTime = 15 * time.Millisecond // after a batch: a small one costs nearly as much as a large one
 )
 
-// linger waits a moment for more when the last batch was large, because a small one costs nearly as much.
+// linger lets work come together after a batch that shows that there is much. What is alone never waits, nor does what
+// comes one after the other, as the events of one instance.
 func linger(ctx context.Context, last int) {
-	if last >= gatherFrom {
-		loop.Sleep(ctx, gatherTime*time.Duration(min(last/gatherFrom, gatherMost)))
+	if last > 1 {
+		loop.Sleep(ctx, gatherTime)
 	}
 }
 
 // gatherer lets events of one organization share transactions: one transaction is under way, and the next one takes all
-// events that have come meanwhile. So an event that is alone waits for no other one. Safe for concurrent use.
+// events that have come meanwhile and just after it. Safe for concurrent use.
 type gatherer struct {
 	round   *round
 	mu      sync.Mutex
-	waiting map[id.Organization][]gathered // a key for each organization that has a transaction under way
+	waiting map[id.Organization][]gathered // a key for each organization at work
 }
 
 // gathered is an event that waits; the channel has room for its answer.

@@ -20,11 +20,10 @@ type acted struct {
 // the next command of an instance is read. When the rows cannot be deleted, the commands are executed again.
 func (o *outbox) deleteActed(ctx context.Context) {
 	d := o.round
-	for last := 0; loop.Wait(ctx, o.over); {
-		linger(ctx, last)
+	for loop.Wait(ctx, o.over) {
 		o.mu.Lock()
 		list := o.acted
-		o.acted, last = nil, len(list)
+		o.acted = nil
 		o.mu.Unlock()
 		ids := make([]uuid.UUID, len(list))
 		for i, f := range list {
@@ -43,5 +42,6 @@ func (o *outbox) deleteActed(ctx context.Context) {
 				o.rest(f.lane)
 			}
 		}
+		linger(ctx, len(list))
 	}
 }

@@ -25,7 +25,7 @@ var batchesDDL string
 func (Batches) Name() string { return BatchesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Batches) Version() int { return 2 }
+func (Batches) Version() int { return 4 }
 
 // DDL creates the tables of batches.sql.
 func (Batches) DDL() string { return batchesDDL }
@@ -54,13 +54,14 @@ func (Batches) Handles() []string {
 // Statements of Apply. Each may be applied twice.
 const (
 	batchSQL = `
-insert into {schema}.batches (batch_id, org_id, kind, title, state, asked_at, asked_by)
-values (@batch, @org, @kind, @title, @state, @at, @by)
-on conflict (batch_id) do update set state = excluded.state, asked_at = excluded.asked_at,
-	asked_by = excluded.asked_by, finished_at = null`
-	batchStateSQL = `update {schema}.batches set state = $2 where batch_id = $1`
+insert into {schema}.batches (batch_id, org_id, kind, title, state, asked_at, asked_by, moved_at)
+values (@batch, @org, @kind, @title, @state, @at, @by, @at)
+on conflict (batch_id) do update set state = excluded.state, finished_at = null, moved_at = excluded.moved_at,
+	again_at = case when batches.asked_at < excluded.asked_at then excluded.asked_at else batches.again_at end,
+	again_by = case when batches.asked_at < excluded.asked_at then excluded.asked_by else batches.again_by end`
+	batchStateSQL = `update {schema}.batches set state = $2, moved_at = $3 where batch_id = $1`
 	batchEndedSQL = `
-update {schema}.batches set state = 'finished', finished_at = $2, failed = $3 where batch_id = $1`
+update {schema}.batches set state = 'finished', finished_at = $2, failed = $3, moved_at = $2 where batch_id = $1`
 	batchItemSQL = `
 insert into {schema}.items (batch_id, item_id, org_id, subscriber_id, subscription_id, made_at, amount_minor, currency,
 	days)
@@ -77,7 +78,7 @@ update {schema}.items set made_at = $3, days = $4 where batch_id = $1 and item_i
 update {schema}.items set outcome = $3, code = $4 where batch_id = $1 and item_id = $2`
 	undoAskedSQL = `
 update {schema}.batches set undo_round = @round, undo_state = 'running', undo_reason = @reason, undo_at = @at,
-	undo_by = @by, undo_ended_at = null, revision = @revision
+	undo_by = @by, undo_ended_at = null, revision = @revision, moved_at = @moved
 where batch_id = @batch`
 )
 
@@ -146,29 +147,29 @@ func applyBatch(w *runner.Writes, e events.Envelope) {
 	case events.BillingRunRequested:
 		begin(id.As[id.Any](v.RunID), v.OrgID, events.BatchRun, v.Date.String(), "queued")
 	case events.BillingRunBegan:
-		w.Exec(batchStateSQL, v.RunID, "running")
+		w.Exec(batchStateSQL, v.RunID, "running", e.Meta.At)
 	case events.BillingRunHeld:
-		w.Exec(batchStateSQL, v.RunID, "held")
+		w.Exec(batchStateSQL, v.RunID, "held", e.Meta.At)
 	case events.BillingRunReleased:
-		w.Exec(batchStateSQL, v.RunID, "queued")
+		w.Exec(batchStateSQL, v.RunID, "queued", e.Meta.At)
 	case events.BillingRunFinished:
 		w.Exec(batchEndedSQL, v.RunID, v.At, v.Failed)
 	case events.ImportAsked:
 		begin(id.As[id.Any](v.ImportID), v.OrgID, events.BatchImport, v.Source, "queued")
 	case events.ImportPartDone:
-		w.Exec(batchStateSQL, v.ImportID, "running")
+		w.Exec(batchStateSQL, v.ImportID, "running", e.Meta.At)
 	case events.ImportFinished:
 		w.Exec(batchEndedSQL, v.ImportID, v.At, 0)
 	case events.PlanMoveAsked:
 		begin(id.As[id.Any](v.MoveID), v.OrgID, events.BatchPlanMove, v.PlanName, "queued")
 	case events.PlanMovePartDone:
-		w.Exec(batchStateSQL, v.MoveID, "running")
+		w.Exec(batchStateSQL, v.MoveID, "running", e.Meta.At)
 	case events.PlanMoveFinished:
 		w.Exec(batchEndedSQL, v.MoveID, v.At, v.Refused)
 	case events.CompensationPreviewed:
 		begin(id.As[id.Any](v.CompensationID), v.OrgID, events.BatchCompensation, v.Reason, "preview")
 	case events.CompensationApplied:
-		w.Exec(batchStateSQL, v.CompensationID, "running")
+		w.Exec(batchStateSQL, v.CompensationID, "running", e.Meta.At)
 	case events.CompensationFinished:
 		w.Exec(batchEndedSQL, v.CompensationID, v.At, v.Refused)
 	default:
@@ -183,15 +184,16 @@ func applyUndo(w *runner.Writes, e events.Envelope) {
 	case events.BatchUndoAsked:
 		w.Exec(undoAskedSQL, pgx.NamedArgs{
 			"batch": v.BatchID, "round": v.Round, "reason": v.Reason, "at": v.At, "by": staffOf(e.Meta.Actor),
-			"revision": revision,
+			"revision": revision, "moved": e.Meta.At,
 		})
 	case events.BatchUndoPartDone:
 		for _, item := range v.Items {
 			w.Exec(outcomeSQL, v.BatchID, item.ItemID, item.Outcome, item.Code)
 		}
-		w.Exec(`update {schema}.batches set revision = $2 where batch_id = $1`, v.BatchID, revision)
+		w.Exec(`update {schema}.batches set revision = $2, moved_at = $3 where batch_id = $1`, v.BatchID, revision,
+			e.Meta.At)
 	case events.BatchUndoFinished:
-		w.Exec(`update {schema}.batches set undo_state = 'finished', undo_ended_at = $2, revision = $3
+		w.Exec(`update {schema}.batches set undo_state = 'finished', undo_ended_at = $2, moved_at = $2, revision = $3
 			where batch_id = $1`, v.BatchID, v.At, revision)
 	}
 }

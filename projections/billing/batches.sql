@@ -7,7 +7,10 @@ create table {schema}.batches (
   state text not null, -- queued, running, held, finished
   asked_at timestamptz not null,
   asked_by uuid, -- a member of staff; null = the clock
+  again_at timestamptz, -- when a run was asked for last, after the first time
+  again_by uuid,
   finished_at timestamptz,
+  moved_at timestamptz not null, -- the last step of the batch as a whole, or of its undo
   failed integer not null default 0,
   undo_round integer not null default 0, -- 0 = never
   undo_state text not null default '', -- running, finished
@@ -18,6 +21,7 @@ create table {schema}.batches (
   revision bigint not null default 0 -- of the stream of the undo
 );
 create index batches_newest on {schema}.batches (org_id, asked_at desc, batch_id desc);
+create index batches_working on {schema}.batches (org_id) where state in ('queued', 'running') or undo_state = 'running';
 
 -- What a batch made: invoices of a run, customers of an import, subscriptions of a compensation or of a move.
 create table {schema}.items (

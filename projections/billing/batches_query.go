@@ -28,6 +28,8 @@ type BatchRow struct {
 	State       string         `db:"state"`
 	AskedAt     time.Time      `db:"asked_at"`
 	AskedBy     id.User        `db:"asked_by"` // zero = the clock
+	AgainAt     *time.Time     `db:"again_at"` // when it was asked for last, after the first time
+	AgainBy     id.User        `db:"again_by"`
 	FinishedAt  *time.Time     `db:"finished_at"`
 	Failed      int            `db:"failed"`
 	UndoRound   int            `db:"undo_round"` // 0 = never
@@ -38,8 +40,9 @@ type BatchRow struct {
 	UndoEndedAt *time.Time     `db:"undo_ended_at"`
 	Revision    int64          `db:"revision"`
 	Made        int            `db:"made"`
-	AmountMinor int64          `db:"amount_minor"`
-	Currency    money.Currency `db:"currency"` // "" = no money
+	Stands      int            `db:"stands"`       // of Made: what was not taken back
+	AmountMinor int64          `db:"amount_minor"` // of what stands
+	Currency    money.Currency `db:"currency"`     // "" = no money
 	Days        int            `db:"days"`
 	Undone      int            `db:"undone"`
 	Credited    int            `db:"credited"`
@@ -58,14 +61,19 @@ func (r BatchRow) Key() BatchKey { return BatchKey{At: r.AskedAt, ID: r.ID} }
 // BatchesQuery serves batches to their organization.
 type BatchesQuery struct{ Views *runner.Views }
 
+// standing selects the items that no undo has taken back.
+const standing = `outcome not in ('undone', 'credited')`
+
 // batchSelect fits BatchRow; a condition on b follows.
 const batchSelect = `
-select b.batch_id, b.kind, b.title, b.state, b.asked_at, b.asked_by, b.finished_at, b.failed, b.undo_round,
-	b.undo_state, b.undo_reason, b.undo_at, b.undo_by, b.undo_ended_at, b.revision, i.made, i.amount_minor, i.currency,
-	i.days, i.undone, i.credited, i.blocked
+select b.batch_id, b.kind, b.title, b.state, b.asked_at, b.asked_by, b.again_at, b.again_by, b.finished_at,
+	b.failed, b.undo_round, b.undo_state, b.undo_reason, b.undo_at, b.undo_by, b.undo_ended_at, b.revision, i.made,
+	i.stands, i.amount_minor, i.currency, i.days, i.undone, i.credited, i.blocked
 from {schema}.batches b cross join lateral (
-	select count(*)::int as made, coalesce(sum(amount_minor), 0)::bigint as amount_minor,
-		coalesce(max(currency), '') as currency, coalesce(sum(days), 0)::int as days,
+	select count(*)::int as made, count(*) filter (where ` + standing + `)::int as stands,
+		coalesce(sum(amount_minor) filter (where ` + standing + `), 0)::bigint as amount_minor,
+		coalesce(max(currency), '') as currency,
+		coalesce(sum(days) filter (where ` + standing + `), 0)::int as days,
 		count(*) filter (where outcome = 'undone')::int as undone,
 		count(*) filter (where outcome = 'credited')::int as credited,
 		count(*) filter (where outcome = 'blocked')::int as blocked
@@ -93,6 +101,34 @@ func (q BatchesQuery) List(
 			order by b.asked_at desc, b.batch_id desc limit @max`), pgx.NamedArgs{
 			"org": org, "kind": kind, "at": null.Time(after.At), "after": after.ID, "max": max,
 		})
+	})
+	return rows, err
+}
+
+// stillSQL lists the batches on which nothing was done since an instant, though they are not at their end. What an item
+// of them was made is a step, too.
+const stillSQL = `
+select b.batch_id, b.kind, b.title, m.moved as since from {schema}.batches b cross join lateral (
+	select greatest(b.moved_at, max(i.made_at)) as moved from {schema}.items i where i.batch_id = b.batch_id) m
+where b.org_id = $1 and (b.state in ('queued', 'running') or b.undo_state = 'running') and b.moved_at < $2
+	and m.moved < $2
+order by m.moved, b.batch_id limit $3`
+
+// StillBatch is a batch that does not go on.
+type StillBatch struct {
+	ID    id.Batch  `db:"batch_id"`
+	Kind  string    `db:"kind"`
+	Title string    `db:"title"`
+	Since time.Time `db:"since"` // of its last step
+}
+
+// Still lists up to max batches of an organization on which nothing was done since an instant, the oldest first.
+func (q BatchesQuery) Still(
+	ctx context.Context, org id.Organization, since time.Time, max int,
+) (rows []StillBatch, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[StillBatch], q.Views.SQL(BatchesName, stillSQL), org, since,
+			max)
 	})
 	return rows, err
 }
@@ -139,7 +175,7 @@ func (q BatchesQuery) Items(
 func (q BatchesQuery) Left(
 	ctx context.Context, org id.Organization, batch id.Batch, until time.Time, after id.Any, max int,
 ) (rows []BatchItemRow, all int, err error) {
-	const where = `org_id = $1 and batch_id = $2 and made_at <= $3 and outcome not in ('undone', 'credited')`
+	const where = `org_id = $1 and batch_id = $2 and made_at <= $3 and ` + standing
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[BatchItemRow], q.Views.SQL(BatchesName, `
 			select `+batchItemColumns+` from {schema}.items where `+where+` and ($4::uuid is null or item_id > $4)

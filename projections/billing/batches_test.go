@@ -12,7 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// A run makes two invoices and is taken back, of which one is blocked; a compensation is given to one customer of two.
+// A run makes two invoices and is taken back, of which one is blocked, and is asked for again; a compensation is given
+// to one customer of two.
 func TestBatches_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
 	run, compensation := id.Derive[id.BillingRun]("test", "run"), id.Derive[id.Compensation]("test", "compensation")
@@ -45,6 +46,9 @@ func TestBatches_StoryEndsInTheseRows(t *testing.T) {
 			BatchID: batch, OrgID: acme, Kind: events.BatchRun, Round: 1, Undone: 1, Blocked: 1,
 			At: began.Add(time.Minute),
 		},
+		events.BillingRunRequested{RunID: run, OrgID: acme, Date: day, At: began.Add(time.Hour)},
+		due(4, 4, time.Time{}, run), drafted(4),
+		events.BillingRunFinished{RunID: run, OrgID: acme, Date: day, At: began.Add(time.Hour)},
 		events.CompensationPreviewed{
 			CompensationID: compensation, OrgID: acme, Reason: "storm", Subscriptions: 2, Parts: 1, At: began,
 		},
@@ -61,6 +65,75 @@ func TestBatches_StoryEndsInTheseRows(t *testing.T) {
 		s.Add("batch-story", e)
 	}
 	projectiontest.Check(t, billingviews.Batches{}, s)
+}
+
+// After an undo and a second run of the same day, counts and sums are those of what stands, and who asked first stays.
+func TestBatches_CountAndSumUpWhatStands(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	run := id.Derive[id.BillingRun]("test", "run")
+	batch, day := id.As[id.Batch](run), calendar.Date{Year: 2026, Month: time.March, Day: 2}
+	asked := events.BillingRunRequested{RunID: run, OrgID: acme, Date: day}
+	k.tell(t, acme, asked, due(1, 1, time.Time{}, run), drafted(1, amina, 150000, 1, 10),
+		due(2, 2, time.Time{}, run), drafted(2, amina, 150000, 1, 10),
+		events.BillingRunFinished{RunID: run, OrgID: acme, Date: day},
+		events.BatchUndoAsked{BatchID: batch, OrgID: acme, Kind: events.BatchRun, Round: 1, Reason: "wrong price"},
+		events.BatchUndoPartDone{
+			BatchID: batch, OrgID: acme, Kind: events.BatchRun, Round: 1, Items: []events.BatchUndoItem{
+				{ItemID: id.As[id.Any](invoiceID(1)), Outcome: events.ItemUndone},
+				{ItemID: id.As[id.Any](invoiceID(2)), Outcome: events.ItemCredited},
+			},
+		},
+		events.BatchUndoFinished{BatchID: batch, OrgID: acme, Kind: events.BatchRun, Round: 1, Undone: 2})
+	q := billingviews.BatchesQuery{Views: k.runner.Views()}
+	back, err := q.Get(t.Context(), acme, batch)
+	if err != nil || back.Made != 2 || back.Stands != 0 || back.AmountMinor != 0 || back.AgainAt != nil {
+		t.Fatalf("taken back: %+v, %v", back, err)
+	}
+	k.tell(t, acme, asked, due(3, 3, time.Time{}, run), drafted(3, amina, 150000, 1, 10))
+	again, err := q.Get(t.Context(), acme, batch)
+	if err != nil || again.Made != 3 || again.Stands != 1 || again.AmountMinor != 150000 ||
+		!again.AskedAt.Equal(back.AskedAt) || again.AgainAt == nil {
+		t.Errorf("billed again: %+v, %v", again, err)
+	}
+}
+
+// A batch that was asked for goes on until it is finished, and its undo too; each item and each part of it is a step.
+func TestBatches_ThoseThatStandStillAreFound(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	run := id.Derive[id.BillingRun]("test", "run")
+	batch, day := id.As[id.Batch](run), calendar.Date{Year: 2026, Month: time.March, Day: 2}
+	q := billingviews.BatchesQuery{Views: k.runner.Views()}
+	still := func(org id.Organization, since time.Time) []billingviews.StillBatch {
+		t.Helper()
+		list, err := q.Still(t.Context(), org, since, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	later := time.Now().AddDate(100, 0, 0)
+	k.tell(t, acme, events.BillingRunRequested{RunID: run, OrgID: acme, Date: day}, due(1, 1, time.Time{}, run))
+	found := still(acme, later)
+	if len(found) != 1 || found[0].ID != batch || found[0].Title != "2026-03-02" {
+		t.Fatalf("a run that does not go on: %+v", found)
+	}
+	if len(still(acme, found[0].Since)) > 0 || len(still(id.Derive[id.Organization]("test", "beta"), later)) > 0 {
+		t.Error("one that has just moved, or one of another organization, stands still")
+	}
+	k.tell(t, acme, events.BillingRunFinished{RunID: run, OrgID: acme, Date: day})
+	if found := still(acme, later); len(found) > 0 {
+		t.Errorf("a finished run: %+v", found)
+	}
+	k.tell(t, acme, events.BatchUndoAsked{BatchID: batch, OrgID: acme, Kind: events.BatchRun, Round: 1, Reason: "no"})
+	if found := still(acme, later); len(found) != 1 {
+		t.Errorf("an undo that does not go on: %+v", found)
+	}
+	k.tell(t, acme, events.BatchUndoFinished{BatchID: batch, OrgID: acme, Kind: events.BatchRun, Round: 1})
+	if found := still(acme, later); len(found) > 0 {
+		t.Errorf("a finished undo: %+v", found)
+	}
 }
 
 // Cuts are held and released, and messages are held; what happened on a day is counted apart.

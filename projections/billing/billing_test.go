@@ -39,7 +39,7 @@ func newKit(t *testing.T) *kit {
 		Feed: feedtest.Start(t, k.log), DB: pgtest.New(t), Clock: clock.NewManual(began),
 	})
 	k.runner.Register(billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{},
-		billingviews.Numbering{})
+		billingviews.Numbering{}, billingviews.Batches{})
 	if err := k.runner.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -57,7 +57,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 		position := k.log.Append(events.Metadata{OrgID: org, At: at(len(k.log.Events()))}, e)
 		for _, name := range []string{
 			billingviews.InvoicesName, billingviews.StatementName, billingviews.CollectionsName,
-			billingviews.NumberingName,
+			billingviews.NumberingName, billingviews.BatchesName,
 		} {
 			coretest.WaitFor(t, k.runner.Views(), position, name)
 		}
@@ -71,7 +71,7 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			s := projectiontest.NewStory(acme, began)
-			for _, e := range append(story(), losses()...) {
+			for _, e := range slices.Concat(story(), losses(), onBillingDay(), carriedAndBack(dora)) {
 				s.Add("account-story", e)
 			}
 			projectiontest.Check(t, p, s)

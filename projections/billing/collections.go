@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -17,7 +18,8 @@ const CollectionsName = "billing_collections"
 // Collections is the money received, by time, channel and the user who took the cash or made the voucher, less what was
 // taken back or refunded. For what accounts received it uses the events and the times of the credit lines of
 // statements, so both sums agree over any range. Vouchers have no account: one counts once, at its price, when somebody
-// signs in with it first (docs/rules/access-vouchers.md#sold).
+// signs in with it first (docs/rules/access-vouchers.md#sold). What an import brings as paid ahead never came in, so
+// neither its coming nor its undo has a row.
 type Collections struct{}
 
 // collectionsDDL is compiled in from collections.sql.
@@ -29,13 +31,13 @@ var collectionsDDL string
 func (Collections) Name() string { return CollectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Collections) Version() int { return 4 }
+func (Collections) Version() int { return 6 }
 
 // DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }
 
 // TenantTables are under row-level security.
-func (Collections) TenantTables() []string { return []string{"collections", "cash_takers"} }
+func (Collections) TenantTables() []string { return []string{"collections", "cash_takers", "causes"} }
 
 // Handles lists the events that change the tables.
 func (Collections) Handles() []string {
@@ -43,32 +45,61 @@ func (Collections) Handles() []string {
 		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(),
 		events.ReceiptWithdrawn{}.EventType(), events.CreditSetAside{}.EventType(),
 		events.SetAsideReturned{}.EventType(), events.VoucherRedeemed{}.EventType(),
+		events.ReceiptHeld{}.EventType(), events.ReceiptReattributed{}.EventType(),
+		events.ReceiptReversed{}.EventType(), events.ReceiptAbsorbed{}.EventType(),
 	}
 }
 
-// SQL of Apply. Money that is taken off an account gets the channel and the taker of the credit that it undoes.
+// The reasons of rows: why money was received or taken back.
+const (
+	whyPaid         = "paid"         // it came and was credited at once
+	whyPlaced       = "placed"       // it waited in suspense before
+	whyReattributed = "reattributed" // from another account, or to one
+	whyRefundFailed = "refund_failed"
+	whySold         = "sold" // a voucher
+	whyReversed     = "reversed"
+	whyAbsorbed     = "absorbed" // another receipt carries the same money
+	whySetAside     = "set_aside"
+	whyWithdrawn    = "withdrawn" // a part of a receipt
+)
+
+// CollectedWhys are the reasons of rows.
+var CollectedWhys = []string{
+	whyPaid, whyPlaced, whyReattributed, whyRefundFailed, whySold, whyReversed, whyAbsorbed, whySetAside, whyWithdrawn,
+}
+
+// SQL of Apply. Money that is taken off an account gets the channel and the taker of the credit that it undoes. The
+// cause of a row is recorded before the row, because accounts follow what happens to the receipt.
 const (
 	takerSQL = `
 insert into {schema}.cash_takers (receipt_id, org_id, user_id) values ($1, $2, $3) on conflict (receipt_id) do nothing`
+	causeSQL = `
+insert into {schema}.causes (receipt_id, org_id, position, why) values ($1, $2, $3, $4)
+on conflict (receipt_id) do update set org_id = excluded.org_id, position = excluded.position, why = excluded.why
+where causes.position < excluded.position`
 	collectedSQL = `
 insert into {schema}.collections
-	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
+	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts, why)
 values
-	(@position, @org, @at, @receipt, @subscriber, @channel,
-	(select user_id from {schema}.cash_takers where receipt_id = @receipt), @amount, 1)
+	(@position, @org, @at, @paid_at, @receipt, @subscriber, @channel,
+	(select user_id from {schema}.cash_takers where receipt_id = @receipt), @amount, 1,
+	coalesce((select why from {schema}.causes where receipt_id = @receipt and why in ('placed', 'reattributed')),
+		'paid'))
 on conflict (position) do nothing`
 	soldSQL = `
 insert into {schema}.collections
-	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
-values ($1, $2, $3, null, null, 'voucher', $4, $5, 1)
+	(position, org_id, at, paid_at, voucher_id, batch_id, channel, taken_by, amount_minor, receipts, why)
+values (@position, @org, @at, @at, @voucher, @batch, 'voucher', @made_by, @amount, 1, @why)
 on conflict (position) do nothing`
 	takenOffSQL = `
 insert into {schema}.collections
-	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
-select @position::bigint, @org::uuid, @at::timestamptz, @receipt::uuid, @subscriber::uuid, coalesce(c.channel, ''),
-	c.taken_by, @amount::bigint, @receipts::int
+	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts, why)
+select @position::bigint, @org::uuid, @at::timestamptz, c.paid_at, @receipt::uuid, @subscriber::uuid,
+	coalesce(c.channel, ''), c.taken_by, @amount::bigint, @receipts::int,
+	coalesce(nullif(@why, ''), (select why from {schema}.causes
+		where receipt_id = @receipt::uuid and why in ('reversed', 'reattributed', 'absorbed')), 'withdrawn')
 from (select) one left join lateral (
-	select channel, taken_by from {schema}.collections
+	select channel, taken_by, paid_at from {schema}.collections
 	where receipt_id = @receipt::uuid and position < @position::bigint and receipts > 0
 	order by position desc limit 1
 ) c on true
@@ -84,34 +115,57 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 		if user := cashier(v, e.Meta.Actor); !user.IsZero() {
 			w.Exec(takerSQL, v.ReceiptID, v.OrgID, user)
 		}
+	case events.ReceiptHeld:
+		w.Exec(causeSQL, v.ReceiptID, e.Meta.OrgID, position, whyPlaced)
+	case events.ReceiptReattributed:
+		w.Exec(causeSQL, v.ReceiptID, v.OrgID, position, whyReattributed)
+	case events.ReceiptReversed:
+		w.Exec(causeSQL, v.ReceiptID, v.OrgID, position, whyReversed)
+	case events.ReceiptAbsorbed:
+		w.Exec(causeSQL, v.ReceiptID, v.OrgID, position, whyAbsorbed)
 	case events.ReceiptCredited:
 		w.Exec(collectedSQL, pgx.NamedArgs{
-			"position": position, "org": v.OrgID, "at": e.Meta.At, "receipt": v.ReceiptID, "subscriber": v.SubscriberID,
-			"channel": v.Channel, "amount": v.Amount.Minor,
+			"position": position, "org": v.OrgID, "at": e.Meta.At, "paid_at": null.Time(v.PaidAt),
+			"receipt": v.ReceiptID, "subscriber": v.SubscriberID, "channel": v.Channel, "amount": v.Amount.Minor,
 		})
 	case events.VoucherRedeemed:
-		w.Exec(soldSQL, position, v.OrgID, v.At, v.MadeBy, v.Price.Minor)
+		w.Exec(soldSQL, pgx.NamedArgs{
+			"position": position, "org": v.OrgID, "at": v.At, "voucher": v.VoucherID, "batch": v.BatchID,
+			"made_by": v.MadeBy, "amount": v.Price.Minor, "why": whySold,
+		})
 	case events.ReceiptWithdrawn:
-		whole := 0
-		if v.Left.IsZero() {
-			whole = -1
+		if !v.OfCarried() {
+			takeOff(w, e, withdrawal(v))
 		}
-		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount, whole})
 	case events.CreditSetAside:
-		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount, 0})
+		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount, 0, whySetAside})
 	case events.SetAsideReturned:
-		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount.Neg(), 0})
+		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount.Neg(), 0, whyRefundFailed})
 	}
 	return nil
 }
 
 // taken is money of a receipt that left an account, or came back to it when the amount is negative. receipts is -1 when
-// nothing of the receipt is left.
+// nothing of the receipt is left. why is "" when the cause of the receipt says it.
 type taken struct {
 	receipt  id.Receipt
 	from     id.Subscriber
 	amount   money.Amount
 	receipts int
+	why      string
+}
+
+// withdrawal gives the money that a receipt lost. A part that was withdrawn under an id of its own has nothing to do
+// with what happened to the receipt before.
+func withdrawal(v events.ReceiptWithdrawn) taken {
+	t := taken{receipt: v.ReceiptID, from: v.SubscriberID, amount: v.Amount}
+	if v.Left.IsZero() {
+		t.receipts = -1
+	}
+	if !v.WithdrawalID.IsZero() {
+		t.why = whyWithdrawn
+	}
+	return t
 }
 
 // takeOff queues the row of one change.
@@ -119,7 +173,7 @@ func takeOff(w *runner.Writes, e events.Envelope, t taken) {
 	w.Exec(takenOffSQL, pgx.NamedArgs{
 		"position": int64(e.Position), //nolint:gosec // positions fit
 		"org":      e.Meta.OrgID, "at": e.Meta.At, "receipt": t.receipt, "subscriber": t.from,
-		"amount": t.amount.Neg().Minor, "receipts": t.receipts,
+		"amount": t.amount.Neg().Minor, "receipts": t.receipts, "why": t.why,
 	})
 }
 

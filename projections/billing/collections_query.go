@@ -19,6 +19,9 @@ type CollectionsRow struct {
 	TakenBy    id.User `db:"taken_by"`
 	TotalMinor int64   `db:"total_minor"` // minor units; negative when more was taken back than came
 	Count      int64   `db:"count"`       // receipts credited minus receipts taken back
+	// The two sides of TotalMinor, both positive.
+	ReceivedMinor  int64 `db:"received_minor"`
+	TakenBackMinor int64 `db:"taken_back_minor"`
 }
 
 // CollectionsQuery reads the money that one organization received.
@@ -27,7 +30,9 @@ type CollectionsQuery struct{ Views *runner.Views }
 // collectedByDaySQL gets the first instants of the days as an array, so that the database needs no time zone.
 const collectedByDaySQL = `
 select width_bucket(at, $2::timestamptz[]) - 1 as day, channel, taken_by,
-	sum(amount_minor)::bigint as total_minor, sum(receipts)::bigint as count
+	sum(amount_minor)::bigint as total_minor, sum(receipts)::bigint as count,
+	coalesce(sum(amount_minor) filter (where not taken_back), 0)::bigint as received_minor,
+	coalesce(-sum(amount_minor) filter (where taken_back), 0)::bigint as taken_back_minor
 from {schema}.collections
 where org_id = $1 and at >= ($2::timestamptz[])[1] and at < $3
 group by 1, 2, 3 order by 1, 2, 3`

@@ -6,7 +6,7 @@ create table {schema}.due (
   prepaid boolean not null,
   short boolean not null, -- its periods are hours or days
   ahead bigint not null, -- from the invoice of a prepaid period to the end of the paid time, in microseconds
-  resting boolean not null default false, -- paused
+  resting boolean not null default false, -- paused, or cut off and not billed
   open uuid[] not null default '{}', -- invoices of prepaid periods that wait for money
   paid_until bigint,
   next_from bigint not null, -- of the next postpaid period

@@ -32,19 +32,20 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 8 }
+func (Invoices) Version() int { return 9 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
 
 // TenantTables are under row-level security.
 func (Invoices) TenantTables() []string {
-	return []string{"invoices", "allocations", "write_offs", "credit_notes"}
+	return []string{"invoices", "allocations", "write_offs", "credit_notes", "prepaid"}
 }
 
 // Handles lists the events that change the tables.
 func (Invoices) Handles() []string {
 	return []string{
+		events.SubscriptionCreated{}.EventType(),
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 		events.InvoiceAllocated{}.EventType(), events.AllocationWithdrawn{}.EventType(),
 		events.InvoicePaid{}.EventType(), events.InvoiceCancelled{}.EventType(), events.CreditNoteDrafted{}.EventType(),
@@ -66,11 +67,11 @@ const (
 	draftSQL = `
 insert into {schema}.invoices
 	(invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor, due_on, period_from, period_to,
-	placed_later, ordered, lines, taxes, replaces, drafted_at)
+	drafted_from, drafted_to, prepaid, ordered, lines, taxes, replaces, drafted_at)
 values
 	(@invoice, @org, @subscriber, @subscription, 'draft', @currency, @total, @due_on::date, @period_from, @period_to,
-	@period_from::timestamptz is null and @subscription::uuid is not null, @ordered, @lines, @taxes, @replaces,
-	@drafted_at)
+	@period_from, @period_to, exists (select 1 from {schema}.prepaid where subscription_id = @subscription::uuid),
+	@ordered, @lines, @taxes, @replaces, @drafted_at)
 on conflict (invoice_id) do nothing`
 	// What was owed before is due here without a document of its own.
 	carriedSQL = `
@@ -80,9 +81,14 @@ insert into {schema}.invoices
 values
 	(@invoice, @org, @subscriber, 'issued', @currency, @total, @total, @due_on::date, '[]', '[]', @at, @at)
 on conflict (invoice_id) do nothing`
-	// A period that begins with its payment has a place once it is paid, and none while its payment is withdrawn.
+	// No change of a plan changes who pays ahead.
+	prepaidSQL = `
+insert into {schema}.prepaid (subscription_id, org_id) values ($1, $2) on conflict do nothing`
+	// A prepaid period has a place once it is paid. Before, and while its payment is withdrawn, it has that of the
+	// document: with a fixed billing day the one that it was made for, otherwise none.
 	placeSQL = `
-update {schema}.invoices set period_from = $2, period_to = $3 where invoice_id = $1 and placed_later`
+update {schema}.invoices set period_from = coalesce($2, drafted_from), period_to = coalesce($3, drafted_to)
+where invoice_id = $1 and prepaid`
 	issueSQL = `
 update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
 	credited_minor = 0, written_off_minor = 0,
@@ -153,6 +159,10 @@ on conflict (credit_note_id) do nothing`
 // Apply queues the statements for one event. The log has a draft before its issue and its allocations.
 func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
+	case events.SubscriptionCreated:
+		if v.Terms.Mode == events.Prepaid {
+			w.Exec(prepaidSQL, v.SubscriptionID, v.OrgID)
+		}
 	case events.InvoiceDrafted:
 		return draftInvoice(w, v)
 	case events.InvoiceIssued:

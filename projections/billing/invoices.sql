@@ -21,7 +21,10 @@ create table {schema}.invoices (
   due_on date,
   period_from timestamptz,
   period_to timestamptz,
-  placed_later boolean not null default false, -- the period begins with its payment
+  -- as the document was drafted; a period that begins with its payment has neither
+  drafted_from timestamptz,
+  drafted_to timestamptz,
+  prepaid boolean not null default false, -- the period lies where its payment puts it
   replaces uuid, -- the wrong invoice, in whose place this one is
   ordered boolean not null default false, -- nobody owes it, as long as it was not paid whole
   lines jsonb not null, -- the descriptions are personal
@@ -55,6 +58,12 @@ create index allocations_invoice on {schema}.allocations (invoice_id);
 -- Debts that were written off; their allocations are no payments.
 create table {schema}.write_offs (
   write_off_id uuid primary key,
+  org_id uuid not null
+);
+
+-- Subscriptions that are paid ahead, also those that have ended.
+create table {schema}.prepaid (
+  subscription_id uuid primary key,
   org_id uuid not null
 );
 

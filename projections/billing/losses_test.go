@@ -19,6 +19,21 @@ var (
 	refund    = id.Derive[id.Refund]("test", "refund")
 )
 
+// dora comes with an import.
+var dora = id.Derive[id.Subscriber]("test", "dora")
+
+// carriedAndBack is an import that brings a customer who had paid ahead, and its undo.
+func carriedAndBack(who id.Subscriber) []events.Event {
+	ahead := events.CarriedCredit(who)
+	return []events.Event{
+		events.BalanceCarriedOver{SubscriberID: who, OrgID: acme, ReceiptID: ahead, Amount: kes(-30000), At: at(200)},
+		events.ReceiptWithdrawn{
+			SubscriberID: who, OrgID: acme, ReceiptID: ahead, Amount: kes(30000), Reason: personal.Of("wrong file"),
+			At: at(201),
+		},
+	}
+}
+
 // moved is money that goes to an invoice, or leaves it when the amount is negative.
 func moved(invoice int, from id.Receipt, minor, due int64, toCredit bool) events.Event {
 	if minor < 0 {
@@ -143,5 +158,46 @@ func TestStatement_LossesAndRefundsSumToTheBalance(t *testing.T) {
 	}
 	if err != nil || total != credits || count != 2 {
 		t.Errorf("collected %s from %d payments, %v", total, count, err)
+	}
+}
+
+// The line of a refund says that it was asked for only until its outcome is known.
+func TestStatement_TellsWhatBecameOfARefund(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	paid := credited(13, carol, 30000, "c2b", 20)
+	k.tell(t, acme, paid, events.CreditSetAside{
+		SubscriberID: carol, OrgID: acme, RefundID: refund, ReceiptID: paid.ReceiptID, Number: paid.Number,
+		Amount: kes(10000), Reason: personal.Of("a refund was asked for"), At: at(22),
+	})
+	last := func(n int) string {
+		lines, err := k.statement.Lines(t.Context(), acme, carol, billingviews.StatementKey{}, 10)
+		if err != nil || len(lines) != n {
+			t.Fatalf("statement: %v, %v", lines, err)
+		}
+		return lines[n-2].Description() // the first one is the payment
+	}
+	asked := "Refund of payment " + paid.Number
+	if got := last(2); got != asked+": a refund was asked for" {
+		t.Errorf("it waits: %q", got)
+	}
+	k.tell(t, acme, events.SetAsideReturned{
+		SubscriberID: carol, OrgID: acme, RefundID: refund, ReceiptID: paid.ReceiptID, Number: paid.Number,
+		Amount: kes(10000), Reason: personal.Of("the refund was not paid"), At: at(23),
+	})
+	if got := last(3); got != asked+": it was not paid" {
+		t.Errorf("it failed: %q", got)
+	}
+	second := id.Derive[id.Refund]("test", "second refund")
+	k.tell(t, acme, events.CreditSetAside{
+		SubscriberID: carol, OrgID: acme, RefundID: second, ReceiptID: paid.ReceiptID, Number: paid.Number,
+		Amount: kes(10000), Reason: personal.Of("a refund was asked for"), At: at(24),
+	}, events.RefundCompleted{
+		RefundID: second, OrgID: acme, ReceiptID: paid.ReceiptID, SubscriberID: carol, Amount: kes(10000),
+		Reference: "CHQ 12", SaidBy: "operator", At: at(25),
+	})
+	lines, err := k.statement.Lines(t.Context(), acme, carol, billingviews.StatementKey{}, 10)
+	if err != nil || lines[0].Description() != asked+": paid to the payer, number CHQ 12" {
+		t.Errorf("it was paid: %+v, %v", lines, err)
 	}
 }

@@ -5,48 +5,57 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
-// A prepaid period begins with its payment, so its invoice says when only once it is paid. The period of an invoice
-// that had one from the start stays as the document says.
+// A prepaid period begins with its payment, so its invoice says when only once it is paid. With a fixed billing day it
+// says before for which time it was made, and again when the payment is taken back. The period of a postpaid invoice
+// stays as the document says.
 func TestInvoices_ShowWhereThePaidPeriodLies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		later    []events.Event
 		from, to time.Time
+		billing  [2]time.Time // the period with a billing day
 	}{
-		"not paid": {nil, time.Time{}, time.Time{}},
+		"not paid": {nil, time.Time{}, time.Time{}, [2]time.Time{at(5), at(6)}},
 		"paid": {
-			[]events.Event{events.SubscriptionExtended{InvoiceID: invoiceID(21), From: at(1), To: at(2)}}, at(1), at(2),
+			[]events.Event{
+				events.SubscriptionExtended{InvoiceID: invoiceID(21), From: at(1), To: at(2)},
+				events.SubscriptionExtended{InvoiceID: invoiceID(24), From: at(2), To: at(3)},
+			}, at(1), at(2), [2]time.Time{at(2), at(3)},
 		},
 		"moved by another one": {
 			[]events.Event{
 				events.SubscriptionExtended{InvoiceID: invoiceID(21), From: at(1), To: at(2)},
 				events.SubscriptionExtended{
 					InvoiceID: invoiceID(23), From: at(1), To: at(2),
-					Moved: []events.PeriodPlace{{InvoiceID: invoiceID(21), From: at(3), To: at(4)}},
+					Moved: []events.PeriodPlace{
+						{InvoiceID: invoiceID(21), From: at(3), To: at(4)},
+						{InvoiceID: invoiceID(24), From: at(4), To: at(9)},
+					},
 				},
-			}, at(3), at(4),
+			}, at(3), at(4), [2]time.Time{at(4), at(9)},
 		},
 		"taken back": {
 			[]events.Event{
 				events.SubscriptionExtended{InvoiceID: invoiceID(21), From: at(1), To: at(2)},
-				events.PeriodWithdrawn{InvoiceID: invoiceID(21)},
-			}, time.Time{}, time.Time{},
+				events.SubscriptionExtended{InvoiceID: invoiceID(24), From: at(2), To: at(3)},
+				events.PeriodWithdrawn{InvoiceID: invoiceID(21)}, events.PeriodWithdrawn{InvoiceID: invoiceID(24)},
+			}, time.Time{}, time.Time{}, [2]time.Time{at(5), at(6)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			prepaid, postpaid := drafted(21, amina, 1000, 0, 10), drafted(22, amina, 1000, 0, 10)
-			prepaid.SubscriptionID, postpaid.SubscriptionID = sub, sub
-			prepaid.PeriodFrom, prepaid.PeriodTo = time.Time{}, time.Time{}
-			postpaid.PeriodFrom, postpaid.PeriodTo = at(5), at(6)
-			all := append([]events.Event{prepaid, postpaid}, c.later...)
+			all := append([]events.Event{
+				created, createdPayer, period(21, sub, time.Time{}, time.Time{}), period(22, payer, at(5), at(6)),
+				period(24, sub, at(5), at(6)),
+			}, c.later...)
 			k.tell(t, acme, append(all, events.SubscriptionExtended{InvoiceID: invoiceID(22), From: at(7),
 				To: at(8)})...)
-			for n, want := range map[int][2]time.Time{21: {c.from, c.to}, 22: {at(5), at(6)}} {
+			for n, want := range map[int][2]time.Time{21: {c.from, c.to}, 22: {at(5), at(6)}, 24: c.billing} {
 				d, err := k.invoices.Get(t.Context(), acme, invoiceID(n))
 				if err != nil || d == nil {
 					t.Fatalf("invoice: %v, %v", d, err)
@@ -60,6 +69,21 @@ func TestInvoices_ShowWhereThePaidPeriodLies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// period is the draft of a period; both instants are zero when it begins with its payment.
+func period(n int, of id.Subscription, from, to time.Time) events.InvoiceDrafted {
+	draft := drafted(n, amina, 1000, 0, 10)
+	draft.SubscriptionID, draft.PeriodFrom, draft.PeriodTo = of, from, to
+	return draft
+}
+
+// onBillingDay is a prepaid month whose days were known before, and which lies elsewhere since it was paid.
+func onBillingDay() []events.Event {
+	return []events.Event{
+		created, period(24, sub, at(5), at(6)),
+		events.SubscriptionExtended{InvoiceID: invoiceID(24), From: at(7), To: at(8)},
 	}
 }
 

@@ -35,7 +35,7 @@ var bookSQL string
 func (Revenue) Name() string { return RevenueName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Revenue) Version() int { return 3 }
+func (Revenue) Version() int { return 4 }
 
 // DDL creates the tables of revenue.sql.
 func (Revenue) DDL() string { return revenueDDL }
@@ -66,7 +66,8 @@ insert into {schema}.earnings
 	(invoice_id, org_id, subscription_id, plan_id, net_minor, tax_minor, prepaid, ordered, from_at, to_at, position)
 values
 	(@invoice, @org, @subscription, (select plan_id from {schema}.sold where subscription_id = @sold_to), @net, @tax,
-	@prepaid, @ordered, @from, @to, @position)
+	coalesce((select prepaid from {schema}.sold where subscription_id = @subscription), false), @ordered, @from, @to,
+	@position)
 on conflict (invoice_id) do nothing`
 	earnIssuedSQL = `
 update {schema}.earnings set issued = true where invoice_id = $1 and position < $2`
@@ -84,8 +85,9 @@ update {schema}.earnings set from_at = $3, to_at = $4 where invoice_id = $1 and 
 	earnReissuedSQL = `
 update {schema}.earnings c set paid = w.paid from {schema}.earnings w
 where c.invoice_id = $1 and c.position < $2 and c.prepaid and w.invoice_id = $3`
+	// No change of a plan changes who pays ahead.
 	soldNewSQL = `
-insert into {schema}.sold (subscription_id, org_id, plan_id) values ($1, $2, $3)
+insert into {schema}.sold (subscription_id, org_id, plan_id, prepaid) values ($1, $2, $3, $4)
 on conflict (subscription_id) do nothing`
 	besideSQL = `
 insert into {schema}.beside (position, org_id, kind, at, amount_minor) values ($1, $2, $3, $4, $5)
@@ -162,7 +164,7 @@ func (b booking) draft(v events.InvoiceDrafted) {
 	args := pgx.NamedArgs{
 		"invoice": v.InvoiceID, "org": v.OrgID, "subscription": v.SubscriptionID, "sold_to": v.SubscriptionID,
 		"net": net, "tax": v.Total.Minor - net, "ordered": v.Order, "position": b.position,
-		"prepaid": !v.SubscriptionID.IsZero() && v.PeriodFrom.IsZero(), "from": nil, "to": nil,
+		"from": nil, "to": nil,
 	}
 	if v.SubscriptionID.IsZero() {
 		args["sold_to"] = v.SoldTo
@@ -177,7 +179,7 @@ func (b booking) draft(v events.InvoiceDrafted) {
 func (b booking) subscription(e events.Event) {
 	switch v := e.(type) {
 	case events.SubscriptionCreated:
-		b.w.Exec(soldNewSQL, v.SubscriptionID, v.OrgID, v.PlanID)
+		b.w.Exec(soldNewSQL, v.SubscriptionID, v.OrgID, v.PlanID, v.Terms.Mode == events.Prepaid)
 	case events.SubscriptionPlanChanged:
 		b.w.Exec(`update {schema}.sold set plan_id = $2 where subscription_id = $1`, v.SubscriptionID, v.PlanID)
 	case events.SubscriptionExtended:

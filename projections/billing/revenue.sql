@@ -21,18 +21,19 @@ create table {schema}.earnings (
   open_tax bigint not null default 0,
   open_from timestamptz, -- both null: it waits, because no time runs
   open_to timestamptz,
-  way text not null default '', -- how it was booked last; see planSQL
+  way text not null default '', -- how it was booked last; new_way of revenue_book.sql
   position bigint not null default 0 -- of the last event that was applied to the row
 );
 create index earnings_subscription on {schema}.earnings (subscription_id)
   where open_net <> 0 or open_tax <> 0;
 
--- The plan of a subscription, and whether its time runs.
+-- The plan of a subscription, whether it is paid ahead, and whether its time runs.
 create table {schema}.sold (
   subscription_id uuid primary key,
   org_id uuid not null,
   plan_id uuid not null,
-  held boolean not null default false, -- paused
+  prepaid boolean not null,
+  held boolean not null default false, -- paused, or cut off under terms that bill used days only
   ended boolean not null default false
 );
 

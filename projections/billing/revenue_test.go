@@ -56,8 +56,19 @@ func noted(n int, minor int64) events.CreditNoteIssued {
 	return events.CreditNoteIssued{SubscriberID: amina, OrgID: acme, InvoiceID: invoiceID(n), Amount: kes(minor)}
 }
 
-// created begins the subscription sub.
-var created = events.SubscriptionCreated{SubscriptionID: sub, OrgID: acme, SubscriberID: amina, PlanID: home}
+// created begins the subscription sub, which is paid ahead.
+var created = events.SubscriptionCreated{
+	SubscriptionID: sub, OrgID: acme, SubscriberID: amina, PlanID: home, Terms: events.PlanTerms{Mode: events.Prepaid},
+}
+
+// payer is a subscription that is paid at the end of its periods.
+var payer = id.Derive[id.Subscription]("test", "postpaid")
+
+// createdPayer begins the subscription payer.
+var createdPayer = events.SubscriptionCreated{
+	SubscriptionID: payer, OrgID: acme, SubscriberID: amina, PlanID: home,
+	Terms: events.PlanTerms{Mode: events.Postpaid},
+}
 
 // revenueKit is the read model on a log in memory.
 type revenueKit struct {
@@ -214,18 +225,22 @@ func TestRevenue_TheExampleOfTheRules(t *testing.T) {
 }
 
 // What is sold by hand is earned when it is issued, an order when it is paid, and a postpaid period over its days,
-// whether it is paid or not. Losses stand beside it.
+// whether it is paid or not. A prepaid one whose days were known before counts only while it is paid. Losses stand
+// beside it.
 func TestRevenue_WhatIsEarnedWhen(t *testing.T) {
 	t.Parallel()
 	k := newRevenueKit(t)
 	order := charged(2, id.Subscription{}, 5000, 0)
 	ordered := order[0].(events.InvoiceDrafted) //nolint:forcetypeassert // made above
 	ordered.Order, ordered.SoldTo = true, sub
-	postpaid := charged(3, sub, 3000, 300)
+	postpaid := charged(3, payer, 3000, 300)
 	drafted := postpaid[0].(events.InvoiceDrafted) //nolint:forcetypeassert // made above
 	drafted.PeriodFrom, drafted.PeriodTo = local(3, 17, 0, 0), local(4, 16, 0, 0)
-	k.tell(t, local(3, 17, 0, 0), append([]events.Event{created, ordered, order[1], drafted, postpaid[1]},
-		charged(1, id.Subscription{}, 1000, 160)...)...)
+	prepaid := charged(4, sub, 300000, 48000)
+	onDay := prepaid[0].(events.InvoiceDrafted) //nolint:forcetypeassert // made above
+	onDay.PeriodFrom, onDay.PeriodTo = local(3, 17, 0, 0), local(4, 16, 0, 0)
+	k.tell(t, local(3, 17, 0, 0), created, createdPayer, onDay, prepaid[1], ordered, order[1], drafted, postpaid[1])
+	k.tell(t, local(3, 17, 0, 0), charged(1, id.Subscription{}, 1000, 160)...)
 	k.tell(t, local(4, 2, 8, 0), events.InvoicePaid{InvoiceID: invoiceID(2)}, noted(1, 580),
 		events.DebtWrittenOff{OrgID: acme, Amount: kes(700)}, events.WriteOffRecovered{OrgID: acme, Amount: kes(100)},
 		events.VoucherRedeemed{
@@ -248,6 +263,39 @@ func TestRevenue_WhatIsEarnedWhen(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[id.Plan]int64{{}: 500, home: 8000}, plans); diff != "" {
 		t.Errorf("by plan (-want +got):\n%s", diff)
+	}
+}
+
+// A billing day says before the payment for which days a prepaid period is, which makes it no revenue.
+func TestRevenue_AMonthWithABillingDayCountsOnlyAsLongAsItIsPaid(t *testing.T) {
+	t.Parallel()
+	k := newRevenueKit(t)
+	month := charged(1, sub, 300000, 48000)
+	drafted := month[0].(events.InvoiceDrafted) //nolint:forcetypeassert // made above
+	drafted.PeriodFrom, drafted.PeriodTo = local(3, 1, 0, 0), local(4, 1, 0, 0)
+	for _, step := range []struct {
+		what  string
+		at    time.Time
+		tells []events.Event
+		march [2]int64
+		april [2]int64
+	}{
+		{"issued", local(2, 26, 8, 0), []events.Event{created, drafted, month[1]}, [2]int64{}, [2]int64{}},
+		{
+			"paid", local(2, 27, 8, 0), []events.Event{paid(1, drafted.PeriodFrom, drafted.PeriodTo)},
+			[2]int64{300000, 48000}, [2]int64{},
+		},
+		{
+			"taken back", local(4, 5, 8, 0),
+			[]events.Event{events.PeriodWithdrawn{SubscriptionID: sub, InvoiceID: invoiceID(1)}},
+			[2]int64{300000, 48000}, [2]int64{-300000, -48000},
+		},
+	} {
+		k.tell(t, step.at, step.tells...)
+		got := k.earned(t, acme, date(3, 1), date(4, 1), date(5, 1))
+		if diff := cmp.Diff([][2]int64{step.march, step.april, {}}, got); diff != "" {
+			t.Errorf("%s: March, April and later (-want +got):\n%s", step.what, diff)
+		}
 	}
 }
 

@@ -91,17 +91,14 @@ func (q RunsQuery) List(
 	return rows, err
 }
 
-// usualDays is how far back Usual looks: two months, so that a month's first day is compared with that of the last one.
-const usualDays = 62
-
-// Usual is the most that a run of an organization has made within two months before a date.
+// Usual is the most that a run of an organization has made within events.UsualDays before a date.
 func (q RunsQuery) Usual(ctx context.Context, org id.Organization, date calendar.Date) (most int, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &most, pgx.RowTo[int], q.Views.SQL(RunsName, `
 			select coalesce(max(m.made), 0) from {schema}.runs r cross join lateral (
 				select count(*) as made from {schema}.made where run_id = r.run_id and not undone) m
 			where r.org_id = $1 and r.date < $2::date and r.date >= $3::date`),
-			org, date.String(), date.AddDays(-usualDays).String())
+			org, date.String(), date.AddDays(-events.UsualDays).String())
 	})
 	return most, err
 }

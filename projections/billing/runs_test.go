@@ -86,7 +86,7 @@ func TestDue_StoryEndsInTheseRows(t *testing.T) {
 	projectiontest.Check(t, billingviews.Due{}, s)
 }
 
-// story gives the views after events of one organization.
+// views has the read models after events of one organization.
 func views(t *testing.T, list ...events.Event) *runner.Views {
 	t.Helper()
 	log := feedtest.New()

@@ -25,13 +25,15 @@ var signaturesDDL string
 func (Signatures) Name() string { return SignaturesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Signatures) Version() int { return 1 }
+func (Signatures) Version() int { return 2 }
 
 // DDL creates the tables of signatures.sql.
 func (Signatures) DDL() string { return signaturesDDL }
 
 // TenantTables are under row-level security.
-func (Signatures) TenantTables() []string { return []string{"tax_gateways", "signatures"} }
+func (Signatures) TenantTables() []string {
+	return []string{"tax_gateways", "tax_contacts", "signatures"}
+}
 
 // Handles lists the events that change the tables.
 func (Signatures) Handles() []string {
@@ -39,6 +41,7 @@ func (Signatures) Handles() []string {
 		events.TaxGatewayConfigured{}.EventType(), events.SignatureQueued{}.EventType(),
 		events.SigningBegan{}.EventType(), events.DocumentSigned{}.EventType(), events.SignatureRefused{}.EventType(),
 		events.SignatureRetried{}.EventType(), events.SignatureWithdrawn{}.EventType(),
+		events.TaxGatewayFailed{}.EventType(), events.TaxGatewayAnswered{}.EventType(),
 		events.SubscriberForgotten{}.EventType(),
 	}
 }
@@ -53,6 +56,10 @@ on conflict (org_id) do update set
 	turned_on = @on, address = @address, serial = @serial, branch = @branch, secret_ref = @secret,
 	messages = @messages, revision = @revision
 where g.revision < @revision`
+	taxContactSQL = `
+insert into {schema}.tax_contacts as c (org_id, code, since, revision) values ($1, $2, $3, $4)
+on conflict (org_id) do update set code = excluded.code, since = excluded.since, revision = excluded.revision
+where c.revision < excluded.revision`
 	signatureQueuedSQL = `
 insert into {schema}.signatures (signature_id, org_id, subscriber_id, invoice_id, document, number, currency,
 	total_minor, state, issued_at, queued_at, revision)
@@ -86,6 +93,10 @@ func (Signatures) Apply(w *runner.Writes, e events.Envelope) error {
 			"org": v.OrgID, "on": v.On, "address": v.Address, "serial": v.Serial, "branch": v.Branch,
 			"secret": v.SecretRef, "messages": v.Messages, "revision": revision,
 		})
+	case events.TaxGatewayFailed:
+		w.Exec(taxContactSQL, v.OrgID, v.Code, v.At, revision)
+	case events.TaxGatewayAnswered:
+		w.Exec(taxContactSQL, v.OrgID, "", v.At, revision)
 	case events.SignatureQueued:
 		w.Exec(signatureQueuedSQL, pgx.NamedArgs{
 			"signature": v.SignatureID, "org": v.OrgID, "subscriber": v.SubscriberID, "invoice": v.InvoiceID,

@@ -10,6 +10,14 @@ create table {schema}.tax_gateways (
   revision bigint not null
 );
 
+-- Whether the gateways of organizations take documents.
+create table {schema}.tax_contacts (
+  org_id uuid primary key,
+  code text not null, -- of the failure; "" = they take them
+  since timestamptz not null,
+  revision bigint not null
+);
+
 -- Every document that the tax authority signs.
 create table {schema}.signatures (
   signature_id uuid primary key,

@@ -17,6 +17,9 @@ import (
 // SignatureStates are the states of a document, as the API names them.
 var SignatureStates = []string{"queued", "signed", "refused", "withdrawn"}
 
+// TaxFaults are the failures for which a gateway takes no documents.
+var TaxFaults = []string{"tax_gateway_denied", "tax_gateway_unavailable"}
+
 // SignatureLate is how long a document may wait for its signature before it is an alarm.
 const SignatureLate = time.Hour
 
@@ -54,6 +57,8 @@ type SignatureRow struct {
 	Verification  string          `db:"verification"`
 	SignedAt      *time.Time      `db:"signed_at"`
 	Waits         bool            `db:"waits"` // for its invoice, which is not signed yet
+	Fault         string          `db:"fault"` // of TaxFaults: why it is not taken at the moment; "" = none is known
+	FaultSince    *time.Time      `db:"fault_since"`
 }
 
 // Total is the amount of the document with tax.
@@ -89,7 +94,11 @@ const signatureColumns = `s.signature_id, s.org_id, s.subscriber_id, s.invoice_i
 	s.total_minor, s.state, s.issued_at, s.queued_at, s.retries, s.began, s.code, s.message, s.refused_at,
 	s.control_number, s.verification, s.signed_at, s.state = 'queued' and s.document <> 'invoice' and exists (
 		select from {schema}.signatures i where i.invoice_id = s.invoice_id and i.document = 'invoice'
-			and i.state in ('queued', 'refused')) as waits`
+			and i.state in ('queued', 'refused')) as waits,
+	coalesce((select c.code from {schema}.tax_contacts c where s.state = 'queued' and c.org_id = s.org_id), '')
+		as fault,
+	(select c.since from {schema}.tax_contacts c where s.state = 'queued' and c.org_id = s.org_id and c.code <> '')
+		as fault_since`
 
 // Settings are those of an organization; nil when it never made any.
 func (q SignaturesQuery) Settings(ctx context.Context, org id.Organization) (row *TaxGatewayRow, err error) {

@@ -60,6 +60,9 @@ func TestSignatures_StoryEndsInTheseRows(t *testing.T) {
 		{"signature-3", queued(three, 8)},
 		{"signature-3", events.SignatureWithdrawn{SignatureSubject: three, At: at(9)}},
 		{"signature-4", queued(four, 10)}, {"signature-4", refused(four, 11)},
+		{"taxcontact-acme", events.TaxGatewayFailed{OrgID: acme, Code: "tax_gateway_unavailable", At: at(11)}},
+		{"taxcontact-acme", events.TaxGatewayAnswered{OrgID: acme, At: at(12)}},
+		{"taxcontact-acme", events.TaxGatewayFailed{OrgID: acme, Code: "tax_gateway_denied", At: at(13)}},
 		{"subscriber-brian", events.SubscriberForgotten{SubscriberID: brian}},
 		{"taxgateway-acme", events.TaxGatewayConfigured{
 			OrgID: acme, Address: "https://gateway.example", Serial: "KRA-1", Branch: "00",

@@ -30,7 +30,7 @@ var statementDDL string
 func (Statement) Name() string { return StatementName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Statement) Version() int { return 5 }
+func (Statement) Version() int { return 7 }
 
 // DDL creates the tables of statement.sql.
 func (Statement) DDL() string { return statementDDL }
@@ -46,7 +46,7 @@ func (Statement) Handles() []string {
 		events.CreditSetAside{}.EventType(), events.SetAsideReturned{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
-		events.BalanceCarriedOver{}.EventType(),
+		events.BalanceCarriedOver{}.EventType(), events.RefundCompleted{}.EventType(),
 	}
 }
 
@@ -66,6 +66,12 @@ select @subscriber, @position, @org, @at, @kind, @number, coalesce((
 	), 0),
 	@cause_type, @cause
 on conflict (subscriber_id, position) do update set balance_minor = excluded.balance_minor`
+
+// refundEndedSQL says on the line of a refund what became of it. The line is there before: money is set aside before it
+// comes back, and before the refund is completed.
+const refundEndedSQL = `
+update {schema}.statement_lines set outcome = $3, reference = $4
+where subscriber_id = $1 and cause_id = $2 and kind = 'refund'`
 
 // line is the effect of one event on a balance; either debit or credit is zero.
 type line struct {
@@ -103,11 +109,7 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 			credit: v.Amount, causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
 		})
 	case events.ReceiptWithdrawn:
-		write(w, e, line{
-			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn",
-			number: v.Number, remark: v.Reason, credit: v.Amount.Neg(), causeType: "receipt",
-			cause: id.As[id.Any](v.ReceiptID),
-		})
+		write(w, e, withdrawnLine(v))
 	case events.CreditNoteIssued:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note",
@@ -126,12 +128,28 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 			number: v.Number, remark: v.Reason, credit: v.Amount,
 			causeType: "refund", cause: id.As[id.Any](v.RefundID),
 		})
+		w.Exec(refundEndedSQL, v.SubscriberID, v.RefundID, "failed", "")
+	case events.RefundCompleted:
+		w.Exec(refundEndedSQL, v.SubscriberID, v.RefundID, "completed", v.Reference)
 	case events.SubscriberForgotten:
 		w.Exec(`update {schema}.statement_lines set remark = null where subscriber_id = $1`, v.SubscriberID)
 	default:
 		applyLoss(w, e)
 	}
 	return nil
+}
+
+// withdrawnLine is that of money that is taken back. What an import had brought was no payment, and is taken off as it
+// came.
+func withdrawnLine(v events.ReceiptWithdrawn) line {
+	l := line{
+		subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn", number: v.Number, remark: v.Reason,
+		credit: v.Amount.Neg(), causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
+	}
+	if v.OfCarried() {
+		l.kind, l.causeType, l.debit, l.credit = "opening_balance", "opening_balance", v.Amount, money.Amount{}
+	}
+	return l
 }
 
 // applyLoss queues the lines of debts that were written off, and of a balance that was carried over. Money that

@@ -10,6 +10,8 @@ create table {schema}.statement_lines (
   invoice text not null, -- number of the invoice that a credit note is for; '' = none
   channel text not null, -- of a payment; '' = none
   remark text, -- personal: the reason that somebody gave
+  outcome text not null default '', -- of a refund: completed, failed; '' = it waits, or no refund
+  reference text not null default '', -- of a completed refund: the number of the payment to the payer
   currency text not null,
   debit_minor bigint not null,
   credit_minor bigint not null,

@@ -53,18 +53,34 @@ func (r StatementRow) Description() string {
 	return strings.NewReplacer(
 		"{number}", after(" ", r.Number), "{by}", after(" by ", channelText[r.Channel]),
 		"{for}", after(" for invoice ", r.Invoice), "{paid}", paid,
-	).Replace(descriptions[r.Kind]) + after(": ", null.Zero(r.Remark))
+	).Replace(descriptions[r.Kind]) + after(": ", r.why())
+}
+
+// why stands behind the words of a line: what became of a refund, as soon as that is known, else the reason
+// that somebody gave.
+func (r StatementRow) why() string {
+	switch {
+	case r.Outcome == "completed" && r.Reference != "":
+		return "paid to the payer, number " + r.Reference
+	case r.Outcome == "completed":
+		return "paid to the payer"
+	case r.Outcome == "failed":
+		return "it was not paid"
+	}
+	return null.Zero(r.Remark)
 }
 
 // StatementRow is one line of a statement, amounts in minor units. Either the debit or the credit is zero.
 type StatementRow struct {
 	Position     int64          `db:"position"`
 	At           time.Time      `db:"at"`
-	Kind         string         `db:"kind"`    // one of StatementKinds
-	Number       string         `db:"number"`  // of the document or receipt; "" = it has none yet
-	Invoice      string         `db:"invoice"` // number of the invoice that a credit note is for; "" = none
-	Channel      string         `db:"channel"` // of a payment; "" = none
-	Remark       *string        `db:"remark"`  // the reason that somebody gave; nil = none, or erased
+	Kind         string         `db:"kind"`      // one of StatementKinds
+	Number       string         `db:"number"`    // of the document or receipt; "" = it has none yet
+	Invoice      string         `db:"invoice"`   // number of the invoice that a credit note is for; "" = none
+	Channel      string         `db:"channel"`   // of a payment; "" = none
+	Remark       *string        `db:"remark"`    // the reason that somebody gave; nil = none, or erased
+	Outcome      string         `db:"outcome"`   // of a refund: "completed" or "failed"; "" = it waits
+	Reference    string         `db:"reference"` // of a completed refund: the number of that payment
 	Currency     money.Currency `db:"currency"`
 	DebitMinor   int64          `db:"debit_minor"`
 	CreditMinor  int64          `db:"credit_minor"`
@@ -109,8 +125,8 @@ func (q StatementQuery) Lines(
 }
 
 // statementColumns fit StatementRow.
-const statementColumns = `position, at, kind, number, invoice, channel, remark, currency, debit_minor, credit_minor,
-	balance_minor, cause_type, cause_id`
+const statementColumns = `position, at, kind, number, invoice, channel, remark, outcome, reference, currency,
+	debit_minor, credit_minor, balance_minor, cause_type, cause_id`
 
 // StatementPart is the part of a statement that lies in a time.
 type StatementPart struct {

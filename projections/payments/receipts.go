@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -29,7 +30,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 13 }
+func (Receipts) Version() int { return 14 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -49,7 +50,8 @@ func (Receipts) Handles() []string {
 		events.ReceiptReturned{}.EventType(), events.ReceiptRefunded{}.EventType(),
 		events.ReceiptCredited{}.EventType(),
 		events.ReceiptWithdrawn{}.EventType(), events.InvoiceAllocated{}.EventType(),
-		events.AllocationWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
+		events.AllocationWithdrawn{}.EventType(), events.WriteOffRecovered{}.EventType(),
+		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
 
@@ -236,15 +238,8 @@ func written[T Sighting | Move](one T) (string, error) {
 	return string(b), nil
 }
 
-// applyAllocation queues which account has a receipt and which invoices it pays, and erases payers. An allocation takes
-// the organization of its receipt's row, which is always written before; an allocation of a credit note finds no row
-// and is left out.
+// applyAllocation queues which account has a receipt and which invoices it pays, and erases payers.
 func applyAllocation(w *runner.Writes, e events.Envelope) {
-	position := int64(e.Position) //nolint:gosec // positions fit
-	const insert = `
-insert into {schema}.allocations (org_id, position, receipt_id, invoice_id, amount_minor)
-select org_id, $1, receipt_id, $3, $4 from {schema}.receipts where receipt_id = $2 and org_id is not null
-on conflict (position) do nothing`
 	switch v := e.Event.(type) {
 	case events.ReceiptCredited:
 		w.Exec(`update {schema}.receipts set credited_to = $2 where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
@@ -255,16 +250,42 @@ on conflict (position) do nothing`
 		w.Exec(`update {schema}.receipts set credited_to = null where receipt_id = $1 and credited_to = $2`,
 			v.ReceiptID, v.SubscriberID)
 	case events.InvoiceAllocated:
-		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, v.Amount.Minor)
-		w.Exec(`update {schema}.receipts set state = 'allocated' where receipt_id = $1 and state = 'matched'`,
-			v.ReceiptID)
+		allocate(w, e, allocation{v.ReceiptID, v.InvoiceID, v.Amount, false})
 	case events.AllocationWithdrawn:
-		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, -v.Amount.Minor)
+		allocate(w, e, allocation{v.ReceiptID, v.InvoiceID, v.Amount.Neg(), false})
+	case events.WriteOffRecovered:
+		allocate(w, e, allocation{v.ReceiptID, v.InvoiceID, v.Amount, true})
+	case events.RecoveryWithdrawn:
+		allocate(w, e, allocation{v.ReceiptID, v.InvoiceID, v.Amount.Neg(), true})
 	case events.SubscriberForgotten:
 		w.Exec(`update {schema}.receipts set payer_phone = null, payer_name = null, bill_ref = null,
 				invoice_number = null
 			where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(`update {schema}.receipts set reason = ''
 			where (subscriber_id = $1 or reason_of = $1) and state <> 'suspense'`, v.SubscriberID)
+	}
+}
+
+// allocation is money of a receipt that pays an invoice, or leaves it when the amount is negative.
+type allocation struct {
+	receipt id.Receipt
+	invoice id.Invoice
+	amount  money.Amount
+	loss    bool // the invoice is written off: the money recovers its loss
+}
+
+// allocateSQL takes the organization of the receipt's row, which is always written before; an allocation of a credit
+// note finds no row and is left out.
+const allocateSQL = `
+insert into {schema}.allocations (org_id, position, receipt_id, invoice_id, loss, amount_minor)
+select org_id, $1, receipt_id, $3, $4, $5 from {schema}.receipts where receipt_id = $2 and org_id is not null
+on conflict (position) do nothing`
+
+// allocate queues the row of one allocation, and the state of a receipt that pays something.
+func allocate(w *runner.Writes, e events.Envelope, a allocation) {
+	w.Exec(allocateSQL, int64(e.Position), a.receipt, a.invoice, a.loss, a.amount.Minor) //nolint:gosec // positions fit
+	if a.amount.Positive() {
+		w.Exec(`update {schema}.receipts set state = 'allocated' where receipt_id = $1 and state = 'matched'`,
+			a.receipt)
 	}
 }

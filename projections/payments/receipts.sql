@@ -68,6 +68,7 @@ create table {schema}.allocations (
   position bigint primary key,
   receipt_id uuid not null,
   invoice_id uuid not null,
+  loss boolean not null default false, -- the invoice is written off: the money recovers its loss
   amount_minor bigint not null
 );
 create index allocations_receipt on {schema}.allocations (receipt_id);

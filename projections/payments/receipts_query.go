@@ -85,6 +85,7 @@ func (r ReceiptRow) Reference() Reference {
 type AllocationRow struct {
 	ReceiptID   id.Receipt `db:"receipt_id"`
 	InvoiceID   id.Invoice `db:"invoice_id"`
+	Loss        bool       `db:"loss"` // the invoice is written off: the money recovers its loss
 	AmountMinor int64      `db:"amount_minor"`
 }
 
@@ -131,9 +132,9 @@ const receiptColumns = `receipt_id, org_id, provider, environment, receipt_numbe
 const (
 	receiptSQL     = `select ` + receiptColumns + ` from {schema}.receipts where receipt_id = $1`
 	allocationsSQL = `
-select receipt_id, invoice_id, sum(amount_minor)::bigint as amount_minor from {schema}.allocations
+select receipt_id, invoice_id, loss, sum(amount_minor)::bigint as amount_minor from {schema}.allocations
 where receipt_id = any($1::uuid[])
-group by receipt_id, invoice_id having sum(amount_minor) <> 0 order by min(position)`
+group by receipt_id, invoice_id, loss having sum(amount_minor) <> 0 order by min(position)`
 )
 
 // Get returns one receipt of an organization, nil when it has none with this id.

@@ -37,7 +37,10 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	}
 	pays, err := q.Allocations(t.Context(), acme, []id.Receipt{receipt("M"), receipt("N")})
 	want := map[id.Receipt][]paymentsviews.AllocationRow{
-		receipt("M"): {{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000}},
+		receipt("M"): {
+			{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000},
+			{ReceiptID: receipt("M"), InvoiceID: lost, Loss: true, AmountMinor: 30000},
+		},
 	}
 	if diff := cmp.Diff(want, pays); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -21,6 +21,7 @@ var (
 	brian   = id.Derive[id.Subscriber]("test", "brian")
 	chege   = id.Derive[id.Subscriber]("test", "chege") // of Other
 	invoice = id.Derive[id.Invoice]("test", "invoice")
+	lost    = id.Derive[id.Invoice]("test", "lost") // written off
 	keys    = id.Derive[id.Secret]("test", "keys")
 	newKeys = id.Derive[id.Secret]("test", "new keys")
 )
@@ -155,6 +156,10 @@ func addMoney(s *projectiontest.Story) {
 		})
 	s.Add("account-amina", events.AllocationWithdrawn{
 		SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began,
+	}, events.WriteOffRecovered{
+		SubscriberID: amina, OrgID: acme, InvoiceID: lost, ReceiptID: receipt("M"), Amount: kes(400), At: began,
+	}, events.RecoveryWithdrawn{
+		SubscriberID: amina, OrgID: acme, InvoiceID: lost, ReceiptID: receipt("M"), Amount: kes(100), At: began,
 	})
 	addRefunds(s)
 }

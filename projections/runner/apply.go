@@ -67,6 +67,10 @@ const checkpointSQL = `
 update {schema}.projection_versions set position = $4, error = ''
 where name = $1 and generation = $2 and position = $3`
 
+// unhurriedSQL lets the commit be answered before it is on the disk. A server that dies soon after has lost the rows
+// together with the checkpoint, and every connection: the next term of the leadership applies the events again.
+const unhurriedSQL = `select set_config('synchronous_commit', 'off', true)`
+
 // applyAll writes events in one transaction. When Apply refuses an event, bad is its index. Statements are sent in one
 // batch, or one at a time when singly is set: pgx reports an argument that cannot be encoded in a batch like a lost
 // connection, and names the fault only for a single statement.
@@ -78,6 +82,7 @@ func (r *Runner) applyAll(
 		//nolint:gosec // positions fit
 		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))
 	}
+	w.batch.Queue(unhurriedSQL)
 	for i, e := range list {
 		if err := applyOne(p, w, e); err != nil {
 			return i, &refused{err}
@@ -112,15 +117,9 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 	return w.err
 }
 
-// send runs a batch in one transaction. While tables are being built, no reader uses them, so their commits need not
-// reach the disk one by one; the switch to them does.
+// send runs a batch in one transaction.
 func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, singly bool) error {
 	return postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		if g.State == genBuilding {
-			if _, err := tx.Exec(ctx, `set local synchronous_commit = off`); err != nil {
-				return err
-			}
-		}
 		run := sendTogether
 		if singly {
 			run = sendSingly

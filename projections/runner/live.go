@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
@@ -16,6 +17,13 @@ import (
 // (docs/facts/storage.md#projecting).
 const batchLimit = 1000
 
+// How events are gathered for a page. One that is alone, and those after it, never wait.
+const (
+	gatherFrom = 8                      // events in a page that show that more come
+	gatherEach = 2 * time.Millisecond   // the wait for each of them
+	gatherMost = 250 * time.Millisecond // in all
+)
+
 // entry is a registered projection with the state that this program keeps of its tables.
 type entry struct {
 	p        Projection
@@ -23,6 +31,8 @@ type entry struct {
 	want     feed.Wanted
 	progress progress
 	retry    chan struct{} // wakes a projection that has stopped, or that waits for tables of its version
+	readers  atomic.Int64  // that wait for it
+	asked    chan struct{} // wakes it while it gathers events: a reader waits
 
 	mu       sync.Mutex  // held while the tables are written or replaced
 	active   *generation // the tables that this program fills; nil while there are none of its version
@@ -147,6 +157,7 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 				return began, err
 			}
 			began, position = true, page.UpTo
+			e.gather(ctx, page)
 		}
 		r.showLive(e)
 		page, err := r.cfg.Feed.Next(ctx, position, e.want, batchLimit)
@@ -157,7 +168,18 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 			return began, err
 		}
 		began = true
+		e.gather(ctx, page)
 	}
+}
+
+// gather lets events come together after a page that shows that many come, the longer the more it had: a transaction
+// for a few costs nearly as much as one for all. It ends when a reader waits.
+func (e *entry) gather(ctx context.Context, page feed.Page) {
+	n := len(page.Events)
+	if n < gatherFrom || n >= batchLimit || e.readers.Load() > 0 {
+		return
+	}
+	loop.WaitFor(ctx, e.asked, min(time.Duration(n)*gatherEach, gatherMost))
 }
 
 // begin returns the position of the active tables, and fails when the log has ended before it. waits is set when there

@@ -59,7 +59,10 @@ func New(cfg Config) *Runner {
 // Register adds projections. Call it before Start; Start reports names that are invalid or used twice.
 func (r *Runner) Register(projections ...Projection) {
 	for _, p := range projections {
-		e := &entry{p: p, name: p.Name(), want: feed.Want(p.Handles()), retry: make(chan struct{}, 1)}
+		e := &entry{
+			p: p, name: p.Name(), want: feed.Want(p.Handles()), retry: make(chan struct{}, 1),
+			asked: make(chan struct{}, 1),
+		}
 		r.entries = append(r.entries, e)
 		r.byName[e.name] = e
 	}

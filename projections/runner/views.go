@@ -71,7 +71,7 @@ func (v *Views) WaitFor(ctx context.Context, projection string, position uint64)
 	}
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	defer v.hurry()()
+	defer v.hurry(e)()
 	err := e.progress.wait(wait, position)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return ErrBehind
@@ -87,7 +87,7 @@ func (v *Views) WaitUntil(
 	e := v.entry(projection)
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	defer v.hurry()()
+	defer v.hurry(e)()
 	for {
 		before := e.progress.look() // taken before cond, so that no later change is missed
 		if ok, err := cond(ctx); ok || err != nil {
@@ -135,12 +135,18 @@ func (v *Views) entry(projection string) *entry {
 	return e
 }
 
-// hurry makes the follower look at once, soon again, and ever more seldom until the returned function is called.
-func (v *Views) hurry() func() {
+// hurry makes a projection gather no events, and the follower look at once, soon again, and ever more seldom, until the
+// returned function is called.
+func (v *Views) hurry(e *entry) func() {
 	v.r.came.Add(1)
 	v.r.waiting.Add(1)
+	e.readers.Add(1)
 	loop.Wake(v.r.hurry)
-	return func() { v.r.waiting.Add(-1) }
+	loop.Wake(e.asked)
+	return func() {
+		v.r.waiting.Add(-1)
+		e.readers.Add(-1)
+	}
 }
 
 // Snapshot runs fn in one transaction that only reads, with the rights of one organization, and sees every read model

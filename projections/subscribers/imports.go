@@ -31,7 +31,7 @@ var importsDDL string
 func (Imports) Name() string { return ImportsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Imports) Version() int { return 1 }
+func (Imports) Version() int { return 3 }
 
 // DDL creates the tables of imports.sql.
 func (Imports) DDL() string { return importsDDL }
@@ -43,19 +43,31 @@ func (Imports) TenantTables() []string { return []string{"imports"} }
 func (Imports) Handles() []string {
 	return []string{
 		events.ImportAsked{}.EventType(), events.ImportPartDone{}.EventType(), events.ImportFinished{}.EventType(),
+		events.ImportRowsLost{}.EventType(), events.ImportBegunAgain{}.EventType(),
 	}
 }
 
-// Statements of Apply. A part counts once.
+// Statements of Apply. An event counts once: what has happened up to the revision is in the row.
 const (
 	importAskedSQL = `
-insert into {schema}.imports (import_id, org_id, source, state, rows, failed, faults, asked_by, asked_at, revision)
-values (@import, @org, @source, 'queued', @rows, @failed, @faults, @by, @at, @revision)
+insert into {schema}.imports
+	(import_id, org_id, source, state, rows, skipped, failed, faults, asked_by, asked_at, revision)
+values (@import, @org, @source, 'queued', @rows, @skipped, @failed, @faults, @by, @at, @revision)
 on conflict (import_id) do nothing`
 	importPartSQL = `
 update {schema}.imports set state = 'running', created = created + @created, skipped = skipped + @skipped,
 	failed = failed + @failed, faults = faults || @faults::jsonb, next_part = @part + 1, revision = @revision
-where import_id = @import and next_part = @part`
+where import_id = @import and next_part = @part and revision < @revision`
+	importLostSQL = `
+update {schema}.imports set failed = failed + @failed, faults = faults || @faults::jsonb, revision = @revision
+where import_id = @import and revision < @revision`
+	importAgainSQL = `
+update {schema}.imports set state = 'queued', rows = @rows, created = 0, skipped = @skipped,
+	failed = @failed, faults = @faults, next_part = 0, finished_at = null, revision = @revision
+where import_id = @import and revision < @revision`
+	importEndedSQL = `
+update {schema}.imports set state = 'finished', finished_at = $2, revision = $3
+where import_id = $1 and revision < $3`
 )
 
 // Apply queues the statements for one event.
@@ -67,8 +79,8 @@ func (Imports) Apply(w *runner.Writes, e events.Envelope) error {
 			return err
 		}
 		w.Exec(importAskedSQL, pgx.NamedArgs{
-			"import": v.ImportID, "org": v.OrgID, "source": v.Source, "rows": v.Rows, "failed": v.Failed,
-			"faults": faults, "by": e.Meta.Actor.ID, "at": v.At, "revision": int64(e.Revision),
+			"import": v.ImportID, "org": v.OrgID, "source": v.Source, "rows": v.Rows, "skipped": v.Skipped,
+			"failed": v.Failed, "faults": faults, "by": e.Meta.Actor.ID, "at": v.At, "revision": int64(e.Revision),
 		})
 	case events.ImportPartDone:
 		faults, err := faultsJSON(v.Faults)
@@ -79,9 +91,25 @@ func (Imports) Apply(w *runner.Writes, e events.Envelope) error {
 			"import": v.ImportID, "part": v.Part, "created": v.Created, "skipped": v.Skipped, "failed": v.Failed,
 			"faults": faults, "revision": int64(e.Revision),
 		})
+	case events.ImportRowsLost:
+		faults, err := faultsJSON([]events.ImportFault{v.Fault})
+		if err != nil {
+			return err
+		}
+		w.Exec(importLostSQL, pgx.NamedArgs{
+			"import": v.ImportID, "failed": v.Failed, "faults": faults, "revision": int64(e.Revision),
+		})
+	case events.ImportBegunAgain:
+		faults, err := faultsJSON(v.Faults)
+		if err != nil {
+			return err
+		}
+		w.Exec(importAgainSQL, pgx.NamedArgs{
+			"import": v.ImportID, "rows": v.Rows, "skipped": v.Skipped, "failed": v.Failed, "faults": faults,
+			"revision": int64(e.Revision),
+		})
 	case events.ImportFinished:
-		w.Exec(`update {schema}.imports set state = 'finished', finished_at = $2, revision = $3 where import_id = $1`,
-			v.ImportID, v.At, int64(e.Revision))
+		w.Exec(importEndedSQL, v.ImportID, v.At, int64(e.Revision))
 	}
 	return nil
 }

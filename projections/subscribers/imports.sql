@@ -5,7 +5,7 @@ create table {schema}.imports (
   state text not null, -- queued, running, finished
   rows integer not null,
   created integer not null default 0,
-  skipped integer not null default 0,
+  skipped integer not null,
   failed integer not null,
   faults jsonb not null, -- the first ones, by part and row
   next_part integer not null default 0,

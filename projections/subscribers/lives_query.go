@@ -14,16 +14,18 @@ import (
 type LifeRow struct {
 	SubscriberID id.Subscriber `db:"subscriber_id"`
 	Began        time.Time     `db:"began"`
-	Ended        *time.Time    `db:"ended"`  // nil = it goes on
-	Reason       string        `db:"reason"` // why it ended; "" = not told, or forgotten
+	Ended        *time.Time    `db:"ended"`   // nil = it goes on
+	Reason       string        `db:"reason"`  // why it ended; "" = not told, or forgotten
+	Carried      bool          `db:"carried"` // it was active in another system before
 }
 
-// livesSQL reads each subscription once. One that ended before its service began never lived.
+// livesSQL reads each subscription once. One that ended before its service began never lived, nor one whose import was
+// undone.
 const livesSQL = `
 select subscriber_id, activated_at as began, case when state = 'ended' then state_since end as ended,
-	case when state = 'ended' then reason else '' end as reason
+	case when state = 'ended' then reason else '' end as reason, carried
 from {schema}.subscriptions
-where org_id = $1 and activated_at < $2 and (state <> 'ended' or state_since > activated_at)
+where org_id = $1 and activated_at < $2 and not undone and (state <> 'ended' or state_since > activated_at)
 order by subscriber_id, activated_at, subscription_id`
 
 // Lives lists the subscriptions of an organization whose service began before an instant, by subscriber and beginning.

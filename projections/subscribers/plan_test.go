@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,35 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 	})
 	if err != nil || n[0] != 0 {
 		t.Errorf("another tenant's words: %v, %v", n, err)
+	}
+}
+
+// TestByPhones_ReadsThroughTheIndexBelowThePolicyAt100000Rows, as many phones as a part of an import may have.
+func TestByPhones_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
+	t.Parallel()
+	db := crowded.New(t)
+	v := viewsOn(t, db, told())
+	phones, turned := make([]string, 500), make([]string, 500)
+	for i := range phones {
+		phones[i] = fmt.Sprintf("+2547%08d", i*200+77)
+		list := []byte(phones[i])
+		slices.Reverse(list)
+		turned[i] = string(list)
+	}
+	plan := explain(t, db, acme, v.SQL(subscribersviews.SubscribersName, subscribersviews.ByPhonesSQL), acme, turned)
+	if !strings.Contains(plan, "subscribers_phone") || scanned.MatchString(plan) || removed.MatchString(plan) {
+		t.Error(plan)
+	}
+	people := subscribersviews.SubscribersQuery{Views: v}
+	const omars = "+254700000001" // who is forgotten; one of the others has it, too
+	rows, err := people.ByPhones(t.Context(), acme, append(phones, omars, "", "+254"))
+	if err != nil || len(rows) != len(phones)+1 {
+		t.Fatalf("%d of %d, %v", len(rows), len(phones), err)
+	}
+	for _, row := range rows {
+		if row.SubscriberID == omar || row.Phone == "+254700000077" && row.FirstName+row.LastName != "First77Last77" {
+			t.Errorf("%+v", row)
+		}
 	}
 }
 

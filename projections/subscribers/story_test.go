@@ -63,6 +63,7 @@ func details(first, last, phone string, tags ...string) events.SubscriberDetails
 func registered(who id.Subscriber, org id.Organization, number string, d events.SubscriberDetails) events.Event {
 	return events.SubscriberRegistered{
 		SubscriberID: who, OrgID: org, AccountNumber: number, Currency: money.KES, Details: d, RegisteredAt: began,
+		ImportRow: text("row of " + d.FirstName.Reveal()),
 	}
 }
 
@@ -214,25 +215,6 @@ func story() *projectiontest.Story {
 		With(func(m *events.Metadata) { m.OrgID = other }).
 		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")),
 			events.SubscriberBlocked{SubscriberID: brian, Reason: personal.Of("x")})
-}
-
-// imported is an import of two parts at Acme and one without a row at Other.
-func imported() *projectiontest.Story {
-	one, two := id.Derive[id.Import]("test", "one"), id.Derive[id.Import]("test", "two")
-	fault := []events.ImportFault{{Row: 3, Field: "phone", Message: "is wrong"}}
-	return projectiontest.NewStory(acme, began).Add("import-1",
-		events.ImportAsked{ImportID: one, OrgID: acme, Source: "daloradius", Rows: 5, Parts: 2, Failed: 1,
-			Faults: fault, At: began},
-		events.ImportPartDone{ImportID: one, OrgID: acme, Part: 0, Created: 2, Skipped: 1, At: began},
-		events.ImportPartDone{ImportID: one, OrgID: acme, Part: 1, Failed: 1, Faults: fault, At: began},
-		events.ImportFinished{ImportID: one, OrgID: acme, At: began}).
-		With(func(m *events.Metadata) { m.OrgID = other }).
-		Add("import-2", events.ImportAsked{ImportID: two, OrgID: other, Rows: 7, Parts: 1, At: began})
-}
-
-func TestImports_StoryEndsInTheseRows(t *testing.T) {
-	t.Parallel()
-	projectiontest.Check(t, subscribersviews.Imports{}, imported())
 }
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {

@@ -32,7 +32,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 8 }
+func (Subscribers) Version() int { return 9 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
@@ -58,8 +58,8 @@ func (Subscribers) Handles() []string {
 // registerSQL inserts a row without personal columns; writeDetails fills them.
 const registerSQL = `
 insert into {schema}.subscribers
-	(subscriber_id, org_id, account_number, status, currency, created_at, revision, name_key)
-values (@subscriber, @org, @account, 'active', @currency, @at, @revision, '')
+	(subscriber_id, org_id, account_number, status, currency, created_at, revision, name_key, import_row)
+values (@subscriber, @org, @account, 'active', @currency, @at, @revision, '', @import_row)
 on conflict (subscriber_id) do nothing`
 
 // blockSQL begins or ends a block.
@@ -71,7 +71,7 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriberRegistered:
 		w.Exec(registerSQL, pgx.NamedArgs{
 			"subscriber": v.SubscriberID, "org": v.OrgID, "account": v.AccountNumber, "currency": string(v.Currency),
-			"at": v.RegisteredAt, "revision": int64(e.Revision),
+			"at": v.RegisteredAt, "revision": int64(e.Revision), "import_row": v.ImportRow.Reveal(),
 		})
 		w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`,
 			v.OrgID, v.AccountNumber, v.SubscriberID)
@@ -134,7 +134,7 @@ func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
 			latitude = null, longitude = null, tags = '{}', external_ref = '', tax_pin = '', account_aliases = '{}',
-			status = 'forgotten', revision = $2, name_key = $3
+			import_row = '', status = 'forgotten', revision = $2, name_key = $3
 		where subscriber_id = $1`, subscriber, revision, afterNames)
 	w.Exec(`update {schema}.services set username = null where subscriber_id = $1`, subscriber)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s

@@ -30,7 +30,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 15 }
+func (Subscriptions) Version() int { return 16 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -72,7 +72,7 @@ values
 	@revision)
 on conflict (subscription_id) do nothing`
 	activatedSQL = `
-update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3
+update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3, carried = $4
 where subscription_id = $1`
 	pausedSQL = `
 update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4, state_event = $5
@@ -99,7 +99,8 @@ where subscription_id = $1`
 update {schema}.subscriptions set username = $2, password_ref = $3, revision = $4 where subscription_id = $1`
 	forgetSubscriptionsSQL = `
 update {schema}.subscriptions
-set username = null, static_ip = null, static_ipv6_prefix = null, mac_addresses = '{}', reason = ''
+set username = null, static_ip = null, static_ipv6_prefix = null, mac_addresses = '{}', reason = '',
+	undone = undone or $2
 where subscriber_id = $1`
 	forgetTermsSQL = `
 delete from {schema}.terms t using {schema}.subscriptions s
@@ -135,7 +136,7 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionPlanChanged, events.PlanChangePlanned, events.PlanChangeMoved, events.PlanChangeDropped:
 		return applyPlan(w, v, revision)
 	case events.SubscriptionActivated:
-		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision)
+		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision, v.Carried)
 	case events.SubscriptionPaused:
 		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionResumed:
@@ -169,7 +170,7 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriberUnblocked:
 		w.Exec(`delete from {schema}.blocks where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriberForgotten:
-		w.Exec(forgetSubscriptionsSQL, v.SubscriberID)
+		w.Exec(forgetSubscriptionsSQL, v.SubscriberID, v.Undone)
 		w.Exec(forgetTermsSQL, v.SubscriberID)
 		w.Exec(forgetExtrasSQL, v.SubscriberID)
 		w.Exec(`update {schema}.blocks set reason = '' where subscriber_id = $1`, v.SubscriberID)

@@ -10,6 +10,8 @@ create table {schema}.subscriptions (
   reason text not null default '',
   starts_at timestamptz not null,
   activated_at timestamptz,
+  carried boolean not null default false, -- it was active in another system before
+  undone boolean not null default false, -- its customer was removed with the import that had made both
   paid_until timestamptz,
   paid_told_at timestamptz, -- when the event was recorded that told paid_until; null before the first
   paid_told_event uuid,

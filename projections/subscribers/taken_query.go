@@ -82,3 +82,31 @@ func (q SubscriptionsQuery) Taken(
 	}
 	return taken, err
 }
+
+// PhoneRow is a customer who has a phone, and so one who is not forgotten.
+type PhoneRow struct {
+	SubscriberID id.Subscriber `db:"subscriber_id"`
+	Phone        string        `db:"phone"`
+	FirstName    string        `db:"first_name"`
+	LastName     string        `db:"last_name"`
+	ImportRow    string        `db:"import_row"` // the key of the row of an import that made the customer; "" = none
+}
+
+// ByPhonesSQL reads the customers of $1 who have one of the phones $2, which are reversed as the index has them.
+const ByPhonesSQL = `
+select subscriber_id, phone, first_name, last_name, import_row from {schema}.subscribers
+where org_id = $1 and phone_reversed <> '' and phone_reversed = any($2::text[])`
+
+// ByPhones returns the customers of an organization who have one of the phones, in the form in which they are kept.
+func (q SubscribersQuery) ByPhones(ctx context.Context, org id.Organization, phones []string) ([]PhoneRow, error) {
+	turned := make([]string, len(phones))
+	for i, phone := range phones {
+		turned[i] = reversed(phone)
+	}
+	var rows []PhoneRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[PhoneRow], q.Views.SQL(SubscribersName, ByPhonesSQL), org,
+			turned)
+	})
+	return rows, err
+}

@@ -3,9 +3,9 @@ package directory
 import (
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
@@ -138,10 +138,7 @@ func (d *Directory) applyDunning(e events.Envelope) bool {
 // inZone notes the zone in which an organization's plans have their hours. A name that is unknown here is UTC; the
 // organization could not have chosen it.
 func (d *Directory) inZone(org id.Organization, name string) {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := calendar.ZoneOrUTC(name)
 	before := d.organizations[org]
 	d.organizations[org] = zone
 	if before == nil || before.String() == zone.String() {

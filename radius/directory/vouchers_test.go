@@ -59,7 +59,7 @@ func (v sale) subject(n int) events.VoucherSubject {
 	return events.VoucherSubject{VoucherID: one, OrgID: v.org, BatchID: v.batch}
 }
 
-// login is a sign-in at a hotspot by PAP.
+// hotspot is a sign-in at a hotspot by PAP.
 func hotspot(mac, name, password string) *layeh.Packet {
 	p := request(name, password)
 	_ = rfc2865.ServiceType_Set(p, rfc2865.ServiceType_Value_LoginUser)

@@ -164,17 +164,38 @@ func (k *ispKit) signIn(c handset.Customer, want handset.Outcome) handset.Result
 	return r
 }
 
-// next waits for a report.
+// next returns the next report, which must be of this status.
 func (k *ispKit) next(status radius.Status) *radius.Record {
+	k.t.Helper()
+	r := k.report()
+	if r.Status != status {
+		k.t.Fatalf("report %s of %s, want %s", r.Status, r.UserName, status)
+	}
+	return r
+}
+
+// replaced returns the reports of a session that ended and of one that began in its place: each session reports on
+// its own, so that the two come in either order.
+func (k *ispKit) replaced() (stop, start *radius.Record) {
+	k.t.Helper()
+	stop, start = k.report(), k.report()
+	if stop.Status == radius.StatusStart {
+		stop, start = start, stop
+	}
+	if stop.Status != radius.StatusStop || start.Status != radius.StatusStart {
+		k.t.Fatalf("reports %s of %s and %s of %s", stop.Status, stop.UserName, start.Status, start.UserName)
+	}
+	return stop, start
+}
+
+// report waits for the next report.
+func (k *ispKit) report() *radius.Record {
 	k.t.Helper()
 	select {
 	case r := <-k.records:
-		if r.Status != status {
-			k.t.Fatalf("report %s of %s, want %s", r.Status, r.UserName, status)
-		}
 		return r
 	case <-time.After(patience):
-		k.t.Fatalf("no report %s", status)
+		k.t.Fatal("no report")
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func TestCustomers_OneSessionPerHostEndsTheOldOne(t *testing.T) {
 	}
 	k.next(radius.StatusStart)
 	k.signIn(c, handset.Accepted)
-	stop, begun := k.next(radius.StatusStop), k.next(radius.StatusStart)
+	stop, begun := k.replaced()
 	if stop.SessionID != first.ID || begun.SessionID == first.ID || len(k.do("ppp/active", "print", nil)) != 2 {
 		t.Errorf("ended %s, began %s, first %s", stop.SessionID, begun.SessionID, first.ID)
 	}

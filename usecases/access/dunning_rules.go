@@ -126,7 +126,7 @@ func loadRules(ctx context.Context, b *bus.Bus, org id.Organization) (organizati
 	if err != nil {
 		return organizationRules{}, err
 	}
-	zone, err := time.LoadLocation(billing.Timezone)
+	zone, err := calendar.Zone(billing.Timezone)
 	if err != nil {
 		return organizationRules{}, fmt.Errorf("zone of the dunning rules: %w", err)
 	}

@@ -42,6 +42,7 @@ type Meter struct {
 	caps   map[id.VoucherBatch]*batchCap // of the batches that have one, until all their vouchers are known
 	passed clock.Passed                  // by which vouchers that have ended are forgotten
 	zones  map[id.Organization]*time.Location
+	left   map[id.Organization]bool   // of which an event cannot be read: nothing of theirs is counted
 	wanted map[id.Subscription]bool   // to be counted
 	turns  fair.Rota[id.Subscription] // those that are wanted, in the order in which they are counted
 	check  bool                       // all caps are to be compared
@@ -70,6 +71,7 @@ func NewMeter(cfg MeterConfig) *Meter {
 		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), steady: clock.Steady(cfg.Clock),
 		evolve: rules.Evolve, decide: rules.Decide, lines: map[id.Subscription]*meterLine{},
 		caps: map[id.VoucherBatch]*batchCap{}, zones: map[id.Organization]*time.Location{},
+		left:   map[id.Organization]bool{},
 		wanted: map[id.Subscription]bool{}, check: true, aside: map[id.Subscription]*aside{},
 	}
 }

@@ -1,6 +1,7 @@
 package accesscases_test
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // failures is a log that tells of each count that failed.
@@ -47,18 +49,29 @@ func (l *line) unreadable() {
 	}
 }
 
-// TestMeter_AStreamThatCannotBeReadHoldsUpNoOther: it is tried again after pauses that grow, and meanwhile the caps of
-// all others are recorded at once.
+// soundLine is a line of another organization, with a cap that is soon reached.
+func (l *line) soundLine() *line {
+	l.t.Helper()
+	sound := *l
+	sound.org, sound.subscriber, sound.router = id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Device]()
+	sound.Run(l.t, coretest.Operator(id.Organization{}), coretest.NewOrganization(sound.org, "beta"))
+	sound.Run(l.t, coretest.Operator(sound.org), coretest.NewSubscriber(sound.subscriber, sound.org, 1))
+	sound.subscription = sound.subscribe(events.Cap{Bytes: 1000, Period: "day", Then: events.CapStop})
+	return &sound
+}
+
+// TestMeter_AStreamThatCannotBeReadHoldsUpNoOther: until the meter has come to the event in the log, it tries again
+// after pauses that grow, and meanwhile the caps of all others are recorded at once.
 func TestMeter_AStreamThatCannotBeReadHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	faulty := newLine(t)
-	sound := *faulty
-	sound.org, sound.subscriber, sound.router = id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Device]()
-	sound.Run(t, coretest.Operator(id.Organization{}), coretest.NewOrganization(sound.org, "beta"))
-	sound.Run(t, coretest.Operator(sound.org), coretest.NewSubscriber(sound.subscriber, sound.org, 1))
-	sound.subscription = sound.subscribe(events.Cap{Bytes: 1000, Period: "day", Then: events.CapStop})
+	sound := faulty.soundLine()
 	log := make(failures, 100)
-	m := faulty.meterWith(slog.New(slog.NewTextHandler(log, nil)))
+	m, filled := faulty.meterWith(slog.New(slog.NewTextHandler(log, nil)))
+	running := make(failures, 100)
+	started, behind := faulty.meterWith(slog.New(slog.NewTextHandler(running, nil)))
+	filled.Stop()
+	behind.Stop()
 	faulty.unreadable()
 	m.Take(faulty.uses("1", time.Minute, 2000))
 	faulty.counts(m)
@@ -80,9 +93,35 @@ func TestMeter_AStreamThatCannotBeReadHoldsUpNoOther(t *testing.T) {
 	tried(time.Second, 2)
 	tried(time.Second, 2)
 	tried(time.Second, 3)
-	running := make(failures, 100)
-	coretest.Start(t, "meter", faulty.meterWith(slog.New(slog.NewTextHandler(running, nil))))
+	coretest.Start(t, "meter", started)
 	<-running
 	faulty.clock.Advance(time.Second)
 	<-running // by itself
+}
+
+// TestMeter_LeavesTheOrganizationOfAnEventThatCannotBeRead: nothing of it is tried any more, and the caps of all others
+// are recorded.
+func TestMeter_LeavesTheOrganizationOfAnEventThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	faulty := newLine(t)
+	sound := faulty.soundLine()
+	log := make(failures, 100)
+	m, filled := faulty.meterWith(slog.New(slog.NewTextHandler(log, nil)))
+	faulty.unreadable()
+	head, err := faulty.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err = filled.WaitFor(t.Context(), head); errors.Is(err, runner.ErrBehind); { // a slow machine
+		err = filled.WaitFor(t.Context(), head)
+	}
+	if err != nil || len(filled.Left()) != 1 {
+		t.Fatalf("left %v, %v", filled.Left(), err)
+	}
+	m.Take(faulty.uses("1", time.Minute, 2000))
+	m.Take(sound.uses("1", time.Minute, 2000))
+	faulty.counts(m)
+	if s, _ := sound.recorded(); !s.Reached || len(log) != 0 {
+		t.Errorf("recorded %+v, tried %d times", s, len(log))
+	}
 }

@@ -12,6 +12,26 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
+// TestMeter_LeavesAnOrganizationAlone: of which an event cannot be read, whatever else is known of it.
+func TestMeter_LeavesAnOrganizationAlone(t *testing.T) {
+	t.Parallel()
+	m := NewMeter(MeterConfig{Clock: clock.System(), Logger: storetest.Quiet()})
+	sold := func(org id.Organization) telemetry.Used {
+		s := id.New[id.Subscription]()
+		m.Apply(events.Envelope{Meta: events.Metadata{OrgID: org}, Event: events.SubscriptionCreated{
+			SubscriptionID: s, OrgID: org, SubscriberID: id.New[id.Subscriber](),
+		}})
+		return telemetry.Used{Org: org, Subscription: s}
+	}
+	bad, good := id.New[id.Organization](), id.New[id.Organization]()
+	used := []telemetry.Used{sold(bad), sold(good)}
+	m.Leave(bad)
+	used = append(used, sold(bad))
+	if m.Take(used); m.howMany() != 1 || !m.wanted[used[1].Subscription] {
+		t.Errorf("wanted %v of %v", m.wanted, used)
+	}
+}
+
 // TestMeter_APanicInItHoldsUpNobodyWhoTellsIt: the recorder of all accounting does, and goes on after a panic.
 func TestMeter_APanicInItHoldsUpNobodyWhoTellsIt(t *testing.T) {
 	t.Parallel()

@@ -29,10 +29,22 @@ func (m *Meter) Handles() []string {
 	}
 }
 
+// Leave implements runner.PartialModel. What cannot be read may be another cap as well as what was used, so nobody of
+// the organization is slowed down any more.
+func (m *Meter) Leave(org id.Organization) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left[org] = true
+	maps.DeleteFunc(m.lines, func(_ id.Subscription, l *meterLine) bool { return l.subject.OrgID == org })
+}
+
 // Apply implements runner.MemoryModel.
 func (m *Meter) Apply(e events.Envelope) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.left[e.Meta.OrgID] {
+		return
+	}
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
 		m.inZone(v.OrgID, v.Billing.Timezone)
@@ -106,10 +118,7 @@ func (m *Meter) redeemed(v events.VoucherRedeemed, cap events.Cap, recorded time
 
 // inZone notes the zone in which an organization's days begin. When it changes, all caps are compared anew.
 func (m *Meter) inZone(org id.Organization, name string) {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		zone = time.UTC // the organization could not have chosen it
-	}
+	zone := calendar.ZoneOrUTC(name)
 	before := m.zones[org]
 	m.zones[org] = zone
 	if before != nil && before.String() != zone.String() {

@@ -85,11 +85,12 @@ func (l *line) subscribe(cap events.Cap) id.Subscription {
 // meter is a meter that has read the log as a program does when it starts.
 func (l *line) meter() *accesscases.Meter {
 	l.t.Helper()
-	return l.meterWith(storetest.Quiet())
+	m, _ := l.meterWith(storetest.Quiet())
+	return m
 }
 
-// meterWith is a meter with a log.
-func (l *line) meterWith(logger *slog.Logger) *accesscases.Meter {
+// meterWith is a meter with a log, and what fills it.
+func (l *line) meterWith(logger *slog.Logger) (*accesscases.Meter, *runner.Memory) {
 	l.t.Helper()
 	m := accesscases.NewMeter(accesscases.MeterConfig{
 		Bus: l.Bus, Store: l.store, Clock: l.clock, Logger: logger,
@@ -102,8 +103,9 @@ func (l *line) meterWith(logger *slog.Logger) *accesscases.Meter {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	coretest.Start(l.t, "caps", runner.NewMemory(m, log, storetest.Quiet()))
-	return m
+	filled := runner.NewMemory(m, log, storetest.Quiet())
+	coretest.Start(l.t, "caps", filled)
+	return m, filled
 }
 
 // uses reports what a session has used in all, and gives what the recorder tells.

@@ -3,14 +3,13 @@ package accesscases
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -49,23 +48,18 @@ func (u Vouchers) VoidUnused(
 	asked.Meta.Reason = reason
 	ends := make([]bus.Result, len(unused))
 	inUse := make([]bool, len(unused))
-	group, work := errgroup.WithContext(ctx)
-	group.SetLimit(voidedBeside)
-	for i, voucher := range unused {
-		group.Go(func() error {
-			command := commands.VoidVoucher{Reason: reason, Unused: true, Subject: events.VoucherSubject{
-				VoucherID: voucher, OrgID: asked.Org(), BatchID: batch,
-			}}
-			var err error
-			ends[i], err = u.Bus.Execute(work, command, asked.Step("void "+voucher.String()))
-			switch failure.CodeOf(err) {
-			case "voucher_in_use", "voucher_used":
-				inUse[i], err = true, nil
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = loop.Each(ctx, voidedBeside, len(unused), func(i int) (err error) {
+		command := commands.VoidVoucher{Reason: reason, Unused: true, Subject: events.VoucherSubject{
+			VoucherID: unused[i], OrgID: asked.Org(), BatchID: batch,
+		}}
+		ends[i], err = u.Bus.Execute(ctx, command, asked.Step("void "+unused[i].String()))
+		switch failure.CodeOf(err) {
+		case "voucher_in_use", "voucher_used":
+			inUse[i], err = true, nil
+		}
+		return err
+	})
+	if err != nil {
 		return VoidedUnused{}, err
 	}
 	var out VoidedUnused

@@ -3,6 +3,7 @@ package billingcases
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
@@ -23,6 +24,8 @@ type Batches struct {
 	Views *runner.Views
 	Kinds []usecases.BatchKind
 	Clock clock.Clock
+	// Logger is told of items at which the program failed.
+	Logger *slog.Logger
 }
 
 // Bounds of a preview: it is made while somebody waits.
@@ -90,7 +93,7 @@ func (u Batches) Preview(ctx context.Context, org id.Organization, batch id.Batc
 	if err != nil {
 		return BatchPreview{}, err
 	}
-	looked, err := eachItem(ctx, items, func(item usecases.BatchItem) (string, error) {
+	looked, err := u.eachItem(ctx, batch, items, func(item usecases.BatchItem) (string, error) {
 		return kind.Look(ctx, of, item)
 	})
 	out := BatchPreview{Items: total, Looked: len(looked)}
@@ -193,7 +196,7 @@ func (u Batches) UndoPart(ctx context.Context, part commands.UndoBatchPart, meta
 	if err != nil {
 		return err
 	}
-	done, err := eachItem(ctx, items, func(item usecases.BatchItem) (string, error) {
+	done, err := u.eachItem(ctx, part.BatchID, items, func(item usecases.BatchItem) (string, error) {
 		return kind.Undo(ctx, of, item, meta)
 	})
 	if err != nil {
@@ -215,23 +218,29 @@ func undoText(batch, reason string) string {
 	return string(text[:min(len(text), maxUndoText)])
 }
 
-// eachItem does something with each item, some of them side by side, and has what became of them in their order. A
-// refusal is the item's own; any other error ends it.
-func eachItem(
-	ctx context.Context, items []billingviews.BatchItemRow, do func(usecases.BatchItem) (string, error),
+// eachItem does something with each item, some of them side by side, and has what became of them in their order. An
+// item that refuses or cannot be read is blocked.
+func (u Batches) eachItem(
+	ctx context.Context, batch id.Batch, items []billingviews.BatchItemRow,
+	do func(usecases.BatchItem) (string, error),
 ) ([]events.BatchUndoItem, error) {
 	done := make([]events.BatchUndoItem, len(items))
-	err := usecases.Each(ctx, undoCrew, len(items), func(i int) error {
-		outcome, err := do(itemOf(items[i]))
-		done[i] = events.BatchUndoItem{ItemID: items[i].ID, Outcome: outcome}
-		if usecases.Refuses(err) {
-			done[i].Outcome, done[i].Code = events.ItemBlocked, failure.CodeOf(err)
-			return nil
-		}
+	ids := make([]id.Any, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	of := usecases.Items{Logger: u.Logger, Batch: batch, Crew: undoCrew}
+	codes, err := usecases.EachItem(ctx, of, ids, func(i int) (err error) {
+		done[i].Outcome, err = do(itemOf(items[i]))
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i, code := range codes {
+		if done[i].ItemID = ids[i]; code != "" {
+			done[i].Outcome, done[i].Code = events.ItemBlocked, code
+		}
 	}
 	return done, nil
 }

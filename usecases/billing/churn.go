@@ -48,8 +48,9 @@ type ChurnPeriod struct {
 	length        time.Duration // as far as it has gone by
 }
 
-// Moves count those who came and left: AtStart + New + Returned − Ended = AtEnd.
-type Moves struct{ AtStart, New, Returned, Ended, AtEnd int }
+// Moves count those who came and left: AtStart + New + Returned − Ended = AtEnd. TakenOver is the part of AtStart that
+// came from another system in the time itself: they were customers before, and are not new.
+type Moves struct{ AtStart, New, Returned, Ended, AtEnd, TakenOver int }
 
 // EndReason is a reason that was given for the ends of some subscriptions.
 type EndReason struct {
@@ -141,7 +142,7 @@ func (p *ChurnPeriod) count(lives []subscribersviews.LifeRow, zone *time.Locatio
 		var there []presence // of one customer
 		who := lives[i].SubscriberID
 		for ; i < len(lives) && lives[i].SubscriberID == who; i++ {
-			one := presence{lives[i].Began, lives[i].Ended}
+			one := presence{lives[i].Began, lives[i].Ended, lives[i].Carried}
 			there = one.joined(there)
 			p.lived += one.within(from, until)
 			if p.Subscriptions.add(one, from, until, false) {
@@ -170,10 +171,12 @@ func tellReason(reasons map[string]*EndReason, reason string) {
 	reasons[key].Count++
 }
 
-// presence is a time in which a subscription, or one of a customer, is served; ended is nil while it goes on.
+// presence is a time in which a subscription, or one of a customer, is served; ended is nil while it goes on. Of a
+// carried one it is the part that was here.
 type presence struct {
-	began time.Time
-	ended *time.Time
+	began   time.Time
+	ended   *time.Time
+	carried bool
 }
 
 // joined adds a presence that begins last to those of a customer, and joins it to the last one after a short break.
@@ -213,6 +216,9 @@ func (m *Moves) add(p presence, from, until time.Time, again bool) (ended bool) 
 		m.AtStart++
 	case again:
 		m.Returned++
+	case p.carried:
+		m.AtStart++
+		m.TakenOver++
 	default:
 		m.New++
 	}

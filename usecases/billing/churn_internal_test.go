@@ -12,6 +12,51 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
+// TestChurn_WhoIsTakenOverIsNotNew: customers of another system are there from the beginning of the time in which they
+// come, so that the rate is of them too. What they were before is in no other month.
+func TestChurn_WhoIsTakenOverIsNotNew(t *testing.T) {
+	t.Parallel()
+	came := time.Date(2026, 4, 16, 0, 0, 0, 0, time.UTC)
+	left := came.AddDate(0, 0, 5)
+	var lives []subscribersviews.LifeRow
+	for i := range 20 {
+		row := subscribersviews.LifeRow{SubscriberID: id.New[id.Subscriber](), Began: came, Carried: true}
+		if i == 0 {
+			row.Ended = &left
+		}
+		lives = append(lives, row)
+	}
+	lives = append(lives, subscribersviews.LifeRow{SubscriberID: id.New[id.Subscriber](), Began: came}) // new
+	count := func(from, to time.Month) ChurnPeriod {
+		p := ChurnPeriod{
+			From: calendar.Date{Year: 2026, Month: from, Day: 1}, To: calendar.Date{Year: 2026, Month: to, Day: 30},
+			Revenue: money.Of(100000, money.KES),
+		}
+		p.count(lives, time.UTC, came.AddDate(1, 0, 0))
+		return p
+	}
+	for _, span := range [][2]time.Month{{4, 4}, {3, 6}} {
+		got := count(span[0], span[1])
+		want := Moves{AtStart: 20, New: 1, Ended: 1, AtEnd: 20, TakenOver: 20}
+		if got.Customers != want || got.Subscriptions != want {
+			t.Errorf("%v: customers %+v, subscriptions %+v", span, got.Customers, got.Subscriptions)
+		}
+		if rate, known := got.Customers.ChurnRate(); rate != 500 || !known {
+			t.Errorf("%v: rate %d %v", span, rate, known)
+		}
+	}
+	// 19 for 15 days of 30, one for 5, and the new one
+	if april := count(4, 4); april.AverageTenths() != 102 {
+		t.Errorf("average %d", april.AverageTenths())
+	}
+	if got := count(3, 3).Customers; got != (Moves{}) {
+		t.Errorf("the month before: %+v", got)
+	}
+	if got := count(6, 6).Customers; got != (Moves{AtStart: 20, AtEnd: 20}) {
+		t.Errorf("a later month: %+v", got)
+	}
+}
+
 // TestChurn_CountsWhoCameAndLeft: of those at the start one leaves, one changes the plan overnight and stays, and one
 // who had left comes back and leaves again.
 func TestChurn_CountsWhoCameAndLeft(t *testing.T) {

@@ -49,13 +49,20 @@ type CollectionsReport struct {
 	Names    map[id.User]string // of the users in Staff; a user unknown to the organization is absent
 }
 
+// Sides are the two parts of a sum, both positive: the sum is the first one less the second.
+type Sides struct {
+	Received  money.Amount
+	TakenBack money.Amount
+}
+
 // CollectedPart is money that came on one day through one channel, and by one user.
 type CollectedPart struct {
 	Date    calendar.Date
 	Channel string
 	TakenBy id.User // zero = nobody took it by hand
 	Total   money.Amount
-	Count   int64 // payments, less those taken back
+	Sides
+	Count int64 // payments, less those taken back
 }
 
 // WaitingPart is money that came on one day through one channel and waits in suspense.
@@ -68,8 +75,9 @@ type WaitingPart struct {
 
 // Collected is money received. The zero value is no money, in no currency.
 type Collected struct {
-	Date     calendar.Date // zero for the sum of several days
-	Total    money.Amount
+	Date  calendar.Date // zero for the sum of several days
+	Total money.Amount
+	Sides
 	Channels []ChannelSum // in the order of their names
 	Staff    []StaffSum   // in the order of their ids
 }
@@ -78,13 +86,15 @@ type Collected struct {
 type ChannelSum struct {
 	Channel string // "stk", "c2b", "cash", "bill_manager", "voucher"; "" when it is not known
 	Total   money.Amount
-	Count   int64 // payments, less those taken back
+	Sides
+	Count int64 // payments, less those taken back
 }
 
 // StaffSum is the cash that one user took, and the vouchers of that user that were sold.
 type StaffSum struct {
-	UserID   id.User
-	Total    money.Amount
+	UserID id.User
+	Total  money.Amount
+	Sides
 	Count    int64        // payments, less those taken back
 	Channels []ChannelSum // what it is made of, in the order of their names
 }
@@ -111,7 +121,7 @@ func (u Collections) Report(
 	for i, d := range days {
 		starts[i] = d.Start(zone)
 	}
-	until := days[len(days)-1].AddDays(1).Start(zone)
+	until := endOf(days, zone)
 	rows, err := u.Collections.ByDay(ctx, org, starts, until)
 	if err != nil {
 		return none, err
@@ -157,6 +167,11 @@ func (in CollectionsInput) days(today calendar.Date) ([]calendar.Date, error) {
 	return days, nil
 }
 
+// endOf is the first instant after the last of some days.
+func endOf(days []calendar.Date, zone *time.Location) time.Time {
+	return days[len(days)-1].AddDays(1).Start(zone)
+}
+
 // sumUp makes the report. The field Day of a row is an index into days.
 func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency) CollectionsReport {
 	var all sums
@@ -165,9 +180,10 @@ func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency mo
 	for _, r := range rows {
 		all.add(r)
 		each[r.Day].add(r)
+		t := tally{}.plus(r)
 		parts = append(parts, CollectedPart{
-			Date: days[r.Day], Channel: r.Channel, TakenBy: r.TakenBy, Total: money.Of(r.TotalMinor, currency),
-			Count: r.Count,
+			Date: days[r.Day], Channel: r.Channel, TakenBy: r.TakenBy, Total: t.total(currency),
+			Sides: t.sides(currency), Count: t.count,
 		})
 	}
 	out := CollectionsReport{
@@ -181,19 +197,31 @@ func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency mo
 	return out
 }
 
-// sums adds up rows, in minor units. The zero value is ready for use.
+// sums adds up rows. The zero value is ready for use.
 type sums struct {
-	total    int64
+	tally
 	channels map[string]tally
 	staff    map[id.User]*sums // those of each user have no staff themselves
 }
 
-// tally is a sum in minor units, and the number of payments in it.
-type tally struct{ minor, count int64 }
+// tally is a sum in minor units: what was received, what was taken back, and the number of payments in it.
+type tally struct{ received, takenBack, count int64 }
 
 // plus gives the tally with one more row.
 func (t tally) plus(r billingviews.CollectionsRow) tally {
-	return tally{minor: t.minor + r.TotalMinor, count: t.count + r.Count}
+	return tally{
+		received: t.received + r.ReceivedMinor, takenBack: t.takenBack + r.TakenBackMinor, count: t.count + r.Count,
+	}
+}
+
+// total is the difference of the two sides.
+func (t tally) total(currency money.Currency) money.Amount {
+	return money.Of(t.received-t.takenBack, currency)
+}
+
+// sides writes what was received and what was taken back as amounts.
+func (t tally) sides(currency money.Currency) Sides {
+	return Sides{Received: money.Of(t.received, currency), TakenBack: money.Of(t.takenBack, currency)}
 }
 
 // add counts one row in the total, in its channel and for the user who took the cash or made the voucher.
@@ -201,7 +229,7 @@ func (s *sums) add(r billingviews.CollectionsRow) {
 	if s.channels == nil {
 		s.channels, s.staff = map[string]tally{}, map[id.User]*sums{}
 	}
-	s.total += r.TotalMinor
+	s.tally = s.plus(r)
 	s.channels[r.Channel] = s.channels[r.Channel].plus(r)
 	if user := r.TakenBy; !user.IsZero() {
 		if s.staff[user] == nil {
@@ -214,18 +242,16 @@ func (s *sums) add(r billingviews.CollectionsRow) {
 
 // collected gives the sums in a currency, channels by name and users by id.
 func (s *sums) collected(currency money.Currency) Collected {
-	out := Collected{Total: money.Of(s.total, currency)}
+	out := Collected{Total: s.total(currency), Sides: s.sides(currency)}
 	for _, channel := range slices.Sorted(maps.Keys(s.channels)) {
 		t := s.channels[channel]
-		out.Channels = append(out.Channels, ChannelSum{channel, money.Of(t.minor, currency), t.count})
+		out.Channels = append(out.Channels, ChannelSum{channel, t.total(currency), t.sides(currency), t.count})
 	}
 	for user, own := range s.staff {
 		of := own.collected(currency)
-		sum := StaffSum{UserID: user, Total: of.Total, Channels: of.Channels}
-		for _, c := range of.Channels {
-			sum.Count += c.Count
-		}
-		out.Staff = append(out.Staff, sum)
+		out.Staff = append(out.Staff, StaffSum{
+			UserID: user, Total: of.Total, Sides: of.Sides, Count: own.count, Channels: of.Channels,
+		})
 	}
 	slices.SortFunc(out.Staff, func(a, b StaffSum) int { return cmp.Compare(a.UserID.String(), b.UserID.String()) })
 	return out

@@ -71,7 +71,14 @@ func (k *kit) member(t *testing.T, first string) id.User {
 func sum(
 	d calendar.Date, total int64, channels []billingcases.ChannelSum, staff []billingcases.StaffSum,
 ) billingcases.Collected {
-	return billingcases.Collected{Date: d, Total: money.Major(total, money.KES), Channels: channels, Staff: staff}
+	return billingcases.Collected{
+		Date: d, Total: money.Major(total, money.KES), Sides: came(total), Channels: channels, Staff: staff,
+	}
+}
+
+// came are the sides of a sum of which nothing was taken back, in shillings.
+func came(shillings int64) billingcases.Sides {
+	return billingcases.Sides{Received: money.Major(shillings, money.KES), TakenBack: money.Of(0, money.KES)}
 }
 
 func TestCollections_SumsTheOrganizationsDaysChannelsAndHands(t *testing.T) {
@@ -91,11 +98,15 @@ func TestCollections_SumsTheOrganizationsDaysChannelsAndHands(t *testing.T) {
 		t.Fatal(err)
 	}
 	shillings := func(n int64) money.Amount { return money.Major(n, money.KES) }
-	prompt := billingcases.ChannelSum{Channel: "stk", Total: shillings(100), Count: 1}
-	cash := billingcases.ChannelSum{Channel: "cash", Total: shillings(28), Count: 3}
+	prompt := billingcases.ChannelSum{Channel: "stk", Total: shillings(100), Sides: came(100), Count: 1}
+	cash := billingcases.ChannelSum{Channel: "cash", Total: shillings(28), Sides: came(28), Count: 3}
 	ofCash := func(user id.User, total, count int64) billingcases.StaffSum {
-		return billingcases.StaffSum{UserID: user, Total: shillings(total), Count: count, Channels: []billingcases.
-			ChannelSum{{Channel: "cash", Total: shillings(total), Count: count}}}
+		return billingcases.StaffSum{
+			UserID: user, Total: shillings(total), Sides: came(total), Count: count,
+			Channels: []billingcases.ChannelSum{
+				{Channel: "cash", Total: shillings(total), Sides: came(total), Count: count},
+			},
+		}
 	}
 	hands := []billingcases.StaffSum{ofCash(jane, 23, 2), ofCash(stranger, 5, 1)}
 	want := billingcases.CollectionsReport{
@@ -106,9 +117,9 @@ func TestCollections_SumsTheOrganizationsDaysChannelsAndHands(t *testing.T) {
 			sum(today, 28, []billingcases.ChannelSum{cash}, hands),
 		},
 		Rows: []billingcases.CollectedPart{
-			{Date: today.AddDays(-1), Channel: "stk", Total: shillings(100), Count: 1},
-			{Date: today, Channel: "cash", TakenBy: jane, Total: shillings(23), Count: 2},
-			{Date: today, Channel: "cash", TakenBy: stranger, Total: shillings(5), Count: 1},
+			{Date: today.AddDays(-1), Channel: "stk", Total: shillings(100), Sides: came(100), Count: 1},
+			{Date: today, Channel: "cash", TakenBy: jane, Total: shillings(23), Sides: came(23), Count: 2},
+			{Date: today, Channel: "cash", TakenBy: stranger, Total: shillings(5), Sides: came(5), Count: 1},
 		},
 	}
 	byHand := cmpopts.SortSlices(func(a, b billingcases.CollectedPart) bool { return a.Total.Minor > b.Total.Minor })

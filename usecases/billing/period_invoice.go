@@ -138,6 +138,9 @@ func changeLines(change []events.PlanChangeLine) (lines []commands.LineInput) {
 			continue
 		}
 		days := fmt.Sprintf(", %s to %s (%d of %d days)", l.From, l.To, l.Days, l.Of)
+		if l.Days > l.Of {
+			days = fmt.Sprintf(", %s to %s (%d days, at %d days a month)", l.From, l.To, l.Days, l.Of)
+		}
 		name := []rune(l.PlanName)
 		lines = append(lines, commands.LineInput{
 			Description: string(name[:min(len(name), commands.MaxLineDescription-len(days))]) + days, Quantity: "1",

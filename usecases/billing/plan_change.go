@@ -29,6 +29,9 @@ type PlanChangePreview struct {
 	Plan commands.NewPlan
 	// Invoice is the one over the change, as it would be drafted; the zero value when it costs nothing.
 	Invoice events.InvoiceDrafted
+	// Periods are those of the periods that the change makes due: in the place of unpaid ones, or of months that have
+	// begun.
+	Periods []events.InvoiceDrafted
 	Token   string // asks for this change
 }
 
@@ -60,26 +63,38 @@ func (u PlanChanges) Preview(
 		return PlanChangePreview{}, err
 	}
 	out.Token = planToken(to, out.Preview)
+	for _, due := range out.Due {
+		drafted, err := u.drafted(ctx, commands.DraftOf(due))
+		if err != nil {
+			return PlanChangePreview{}, err
+		}
+		out.Periods = append(out.Periods, drafted)
+	}
 	if out.DueAt.IsZero() {
 		return out, nil
 	}
-	draft, err := PeriodInvoices{Bus: u.Bus}.draft(ctx, commands.DraftPeriodInvoice{
+	out.Invoice, err = u.drafted(ctx, commands.DraftPeriodInvoice{
 		SubscriberID: s.SubscriberID, OrgID: org, InvoiceID: id.Derive[id.Invoice]("preview", out.Preview),
 		SubscriptionID: subscription, DueAt: out.DueAt, Price: to.Terms.Price, Change: out.Lines,
 	})
+	return out, err
+}
+
+// drafted is an invoice as it would be drafted now.
+func (u PlanChanges) drafted(
+	ctx context.Context, of commands.DraftPeriodInvoice,
+) (drafted events.InvoiceDrafted, err error) {
+	asked, err := PeriodInvoices{Bus: u.Bus}.draft(ctx, of)
 	if err != nil {
-		return PlanChangePreview{}, err
+		return drafted, err
 	}
-	made, err := billing.Accounts().Decide(billing.Account{}, draft, now)
-	if err != nil {
-		return PlanChangePreview{}, err
-	}
+	made, err := billing.Accounts().Decide(billing.Account{}, asked, u.Clock.Now())
 	for _, e := range made {
-		if drafted, ok := e.(events.InvoiceDrafted); ok {
-			out.Invoice = drafted
+		if e, ok := e.(events.InvoiceDrafted); ok {
+			drafted = e
 		}
 	}
-	return out, nil
+	return drafted, err
 }
 
 // Change makes the change that a preview told. Fails: subscription_not_found, plan_not_found, plan_archived, and as

@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -189,9 +190,12 @@ func (r *makingRun) makePage(ctx context.Context, page []billingviews.DueRow) er
 		return err
 	}
 	drafts := make([][]commands.DraftInvoice, len(page))
-	err = usecases.Each(ctx, runCrew, len(page), func(n int) (err error) {
-		drafts[n], err = r.draft(ctx, settings, page[n])
-		return err
+	err = loop.Each(ctx, runCrew, len(page), func(n int) error {
+		err := loop.Try(func() (err error) {
+			drafts[n], err = r.draft(ctx, settings, page[n])
+			return err
+		})
+		return r.refused(ctx, page[n].SubscriptionID, err)
 	})
 	if err != nil {
 		return err
@@ -270,7 +274,7 @@ func (r *makingRun) draft(
 			SubscriptionID: row.SubscriptionID, On: r.job.Date, RunID: r.job.RunID, Again: r.job.Again,
 		}, r.meta("due"))
 		if err != nil {
-			return drafts, r.refused(ctx, row.SubscriptionID, err)
+			return drafts, err
 		}
 		for _, e := range done.Events {
 			period, ok := e.(events.PeriodDue)
@@ -279,7 +283,7 @@ func (r *makingRun) draft(
 			}
 			draft, drafted, err := r.draftOne(ctx, settings, period)
 			if err != nil {
-				return drafts, r.refused(ctx, row.SubscriptionID, err)
+				return drafts, err
 			}
 			if drafted { // otherwise its process was faster, and has it numbered
 				drafts = append(drafts, draft)
@@ -315,15 +319,15 @@ func (r *makingRun) issue(ctx context.Context, numbers *numberBlocks, drafts []c
 	if err != nil {
 		return err
 	}
-	return usecases.Each(ctx, runCrew, len(granted), func(n int) error {
+	return loop.Each(ctx, runCrew, len(granted), func(n int) error {
 		number, _ := granted[n].(events.NumberGranted)
-		_, err := r.Bus.Execute(ctx, commands.IssueInvoice{
-			SubscriberID: drafts[n].SubscriberID, InvoiceID: drafts[n].InvoiceID, Number: number.Number,
-		}, r.meta("issue"))
-		if err != nil {
-			return r.refused(ctx, drafts[n].SubscriptionID, err)
-		}
-		return nil
+		err := loop.Try(func() error {
+			_, err := r.Bus.Execute(ctx, commands.IssueInvoice{
+				SubscriberID: drafts[n].SubscriberID, InvoiceID: drafts[n].InvoiceID, Number: number.Number,
+			}, r.meta("issue"))
+			return err
+		})
+		return r.refused(ctx, drafts[n].SubscriptionID, err)
 	})
 }
 
@@ -334,20 +338,20 @@ func (r *makingRun) meta(name string) commands.Meta {
 	return meta
 }
 
-// refused notes a subscription whose invoice could not be made: it stays due for a later run, or its processes go on
-// with it. An error that comes from an outage is returned.
+// refused notes a subscription whose invoice could not be made, if err says so: it stays due for a later run, or its
+// processes go on with it. An error that comes from an outage is returned.
 func (r *makingRun) refused(ctx context.Context, subscription id.Subscription, err error) error {
-	if ctx.Err() != nil || failure.KindOf(err) == failure.Unavailable {
+	if err == nil || usecases.Away(ctx, err) {
 		return err
 	}
 	r.Logger.WarnContext(ctx, "an invoice was not made", "run", r.job.RunID.String(),
-		"subscription", subscription.String(), "error", err)
+		"subscription", subscription.String(), "error", err, "stack", loop.StackOf(err))
 	r.failed.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.failures) < commands.MaxBillingFailures {
 		r.failures = append(r.failures,
-			events.BillingFailure{SubscriptionID: subscription, Code: failure.CodeOf(err)})
+			events.BillingFailure{SubscriptionID: subscription, Code: usecases.ItemCode(err)})
 	}
 	return nil
 }

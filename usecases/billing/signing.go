@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,23 @@ func (s Signing) Sign(ctx context.Context, job commands.SignDocument, meta func(
 	if err != nil {
 		return err
 	}
-	return s.handOver(ctx, by, paper, job, meta)
+	err = s.handOver(ctx, by, paper, job, meta)
+	return errors.Join(err, s.tell(ctx, job.OrgID, err, meta))
+}
+
+// tell records that the gateway has taken a document, or why not. A failure that is not the gateway's says nothing of
+// it.
+func (s Signing) tell(
+	ctx context.Context, org id.Organization, outcome error, meta func(string) commands.Meta,
+) error {
+	code := failure.CodeOf(outcome)
+	if outcome != nil && !slices.Contains(billingviews.TaxFaults, code) {
+		return nil
+	}
+	by := meta("tell")
+	by.CommandID = id.New[id.Command]() // an attempt is no repeat of an earlier one
+	_, err := s.Bus.Execute(ctx, commands.TellTaxContact{OrgID: org, Code: code}, by)
+	return err
 }
 
 // handOver asks the gateway about a document that it may have, hands it over where it does not, and records the

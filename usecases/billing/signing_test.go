@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -35,6 +36,7 @@ type authority struct {
 	refuse  string // code; "" = it signs
 	lose    bool   // the answers
 	offline bool   // nothing arrives
+	fault   string // code of a failure of the gateway itself; "" = there is none
 }
 
 // Submit signs, or refuses.
@@ -42,6 +44,9 @@ func (a *authority) Submit(
 	_ context.Context, by billingcases.TaxDevice, d billingcases.TaxDocument,
 ) (billingcases.TaxOutcome, error) {
 	a.by = by
+	if a.fault != "" {
+		return billingcases.TaxOutcome{}, failure.NewUnavailable(a.fault, "Not now.", 0, nil)
+	}
 	if a.offline {
 		return billingcases.TaxOutcome{}, errLost
 	}
@@ -69,6 +74,9 @@ func (a *authority) Find(
 	_ context.Context, _ billingcases.TaxDevice, which id.Signature,
 ) (billingcases.TaxOutcome, error) {
 	a.asked++
+	if a.fault != "" {
+		return billingcases.TaxOutcome{}, failure.NewUnavailable(a.fault, "Not now.", 0, nil)
+	}
 	if a.offline || a.lose {
 		return billingcases.TaxOutcome{}, errLost
 	}
@@ -92,6 +100,7 @@ func newTaxKit(t *testing.T) *taxKit {
 		authority: &authority{signed: map[id.Signature]billingcases.TaxOutcome{}},
 	}
 	bus.Register(k.Bus, billing.TaxGateways())
+	bus.Register(k.Bus, billing.TaxContacts())
 	bus.Register(k.Bus, billing.Signatures())
 	views := k.Show(t)
 	k.gateways = billingcases.TaxGateways{
@@ -284,6 +293,32 @@ func TestSign_ARefusedDocumentWaitsForARepair(t *testing.T) {
 	}
 	if s := k.state(t, which); s.State != billing.SignatureSigned || k.handed[1].Buyer.PIN != "A012345678Z" {
 		t.Errorf("%+v, %+v", s, k.handed[1].Buyer)
+	}
+}
+
+func TestSign_ADocumentThatWaitsTellsWhy(t *testing.T) {
+	t.Parallel()
+	k := newTaxKit(t)
+	which := id.As[id.Signature](k.invoice)
+	for _, step := range []struct {
+		fault   string
+		offline bool
+		changes int // that the log has then
+	}{
+		{"tax_gateway_unavailable", false, 1}, {"tax_gateway_unavailable", false, 1}, {"", true, 1},
+		{"tax_gateway_denied", false, 2}, {"", false, 3}, {"", false, 3},
+	} {
+		k.fault, k.offline = step.fault, step.offline
+		if err := k.attempt(t, which, 0, ""); failure.CodeOf(err) != step.fault {
+			t.Fatalf("%+v: %v", step, err)
+		}
+		contact, changes, err := bus.LoadOwned[billing.TaxContact](t.Context(), k.Bus, k.acme, k.acme)
+		if err != nil || int(changes)+1 != step.changes {
+			t.Fatalf("%+v: %+v after %d changes, %v", step, contact, changes+1, err)
+		}
+		if want := step.fault; !step.offline && contact.Code != want {
+			t.Errorf("%+v: it tells %q", step, contact.Code)
+		}
 	}
 }
 

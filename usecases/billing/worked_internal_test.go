@@ -98,8 +98,7 @@ func (w *worked) credit(list []events.DaysCredit) {
 	for _, c := range list {
 		note := id.Derive[id.Receipt]("worked", fmt.Sprint(len(w.notes)))
 		drafted := w.money(commands.CreditDays{
-			SubscriberID: w.line.SubscriberID, CreditNoteID: note, InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of,
-			Reason: "worked", Prefix: "ACME-CN",
+			SubscriberID: w.line.SubscriberID, CreditNoteID: note, DaysCredit: c, Reason: "worked", Prefix: "ACME-CN",
 		})
 		w.money(commands.IssueCreditNote{
 			SubscriberID: w.line.SubscriberID, CreditNoteID: note, Number: fmt.Sprintf("ACME-CN-%04d", len(w.notes)),

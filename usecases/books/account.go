@@ -37,6 +37,7 @@ type invoice struct {
 	paid         bool
 	cancelled    bool
 	replaced     bool // another one is in its place
+	corrects     bool // it was made to be in the place of another
 	wroteOff     bool
 	mistold      string    // the first event that told another amount due; "" = none
 	since        time.Time // of the latest event about it
@@ -44,6 +45,12 @@ type invoice struct {
 
 // settled reports whether nobody is asked for the invoice any more.
 func (i *invoice) settled() bool { return i.paid || i.voided || i.cancelled || i.wroteOff }
+
+// awaitsPlace reports whether a corrected invoice need not have a period: it gets that of the wrong one in a moment, or
+// it was given back or given up before.
+func (i *invoice) awaitsPlace(f *findings) bool {
+	return i.corrects && (i.voided || i.cancelled || i.wroteOff || !f.old(i.since))
+}
 
 // owed reports whether the invoice counts for the balance.
 func (i *invoice) owed() bool { return i.issued && !i.voided }
@@ -157,7 +164,7 @@ func (a *account) takeInvoice(at time.Time, e events.AccountEvent) {
 	switch e := e.(type) {
 	case events.InvoiceDrafted:
 		inv := a.invoice(e.InvoiceID, at)
-		inv.subscription, inv.total = e.SubscriptionID, e.Total.Minor
+		inv.subscription, inv.total, inv.corrects = e.SubscriptionID, e.Total.Minor, !e.Replaces.IsZero()
 	case events.InvoiceIssued:
 		inv := a.invoice(e.InvoiceID, at)
 		inv.issued, inv.order, inv.total = true, e.Order, e.Total.Minor

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -29,7 +30,8 @@ const perSubscriber = 3
 // Doctor checks books. Safe for concurrent use.
 type Doctor struct {
 	// Read gives every event after a position (0 = all) of the kinds that wants accepts, in the order of the log, once,
-	// up to the end that the log had when it was called. It returns the position of that end.
+	// up to the end that the log had when it was called. It returns the position of that end. In the place of an event
+	// that cannot be read it may give an Unread.
 	Read func(ctx context.Context, after uint64, wants func(events.Event) bool, take func(events.Envelope)) (
 		end uint64, err error)
 	// Claims gives the key of a unique value; it is the one of the bus.
@@ -199,18 +201,10 @@ func (r *Register) take(e events.Envelope) {
 			r.at = map[id.Organization]int{}
 		}
 		r.at[v.OrgID] = len(r.list)
-		r.list = append(r.list, Tenant{v.OrgID, v.Slug, zone(v.Billing.Timezone)})
+		r.list = append(r.list, Tenant{v.OrgID, v.Slug, calendar.ZoneOrUTC(v.Billing.Timezone)})
 	case events.BillingSettingsAdopted:
 		if i, known := r.at[v.OrgID]; known {
-			r.list[i].Zone = zone(v.Billing.Timezone)
+			r.list[i].Zone = calendar.ZoneOrUTC(v.Billing.Timezone)
 		}
 	}
-}
-
-// zone finds a time zone by its name.
-func zone(name string) *time.Location {
-	if z, err := time.LoadLocation(name); err == nil {
-		return z
-	}
-	return time.UTC
 }

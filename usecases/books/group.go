@@ -11,6 +11,15 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
+// Unread stands in the place of an event that cannot be read; the metadata have its organization.
+type Unread struct {
+	Type  string
+	Cause error
+}
+
+// EventType implements events.Event.
+func (u Unread) EventType() string { return u.Type }
+
 // Group are the books of several organizations, made from one reading of the log. Each event reaches the books of the
 // organization in its metadata. Users, unique values and receipts that belong to nobody yet can change their owner, so
 // the group keeps them once for all. It is not safe for concurrent use.
@@ -46,9 +55,13 @@ func NewGroup(part Part, key func(kind, value string) uuid.UUID, orgs ...id.Orga
 }
 
 // Take enters the next event of the log. Events of other organizations and of other kinds change nothing. A panic of a
-// fold ends the books of the organization alone.
+// fold, and an event that cannot be read, end the books of the organization alone.
 func (g *Group) Take(e events.Envelope) {
 	switch v := e.Event.(type) {
+	case Unread: // the books of its organization lack it
+		if org := e.Meta.OrgID; g.broken[org] == nil {
+			g.broken[org] = v.Cause
+		}
 	case events.UserEvent:
 		_ = g.shared.users.take(e) // users have no closed streams, so it does not fail
 	case events.ClaimEvent:

@@ -188,7 +188,7 @@ func (r *rules[S, C, E]) closePeriod(of id.Any) { r.record(of, []E{r.def.Close(r
 func (w *world) follow(e events.Event) {
 	switch e := e.(type) {
 	case events.PeriodDue:
-		draft := w.draft(e.InvoiceID, e.SubscriberID, e.Terms.Price, e.DueAt)
+		draft := w.draft(e.InvoiceID, e.SubscriberID, e.Net(), e.DueAt)
 		draft.SubscriptionID = e.SubscriptionID
 		w.accounts.do(draft)
 	case events.InvoiceDrafted:

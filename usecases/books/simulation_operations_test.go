@@ -28,6 +28,7 @@ func operations() []operation {
 		{"move a receipt to another account", 1, reattribute},
 		{"withdraw a part of a receipt", 1, withdrawPart},
 		{"credit note", 2, creditNote},
+		{"reissue an invoice", 1, reissue},
 		{"void an invoice", 1, void},
 		{"manual invoice", 1, manualInvoice},
 		{"order", 1, order},
@@ -173,6 +174,18 @@ func creditNote(s *simulation, who id.Subscriber, units int64) commands.Command 
 		return s.givesBack(who, invoice, units)
 	}
 	return s.givesBack(who, invoice, 0)
+}
+
+// reissue corrects the price of an invoice. Whatever comes next may come between the numbers of its two documents.
+func reissue(s *simulation, who id.Subscriber, units int64) commands.Command {
+	invoice, found := pick(s, s.invoices, "invoice")
+	if !found {
+		return nil
+	}
+	return commands.ReissueInvoice{
+		InvoiceID: invoice, Corrected: s.draft(made[id.Invoice](s), who, kes(units), s.now),
+		CreditNoteID: made[id.Receipt](s), NotePrefix: "ACME-CN", Reason: "wrong price",
+	}
 }
 
 // void is the mistake of a clerk that is undone.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
@@ -192,5 +193,35 @@ func TestBooks_DebtForAServedPeriodThatWasTakenBackIsNoFault(t *testing.T) {
 				t.Errorf("%s", f)
 			}
 		})
+	}
+}
+
+// TestBooks_AnUndoneMonthThatWasUsedIsOwedAtTheEnd: the days that the end bills were served, so that the debt is no
+// fault; nor is that of the month when its run was asked for again before.
+func TestBooks_AnUndoneMonthThatWasUsedIsOwedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} {
+		w := newWorld(t)
+		run, paid := id.New[id.BillingRun](), w.pay(w.amina, 1000)
+		w.pass(10)
+		w.subs.do(commands.UndoPeriod{
+			SubscriptionID: w.sub, InvoiceID: commands.PeriodInvoice(w.sub, 1), RunID: run,
+		})
+		w.accounts.do(commands.TakeBackInvoice{
+			SubscriberID: w.amina, InvoiceID: commands.PeriodInvoice(w.sub, 1), Reason: "undo", Dropped: true,
+			CreditNoteID: id.New[id.Receipt](), Prefix: "ACME-CN",
+		})
+		w.receipts.do(commands.ReverseReceipt{ReceiptID: paid, OrgID: w.org, Reason: "fraud"})
+		if again {
+			w.subs.do(commands.MakePeriodDue{SubscriptionID: w.sub, Received: true})
+		}
+		w.pass(1)
+		w.subs.do(commands.EndSubscription{SubscriptionID: w.sub, Reason: "moved away"})
+		if owed := w.accounts.states[id.As[id.Any](w.amina)].Owed(); !again && owed != money.Of(35714, money.KES) {
+			t.Errorf("10 of 28 days cost %s", owed)
+		}
+		for _, f := range w.faults(w.log) {
+			t.Errorf("asked for again %t: %s", again, f)
+		}
 	}
 }

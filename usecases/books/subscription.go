@@ -22,6 +22,7 @@ type subscription struct {
 	since      time.Time // of the latest event
 	gaps       []span    // pauses, and time that was not served for want of a payment
 	grants     []subscribers.Grant
+	retaken    span // the given time of an undone prepaid period, until another one in its place is paid; zero = none
 	// old is set by an event that was recorded before events told the place of every period. What it told cannot be
 	// compared.
 	old bool
@@ -61,9 +62,11 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	case events.PeriodDue:
 		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At)
 		p.unit, p.byDay, p.days, p.net = v.Terms.Period, v.Terms.AnchorDay > 0, v.Part.Days, v.Net().Minor
+		p.given = s.retaken
 	case events.SubscriptionExtended:
 		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At)
 		p.move(span{v.From, v.To})
+		s.retaken = span{}
 		if !v.Part.IsZero() {
 			p.days = v.Part.Days
 		}
@@ -78,7 +81,13 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodWithdrawn, e.Meta.At)
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodCancelled:
-		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodCancelled, e.Meta.At)
+		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodCancelled, e.Meta.At)
+		switch {
+		case v.UndoneRun.IsZero():
+			s.retaken = span{}
+		case !v.NextFrom.IsZero():
+			s.retaken = p.given
+		}
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodReissued:
 		if p := s.periods[v.InvoiceID]; p != nil {
@@ -125,10 +134,7 @@ func (s *subscription) grant(e events.SubscriptionCompensated) {
 
 // granted is the length of the days that were given in a period.
 func (s *subscription) granted(in span) (sum time.Duration) {
-	zone, err := time.LoadLocation(s.state.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := calendar.ZoneOrUTC(s.state.Timezone)
 	for _, g := range s.grants {
 		if !g.At.Before(in.from) && g.At.Before(in.to) {
 			end := in.to.Add(-sum)

@@ -22,7 +22,7 @@ func (b *Books) checkSubscriptions(f *findings) {
 	}
 	for subscriber, a := range b.accounts {
 		for of, inv := range a.invoices {
-			if inv.subscription.IsZero() || inv.replaced {
+			if inv.subscription.IsZero() || inv.replaced || inv.awaitsPlace(f) {
 				continue
 			}
 			on := []About{about("invoice", of), about("subscription", inv.subscription), about("account", subscriber)}

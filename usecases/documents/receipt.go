@@ -19,9 +19,13 @@ type receipt struct {
 	paymentsviews.ReceiptRow
 	frame
 	pays    []paymentsviews.AllocationRow
-	numbers map[id.Invoice]string // of the invoices that it pays
-	balance *money.Amount         // of the account after it; nil = on none
+	backs   []paymentsviews.RefundRow // its refunds that were paid, and those that money waits for
+	numbers map[id.Invoice]string     // of the invoices that it pays
+	balance *money.Amount             // of the account after it and what became of it; nil = on none
 }
+
+// mostRefunds bounds the refunds of one receipt that its document lists.
+const mostRefunds = 100
 
 // errAbsorbed refuses a second document of the same money.
 func errAbsorbed() error {
@@ -66,7 +70,8 @@ func (d Documents) Receipt(ctx context.Context, org id.Organization, which id.Re
 	return File{Name: safeName("receipt", cmp.Or(row.ReceiptNumber, row.ID.String())), PDF: pdf}, err
 }
 
-// used reads the invoices that a receipt pays, and the balance after it.
+// used reads the invoices that a receipt pays, its refunds, and the balance after it. The line of the payment does not
+// know yet that its money recovers a loss, and nothing of a refund: neither is credit any more.
 func (d Documents) used(ctx context.Context, org id.Organization, r *receipt) error {
 	pays, err := d.receipts().Allocations(ctx, org, []id.Receipt{r.ID})
 	if err != nil {
@@ -77,11 +82,34 @@ func (d Documents) used(ctx context.Context, org id.Organization, r *receipt) er
 	for i, p := range r.pays {
 		invoices[i] = p.InvoiceID
 	}
-	if r.numbers, err = d.invoices().Numbers(ctx, org, invoices); err != nil || !r.OnAccount() {
+	if r.numbers, err = d.invoices().Numbers(ctx, org, invoices); err != nil {
 		return err
 	}
-	r.balance, err = d.statements().BalanceAfter(ctx, org, r.SubscriberID, r.ID)
-	return err
+	refunds, err := paymentsviews.RefundsQuery{Views: d.Views}.List(ctx, org,
+		paymentsviews.RefundFilter{ReceiptID: r.ID}, paymentsviews.RefundKey{}, mostRefunds)
+	if err != nil {
+		return err
+	}
+	for _, b := range slices.Backward(refunds) {
+		if b.State == "completed" || b.State != "failed" && b.Secured {
+			r.backs = append(r.backs, b)
+		}
+	}
+	if !r.OnAccount() {
+		return nil
+	}
+	if r.balance, err = d.statements().BalanceAfter(ctx, org, r.SubscriberID, r.ID); r.balance == nil {
+		return err
+	}
+	for _, p := range r.pays {
+		if p.Loss {
+			*r.balance = r.balance.Add(money.Of(p.AmountMinor, r.Currency))
+		}
+	}
+	for _, b := range r.backs {
+		*r.balance = r.balance.Add(money.Of(b.AmountMinor, r.Currency))
+	}
+	return nil
 }
 
 // facts stand at the head.
@@ -117,7 +145,16 @@ func (r receipt) write(s *paper.Sheet) {
 	for _, p := range r.pays {
 		part := money.Of(p.AmountMinor, r.Currency)
 		rest = rest.Sub(part)
-		rows = append(rows, []string{"Invoice " + r.numbers[p.InvoiceID], figure(part)})
+		name := "Invoice "
+		if p.Loss {
+			name = "Written-off invoice "
+		}
+		rows = append(rows, []string{name + r.numbers[p.InvoiceID], figure(part)})
+	}
+	for _, b := range r.backs {
+		part := money.Of(b.AmountMinor, r.Currency)
+		rest = rest.Sub(part)
+		rows = append(rows, []string{r.back(b), figure(part)})
 	}
 	if rest.Positive() {
 		rows = append(rows, []string{r.unused(), figure(rest)})
@@ -126,8 +163,23 @@ func (r receipt) write(s *paper.Sheet) {
 		{Title: "For", Share: 75}, {Title: "Amount (" + string(r.Currency) + ")", Share: 25, Right: true},
 	}, slices.Values(rows))
 	if r.balance != nil {
-		s.Sums([]paper.Sum{{Name: balanceName(*r.balance), Amount: amount(positive(*r.balance))}})
+		name := balanceName(*r.balance)
+		if len(r.backs) > 0 {
+			name += " and its refund"
+		}
+		s.Sums([]paper.Sum{{Name: name, Amount: amount(positive(*r.balance))}})
 	}
+}
+
+// back says when money went back to the payer, with the number of that payment.
+func (r receipt) back(b paymentsviews.RefundRow) string {
+	switch {
+	case b.State != "completed":
+		return "Set aside for a refund"
+	case b.Reference == "":
+		return "Refunded on " + r.dayOf(b.SettledAt)
+	}
+	return "Refunded on " + r.dayOf(b.SettledAt) + ", number " + b.Reference
 }
 
 // unused says where the money is that pays no invoice.

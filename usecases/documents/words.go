@@ -62,10 +62,11 @@ func (f frame) momentOf(at time.Time) string { return at.In(f.zone).Format("2 Ja
 // percent writes a rate in basis points: "16 %", "7.5 %".
 func percent(basisPoints int64) string { return money.Percent(basisPoints) + " %" }
 
-// span writes a time by its days, or by its moments when it is shorter than a day.
+// span writes a time by its days, the last one included, or by its moments when it is shorter than a day.
 func (f frame) span(from, to time.Time) string {
 	if to.Sub(from) < 24*time.Hour {
 		return f.momentOf(from) + " to " + f.momentOf(to)
 	}
-	return f.dayOf(&from) + " to " + f.dayOf(&to)
+	last := to.Add(-time.Second)
+	return f.dayOf(&from) + " to " + f.dayOf(&last)
 }

@@ -62,7 +62,7 @@ func (u Exports) Get(ctx context.Context, org id.Organization, of id.Export) (Co
 }
 
 // Fetch records that the caller is given the copy, and tells how to read it. Fails: export_not_found, export_not_ready,
-// export_ended.
+// export_failed, export_ended.
 func (u Exports) Fetch(ctx context.Context, asked usecases.Asked, of id.Export) (Copy, error) {
 	if _, err := u.Bus.Execute(ctx, commands.FetchExport{ExportID: of}, asked.Meta); err != nil {
 		return Copy{}, err
@@ -108,6 +108,18 @@ func (u Exports) Run(ctx context.Context, job commands.RunExport, meta commands.
 		ExportID: job.ExportID, Parts: out.parts, Bytes: out.bytes, EndsAt: file.Ends,
 	}, meta)
 	return err
+}
+
+// Lose ends a copy that could not be made; meta is that of the job's outcome. Fails: export_not_found.
+func (u Exports) Lose(ctx context.Context, job commands.RunExport, code string, meta commands.Meta) error {
+	if _, err := u.Bus.Execute(ctx, commands.FailExport{ExportID: job.ExportID, Code: code}, meta); err != nil {
+		return err
+	}
+	state, err := u.Get(ctx, job.OrgID, job.ExportID)
+	if err != nil || !state.Failed {
+		return err
+	}
+	return u.Files.Delete(ctx, id.File(job.ExportID))
 }
 
 // write makes one file of the archive.

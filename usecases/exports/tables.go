@@ -58,7 +58,7 @@ select a.invoice_id, a.source_id, a.kind, i.currency, a.amount_minor, a.at
 from {schema}.allocations a join {schema}.invoices i using (invoice_id) order by a.position`},
 	{"statement_lines", billingviews.StatementName, `
 select subscriber_id, at, kind, number, invoice, channel, remark, currency, debit_minor, credit_minor, balance_minor,
-	cause_type, cause_id
+	outcome, reference, cause_type, cause_id
 from {schema}.statement_lines order by subscriber_id, position`},
 	{"receipts", paymentsviews.ReceiptsName, `
 select receipt_id as id, receipt_number, provider, environment, channel, shortcode, currency, amount_minor,

@@ -161,7 +161,9 @@ func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings,
 	set(&b.Timezone, in.Timezone)
 	set(&b.Country, in.Country)
 	set(&b.InvoicePrefix, in.InvoicePrefix)
-	set(&b.TaxPIN, in.TaxPIN)
+	if in.TaxPIN != nil {
+		b.TaxPIN = commands.NormalTaxPIN(*in.TaxPIN)
+	}
 	if in.Holidays != nil {
 		b.Holidays = *in.Holidays
 	}

@@ -91,14 +91,14 @@ func TestChangeSettings_Refusals(t *testing.T) {
 func TestChangeSettings_ARepeatCompletesTheRename(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	ask, name, pin := asked(k.acme, "a"), "Acme Networks", "P1"
+	ask, name, pin := asked(k.acme, "a"), "Acme Networks", "P051234567X"
 	// the first try stops before the name
 	_, err := k.Settings.Change(t.Context(), ask, identitycases.SettingsChange{TaxPIN: &pin})
 	k.must(err)
 	both := identitycases.SettingsChange{TaxPIN: &pin, Name: &name}
 	first, err := k.Settings.Change(t.Context(), ask, both)
 	k.must(err)
-	later := "P2" // another change between the lost answer and the repeat
+	later := "P051234568Y" // another change between the lost answer and the repeat
 	_, err = k.Settings.Change(t.Context(), asked(k.acme, "b"), identitycases.SettingsChange{TaxPIN: &later})
 	k.must(err)
 	again, err := k.Settings.Change(t.Context(), ask, both)
@@ -113,7 +113,7 @@ func TestChangeSettings_ARepeatCompletesTheRename(t *testing.T) {
 func TestChangeSettings_DifferentFieldsAtOnceBothCount(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	pin, zone, country := "P1", "Africa/Kampala", "UG"
+	pin, zone, country := "P051234567X", "Africa/Kampala", "UG"
 	var all sync.WaitGroup
 	for key, in := range map[string]identitycases.SettingsChange{
 		"a": {TaxPIN: &pin}, "b": {Timezone: &zone}, "c": {Country: &country},

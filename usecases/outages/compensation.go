@@ -2,9 +2,8 @@ package outagescases
 
 import (
 	"context"
-	"errors"
+	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
@@ -26,6 +25,7 @@ type Compensations struct {
 	Bus    *bus.Bus
 	Places Places
 	Clock  clock.Clock
+	Logger *slog.Logger // is told of subscriptions at which the program failed
 }
 
 // PreviewInput says for which place and time something is given. With an outage, its place is taken, and its time where
@@ -139,39 +139,49 @@ func (u Compensations) give(
 	return give, f.Err()
 }
 
-// readers is how many subscriptions are asked at a time.
-const readers = 8
+// Subscriptions that are worked at the same time.
+const (
+	readers = 8  // of a preview
+	givers  = 16 // of a part
+)
 
 // items asks each subscription what it would get.
 func (u Compensations) items(
 	ctx context.Context, c commands.PreviewCompensation, of []telemetry.Served,
 ) ([]events.CompensationItem, error) {
-	list := make([]events.CompensationItem, len(of))
-	failed := make([]error, readers)
-	var wait sync.WaitGroup
-	for reader := range readers {
-		wait.Go(func() {
-			for i := reader; i < len(of) && failed[reader] == nil; i += readers {
-				list[i], failed[reader] = u.item(ctx, c, of[i])
-			}
-		})
+	list, ids := make([]events.CompensationItem, len(of)), make([]id.Subscription, len(of))
+	for i, served := range of {
+		ids[i] = served.SubscriptionID
+		list[i] = events.CompensationItem{SubscriptionID: served.SubscriptionID, SubscriberID: served.SubscriberID}
 	}
-	wait.Wait()
-	return list, errors.Join(failed...)
+	items := usecases.Items{Logger: u.Logger, Batch: c.CompensationID, Crew: readers}
+	codes, err := usecases.EachItem(ctx, items, ids, func(i int) error {
+		item, err := u.item(ctx, c, list[i])
+		if err == nil {
+			list[i] = item
+		}
+		return err
+	})
+	for i, code := range codes {
+		if code != "" {
+			list[i].Code = code
+		}
+	}
+	return list, err
 }
 
 // item asks one subscription.
 func (u Compensations) item(
-	ctx context.Context, c commands.PreviewCompensation, of telemetry.Served,
+	ctx context.Context, c commands.PreviewCompensation, item events.CompensationItem,
 ) (events.CompensationItem, error) {
-	item := events.CompensationItem{SubscriptionID: of.SubscriptionID, SubscriberID: of.SubscriberID}
-	state, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, c.OrgID, of.SubscriptionID)
+	state, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, c.OrgID, item.SubscriptionID)
 	if err != nil {
-		return refusedItem(item, err)
+		return item, err
 	}
-	given, err := state.Compensation(command(c.CompensationID, of.SubscriptionID, c.From, c.To, c.Give), u.Clock.Now())
+	given, err := state.Compensation(command(c.CompensationID, item.SubscriptionID, c.From, c.To, c.Give),
+		u.Clock.Now())
 	if err != nil {
-		return refusedItem(item, err)
+		return item, err
 	}
 	item.SubscriberID, item.Days = state.SubscriberID, given.Days
 	if len(given.Credits) == 0 {
@@ -193,24 +203,6 @@ func (u Compensations) item(
 	return item, nil
 }
 
-// refusedItem is a subscription that gets nothing; a fault of the program stays one.
-func refusedItem(item events.CompensationItem, err error) (events.CompensationItem, error) {
-	if !refuses(err) {
-		return item, err
-	}
-	item.Code = failure.CodeOf(err)
-	return item, nil
-}
-
-// refuses reports whether a subscription has decided against it, so that a repeat would not help.
-func refuses(err error) bool {
-	switch failure.KindOf(err) {
-	case failure.Conflict, failure.NotFound, failure.Invalid:
-		return failure.CodeOf(err) != "concurrent_change"
-	}
-	return false
-}
-
 // command tells one subscription to take its part.
 func command(
 	compensation id.Compensation, of id.Subscription, from, to time.Time, give events.CompensationGive,
@@ -227,7 +219,9 @@ func (u Compensations) Apply(
 	return u.Bus.Execute(ctx, commands.ApplyCompensation{CompensationID: compensation}, u.meta(asked, compensation))
 }
 
-// GivePart gives one part, each subscription once, however often it runs. meta makes the metadata of the report.
+// GivePart gives one part, each subscription once, however often it runs. meta makes the metadata of the report. A
+// subscription at which the program fails gets nothing and is reported; another compensation for the same time gives
+// it what it did not get.
 func (u Compensations) GivePart(
 	ctx context.Context, args commands.GiveCompensationPart, meta commands.Meta,
 ) error {
@@ -240,26 +234,33 @@ func (u Compensations) GivePart(
 	}
 	meta.CorrelationID = state.ID.String()
 	report := commands.FinishCompensationPart{CompensationID: state.ID, Part: args.Part}
+	refuse := func(of id.Subscription, code string) {
+		report.Refused = append(report.Refused, events.CompensationRefusal{SubscriptionID: of, Code: code})
+	}
+	var list []id.Subscription
 	for _, item := range state.Parts[args.Part] {
 		if item.Code != "" {
-			report.Refused = append(report.Refused, events.CompensationRefusal{
-				SubscriptionID: item.SubscriptionID, Code: item.Code,
-			})
+			refuse(item.SubscriptionID, item.Code)
 			continue
 		}
+		list = append(list, item.SubscriptionID)
+	}
+	items := usecases.Items{Logger: u.Logger, Batch: state.ID, Crew: givers}
+	codes, err := usecases.EachItem(ctx, items, list, func(i int) error {
 		one := meta
-		one.CommandID = id.Derive[id.Command]("compensation", state.ID.String(), item.SubscriptionID.String())
-		_, err := u.Bus.Execute(ctx, command(state.ID, item.SubscriptionID, state.From, state.To, state.Give), one)
-		switch {
-		case err == nil:
-			report.Given++
-		case refuses(err):
-			report.Refused = append(report.Refused, events.CompensationRefusal{
-				SubscriptionID: item.SubscriptionID, Code: failure.CodeOf(err),
-			})
-		default:
-			return err
+		one.CommandID = id.Derive[id.Command]("compensation", state.ID.String(), list[i].String())
+		_, err := u.Bus.Execute(ctx, command(state.ID, list[i], state.From, state.To, state.Give), one)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, code := range codes {
+		if code != "" {
+			refuse(list[i], code)
+			continue
 		}
+		report.Given++
 	}
 	_, err = u.Bus.Execute(ctx, report, meta)
 	return err

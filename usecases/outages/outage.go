@@ -77,9 +77,16 @@ func tellAfter(rules events.OutageRules) time.Duration {
 	return time.Duration(rules.AfterMinutes) * time.Minute
 }
 
-// Detected begins an outage of routers that do not answer. One router behind which nobody is off makes none, nor does
-// an organization that does not want it. Another outage of the same router that lasts is no failure.
+// detectedLimit is how old the sight of routers that are down may be when their outage begins.
+const detectedLimit = 5 * time.Minute
+
+// Detected begins an outage of routers that do not answer, unless that is long ago. One router behind which nobody is
+// off makes none, nor does an organization that does not want it. Another outage of the same router that lasts is no
+// failure.
 func (u Outages) Detected(ctx context.Context, args commands.BeginDetectedOutage, meta commands.Meta) error {
+	if u.Clock.Now().Sub(args.At) > detectedLimit {
+		return nil
+	}
 	rules, err := u.rules(ctx, args.OrgID)
 	if err != nil || !rules.Detect {
 		return err

@@ -5,13 +5,10 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/outages"
 	"github.com/lastmile-isp/lastmile/projections/runner"
-
-	"github.com/lastmile-isp/lastmile/aggregates/outages"
 )
 
 // Telling finds who is told of an outage. All fields are required. Safe for concurrent use.
@@ -61,10 +58,4 @@ func (u Telling) Messages(
 		last = customers[len(customers)-1]
 	}
 	return list, last, nil
-}
-
-// Lasts reports whether an outage lasts, for messages that wait.
-func Lasts(ctx context.Context, b *bus.Bus, org id.Organization, outage id.Outage) (bool, error) {
-	state, _, err := bus.LoadOwned[outages.Outage](ctx, b, org, outage)
-	return state.Lasts(), err
 }

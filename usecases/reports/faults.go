@@ -21,6 +21,8 @@ const (
 	RouterDown          = "router_down"
 	CutsHeld            = "cuts_held"
 	RunHeld             = "run_held"
+	RunFailed           = "run_failed"
+	BatchStill          = "batch_still"
 	MessagesHeld        = "messages_held"
 	TaxRefused          = "tax_refused"
 	TaxLate             = "tax_late"
@@ -32,12 +34,15 @@ const (
 
 // Kinds lists them in their order.
 var Kinds = []string{
-	NothingSaved, ProviderDown, Outage, RouterDown, RunHeld, CutsHeld, MessagesHeld, TaxLate, TaxRefused,
-	GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
+	NothingSaved, ProviderDown, Outage, RouterDown, RunHeld, RunFailed, BatchStill, CutsHeld, MessagesHeld, TaxLate,
+	TaxRefused, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
 }
 
-// PaymentsWaiting is an effect that is no fault itself.
-const PaymentsWaiting = "payments_waiting"
+// Effects that are no faults themselves.
+const (
+	PaymentsWaiting = "payments_waiting"
+	NotInvoiced     = "not_invoiced" // customers
+)
 
 // What a fault is about.
 const (
@@ -48,9 +53,15 @@ const (
 	RootGateway  = "gateway"
 	RootProvider = "provider"
 	RootRun      = "run"
+	RootBatch    = "batch"
 	RootFuse     = "fuse"
 	RootTax      = "tax"
 )
+
+// RootTypes are all of these, for answers that have one of them.
+var RootTypes = []string{
+	RootPart, RootDevice, RootOutage, RootService, RootGateway, RootProvider, RootRun, RootBatch, RootFuse, RootTax,
+}
 
 // Fault is something that is broken now, with all that is broken because of it.
 type Fault struct {

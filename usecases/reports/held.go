@@ -1,9 +1,11 @@
 package reportscases
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -26,6 +28,12 @@ func (r reading) held(ctx context.Context) error {
 				null.Zero(run.Due), null.Zero(run.Usual)),
 		})
 	}
+	if err := r.notInvoiced(ctx); err != nil {
+		return err
+	}
+	if err := r.stillBatches(ctx); err != nil {
+		return err
+	}
 	fuses, err := billingviews.FusesQuery{Views: r.Views}.List(ctx, r.org)
 	if err != nil {
 		return err
@@ -46,6 +54,39 @@ func (r reading) held(ctx context.Context) error {
 		r.out.Faults = append(r.out.Faults, fault)
 	}
 	return r.tax(ctx)
+}
+
+// notInvoiced tells of the newest run that is finished, when it could not invoice everybody. Older ones do not count:
+// who was left out is due again in each run after it.
+func (r reading) notInvoiced(ctx context.Context) error {
+	runs, err := billingviews.RunsQuery{Views: r.Views}.List(ctx, r.org, "finished", billingviews.RunKey{}, 1)
+	if err != nil || len(runs) == 0 || runs[0].Failed == 0 {
+		return err
+	}
+	run := runs[0]
+	r.out.Faults = append(r.out.Faults, Fault{
+		Kind: RunFailed, Root: Root{RootRun, run.ID.String(), run.Day().String()}, Since: null.Zero(run.FinishedAt),
+		Message: fmt.Sprintf("The billing run of %s did not invoice everybody: %d are left.", run.Day(), run.Failed),
+		Effects: []Effect{{Kind: NotInvoiced, Count: run.Failed}},
+	})
+	return nil
+}
+
+// batchPatience is how long nothing may be done on a batch: each part of one is tried again within minutes.
+const batchPatience = time.Hour
+
+// stillBatches tells of batches that do not go on, though they are not at their end.
+func (r reading) stillBatches(ctx context.Context) error {
+	since := r.Clock.Now().Add(-batchPatience)
+	list, err := billingviews.BatchesQuery{Views: r.Views}.Still(ctx, r.org, since, mostHeld)
+	for _, b := range list {
+		name := cmp.Or(b.Title, b.Kind)
+		r.out.Faults = append(r.out.Faults, Fault{
+			Kind: BatchStill, Root: Root{RootBatch, b.ID.String(), name}, Since: b.Since,
+			Message: fmt.Sprintf("A batch does not go on: %s.", name),
+		})
+	}
+	return err
 }
 
 // tax tells which documents the tax authority has refused, and which have waited too long for it.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -123,20 +121,17 @@ type Since struct {
 // comes in, every open page asks. Fails: organization_not_found.
 func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (out Report, err error) {
 	var since Since
-	parts, both := errgroup.WithContext(ctx)
-	parts.Go(func() (err error) {
-		out, err = u.Shared.Of(both, org, func(ctx context.Context) (Report, error) { return u.present(ctx, org) })
+	parts := []func() error{func() (err error) {
+		out, err = u.Shared.Of(ctx, org, func(ctx context.Context) (Report, error) { return u.present(ctx, org) })
 		return err
-	})
+	}}
 	if !asked.Since.IsZero() {
-		parts.Go(func() error {
-			return loop.Try(func() (err error) {
-				since, err = u.since(both, org, asked.Since)
-				return err
-			})
+		parts = append(parts, func() (err error) {
+			since, err = u.since(ctx, org, asked.Since)
+			return err
 		})
 	}
-	if err := parts.Wait(); err != nil {
+	if err := loop.Each(ctx, len(parts), len(parts), func(i int) error { return parts[i]() }); err != nil {
 		return Report{}, err
 	}
 	out.Since = since
@@ -195,22 +190,17 @@ func (u Today) since(ctx context.Context, org id.Organization, at time.Time) (Si
 // all reads everything, in two halves at once that take about as long, since each waits for the database most of the
 // time. No half writes what the other one reads: the network needs the payments that wait, which money counts.
 func (r reading) all(ctx context.Context) error {
-	halves, ctx := errgroup.WithContext(ctx)
-	for _, half := range [][]func(context.Context) error{
+	halves := [][]func(context.Context) error{
 		{r.money, r.failures, r.compensations, r.network}, {r.customers, r.access},
-	} {
-		halves.Go(func() error {
-			return loop.Try(func() error {
-				for _, read := range half {
-					if err := read(ctx); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
 	}
-	return halves.Wait()
+	return loop.Each(ctx, len(halves), len(halves), func(i int) error {
+		for _, read := range halves[i] {
+			if err := read(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // within is an instant, or the end of a time that it lies outside of.

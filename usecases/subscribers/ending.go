@@ -21,7 +21,7 @@ type Ending struct {
 	StaysDue []EndingInvoice // for periods that have begun, and for what was sold to it
 	Voided   []EndingInvoice // for time that never began, and orders; also those given back by a credit note
 	Credited []EndingCredit  // for days that will not be used
-	Charged  []EndingCharge  // that no period has, on a last invoice
+	Charged  []EndingCharge  // on invoices that the end makes: used days of late periods, and charges of no period
 }
 
 // EndingCharge is a charge of the invoice that an end makes.
@@ -45,7 +45,7 @@ type EndingInvoice struct {
 	ID     id.Invoice
 	Number string // "" for a draft
 	Total  money.Amount
-	Due    money.Amount // of a draft its total
+	Due    money.Amount // of a draft its total; less what drafted credit notes cover or pay, where it stays due
 	Paid   money.Amount // by receipts; pays what else is owed, or becomes credit, when it is voided
 	DueOn  calendar.Date
 	seq    int
@@ -65,28 +65,33 @@ func (u Subscriptions) Ending(
 	if err != nil && !errors.Is(err, commands.ErrNoAccount()) { // who was never charged owes nothing
 		return nil, err
 	}
-	dropped, unused, charges := s.Ending(u.Clock.Now())
+	dropped, unused, charges, late := s.Ending(u.Clock.Now())
+	for _, wrong := range dropped { // its credit note may wait for a number
+		dropped = append(dropped, account.InPlaceOf(wrong))
+	}
 	out := Ending{Credited: credited(account, unused)}
+	for _, p := range late {
+		out.Charged = append(out.Charged, EndingCharge{Description: p.PlanName, Amount: p.Amount})
+	}
 	for _, x := range charges {
 		out.Charged = append(out.Charged, EndingCharge{Description: s.ExtraCalled(x.ID), Amount: x.Amount})
 	}
-	for invoice, i := range account.Invoices {
-		if i.SubscriptionID != subscription && i.SoldTo != subscription {
-			continue
-		}
-		one := EndingInvoice{
-			ID: invoice, Number: i.Number, Total: i.Total, Due: i.Due, Paid: account.PaidOn(invoice), DueOn: i.DueOn,
-			seq: i.Seq,
-		}
-		if i.Seq == 0 {
-			one.Due = i.Total
-		}
-		if i.Order && s.State != subscribers.Ended || slices.Contains(dropped, invoice) {
+	voided := func(invoice id.Invoice, i billing.Invoice) bool {
+		return i.Order && s.State != subscribers.Ended || slices.Contains(dropped, invoice)
+	}
+	for _, one := range unpaid(account, subscription) {
+		if voided(one.ID, account.Invoices[one.ID]) {
 			out.Voided = append(out.Voided, one)
+		}
+	}
+	later := account.Numbered(u.Clock.Now()) // a wrong invoice and the corrected one are not both owed
+	for _, one := range unpaid(later, subscription) {
+		if voided(one.ID, later.Invoices[one.ID]) {
 			continue
 		}
+		one.Number = account.NumberOf(one.ID)
 		for _, c := range out.Credited {
-			if c.ID == invoice {
+			if c.ID == one.ID {
 				one.Due = one.Due.Sub(c.Amount.Min(one.Due))
 			}
 		}
@@ -99,13 +104,32 @@ func (u Subscriptions) Ending(
 	return &out, nil
 }
 
+// unpaid lists the invoices of a subscription of which something is due, in any order.
+func unpaid(account billing.Account, subscription id.Subscription) (list []EndingInvoice) {
+	for invoice, i := range account.Invoices {
+		if i.SubscriptionID != subscription && i.SoldTo != subscription {
+			continue
+		}
+		one := EndingInvoice{
+			ID: invoice, Number: i.Number, Total: i.Total, Due: i.Due, Paid: account.PaidOn(invoice), DueOn: i.DueOn,
+			seq: i.Seq,
+		}
+		if i.Seq == 0 {
+			one.Due = i.Total
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
 // credited tells what the days would give back, without invoices of which nothing is left.
 func credited(account billing.Account, unused []events.DaysCredit) []EndingCredit {
 	var list []EndingCredit
 	for _, c := range unused {
-		if amount := account.DaysShare(c.InvoiceID, c.Days, c.Of); amount.Positive() {
+		if amount := account.Share(c); amount.Positive() {
+			of := account.InPlaceOf(c.InvoiceID)
 			list = append(list, EndingCredit{
-				ID: c.InvoiceID, Number: account.NumberOf(c.InvoiceID), Days: c.Days, Of: c.Of, Amount: amount,
+				ID: of, Number: account.NumberOf(of), Days: c.Days, Of: c.Of, Amount: amount,
 			})
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -28,7 +30,8 @@ type Imports struct {
 	Subscriptions Subscriptions
 	Files         *vault.Files
 	// Key makes the id of an import of the file, under a key: the file has passwords, which nobody may find by trying.
-	Key func(kind, value string) uuid.UUID
+	// The pieces together are the value.
+	Key func(kind string, pieces ...[]byte) uuid.UUID
 	// PersonKeys makes the keys of persons that have none, all of them in one round trip.
 	PersonKeys func(ctx context.Context, persons []uuid.UUID) (map[uuid.UUID]vault.Key, error)
 	// Plans lists the plans of an organization.
@@ -36,7 +39,11 @@ type Imports struct {
 	// Taken finds out which values customers of an organization have already, by "column=value".
 	Taken func(ctx context.Context, org id.Organization, v subscribersviews.TakenValues,
 	) (map[string]subscribersviews.TakenRow, error)
-	Clock clock.Clock
+	// ByPhones lists the customers of an organization who have one of the phones.
+	ByPhones func(ctx context.Context, org id.Organization, phones []string) ([]subscribersviews.PhoneRow, error)
+	Clock    clock.Clock
+	// Logger is told of rows at which the program failed.
+	Logger *slog.Logger
 }
 
 // importKept is how long the rows of an import stay that does not come to its end.
@@ -67,13 +74,13 @@ func (in ImportInput) source() string {
 	return in.Source
 }
 
-// text has everything by which one import differs from another.
-func (in ImportInput) text(org id.Organization) string {
+// pieces have together everything by which one import differs from another. The file is large, and not copied.
+func (in ImportInput) pieces(org id.Organization) [][]byte {
 	of := in.Source
 	if !in.Proposal.IsZero() {
 		of = in.source() + ":" + in.Proposal.String()
 	}
-	return org.String() + " " + of + " " + string(in.Body)
+	return [][]byte{[]byte(org.String() + " " + of + " "), in.Body}
 }
 
 // Check tells what an import of the file would do, and changes nothing. Fails: invalid_input, proposal_not_found.
@@ -81,47 +88,81 @@ func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput
 	if err := in.check(); err != nil {
 		return CheckedImport{}, err
 	}
-	return u.check(ctx, asked.Org(), in, func([]importRow) error { return nil })
+	return u.check(ctx, asked.Org(), in, id.Import{}, func([]importRow) error { return nil })
 }
 
-// Ask stores the rows of a file that can be taken in, sealed, and then asks for the import; the others count as failed.
+// Ask stores the rows of a file that can be taken in, sealed, and then asks for the import; the others count as failed,
+// or as skipped when their customers are here already.
 // The same file of an organization is the same import, so it is taken in once, whoever sends it and however often.
-// Fails: invalid_input, proposal_not_found.
+// One whose rows were lost begins again: what it has made is there already. Fails: invalid_input, proposal_not_found,
+// batch_undo_runs.
 func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) (id.Import, bus.Result, error) {
 	if err := in.check(); err != nil {
 		return id.Import{}, bus.Result{}, err
 	}
-	of := id.Import(u.Key("import", in.text(asked.Org())))
+	of := id.Import(u.Key("import", in.pieces(asked.Org())...))
 	meta := asked.Meta
 	meta.CorrelationID = of.String()
 	ask := commands.AskImport{ImportID: of, OrgID: asked.Org(), Source: in.source(), Rows: 1}
-	_, _, err := bus.LoadOwned[subscribers.Import](ctx, u.Bus, asked.Org(), of)
+	state, _, err := bus.LoadOwned[subscribers.Import](ctx, u.Bus, asked.Org(), of)
 	switch {
+	case err == nil && state.Stalled(u.Clock.Now()):
+		done, err := u.again(ctx, in, state, ask, meta)
+		return of, done, err
 	case err == nil: // it only tells where the import is
 		done, err := u.Bus.Execute(ctx, ask, meta)
 		return of, done, err
 	case failure.CodeOf(err) != "import_not_found":
 		return id.Import{}, bus.Result{}, err
 	}
-	checked, err := u.check(ctx, asked.Org(), in, func(rows []importRow) error {
+	if err := u.store(ctx, in, &ask, 0); err != nil {
+		return id.Import{}, bus.Result{}, err
+	}
+	done, err := u.Bus.Execute(ctx, ask, meta)
+	return of, done, err
+}
+
+// again begins an import anew whose rows were lost, or may be. What was taken back stays so. Fails: invalid_input,
+// proposal_not_found, batch_undo_runs.
+func (u Imports) again(
+	ctx context.Context, in ImportInput, state subscribers.Import, ask commands.AskImport, meta commands.Meta,
+) (bus.Result, error) {
+	undo, _, err := bus.LoadOwned[billing.BatchUndo](ctx, u.Bus, ask.OrgID, id.As[id.Batch](ask.ImportID))
+	switch {
+	case err == nil && undo.Running:
+		return bus.Result{}, commands.ErrBatchUndoRuns()
+	case err == nil:
+		return u.Bus.Execute(ctx, ask, meta)
+	case failure.KindOf(err) != failure.NotFound:
+		return bus.Result{}, err
+	}
+	if err := u.store(ctx, in, &ask, state.Round+1); err != nil {
+		return bus.Result{}, err
+	}
+	return u.Bus.Execute(ctx, commands.AskImportAgain{AskImport: ask, Round: state.Round + 1}, meta)
+}
+
+// store puts the rows of a file that can be taken in into the vault, and notes what it has in the command. Fails:
+// invalid_input, proposal_not_found.
+func (u Imports) store(ctx context.Context, in ImportInput, ask *commands.AskImport, round int) error {
+	file := vault.File{ID: commands.ImportFile(ask.ImportID, round), OrgID: ask.OrgID}
+	checked, err := u.check(ctx, ask.OrgID, in, ask.ImportID, func(rows []importRow) error {
 		text, err := json.Marshal(rows)
 		if err != nil {
 			return fmt.Errorf("write rows: %w", err)
 		}
 		ask.Parts++
-		return u.Files.Put(ctx, vault.File{
-			ID: id.File(of), OrgID: asked.Org(), Ends: u.Clock.Now().Add(importKept),
-		}, ask.Parts-1, text)
+		file.Ends = u.Clock.Now().Add(importKept)
+		return u.Files.Put(ctx, file, ask.Parts-1, text)
 	})
 	if err != nil {
-		return id.Import{}, bus.Result{}, err
+		return err
 	}
 	if checked.Rows == 0 {
-		return id.Import{}, bus.Result{}, unreadable(checked)
+		return unreadable(checked)
 	}
-	ask.Rows, ask.Failed, ask.Faults = checked.Rows, checked.Failed, checked.Faults
-	done, err := u.Bus.Execute(ctx, ask, meta)
-	return of, done, err
+	ask.Rows, ask.Skipped, ask.Failed, ask.Faults = checked.Rows, checked.Skipped, checked.Failed, checked.Faults
+	return nil
 }
 
 // unreadable refuses a file without a row that could be read.

@@ -10,50 +10,69 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/sheet"
-	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // CheckedImport tells what a file would do.
 type CheckedImport struct {
 	Columns []ImportColumn
-	Rows    int // without the header and empty ones
-	Valid   int
-	Failed  int                  // rows with at least one fault; Rows = Valid + Failed
-	Faults  []events.ImportFault // the first ones, by row
-	Told    int                  // of all faults, also those that are left out
+	// LooksLike is the source whose columns the header has, one of commands.ImportSources or OwnColumns; "" = those of
+	// the chosen one, or of none.
+	LooksLike string
+	Rows      int // without the header and empty ones; = Valid + Skipped + Failed
+	Valid     int
+	Skipped   int                  // the customer is here already
+	Failed    int                  // rows with at least one fault
+	Faults    []events.ImportFault // the first ones, by row
+	Told      int                  // of all faults, also those that are left out
+
+	layout importLayout // has the file's names of columns; zero while the header is not understood
 }
 
-// add notes the faults of a row; each has the form of failure.Faults.
-func (c *CheckedImport) add(row int, faults failure.Faults) {
-	for _, f := range faults {
-		field, text, _ := strings.Cut(f, " ")
+// add notes the faults of a row, each in the form of failure.Faults, with the file's own names of columns.
+func (c *CheckedImport) add(row int, cells []string, faults failure.Faults) {
+	for _, text := range faults {
 		c.Told++
 		if len(c.Faults) < commands.MaxImportFaults {
-			c.Faults = append(c.Faults, events.ImportFault{Row: row, Field: field, Message: text})
+			fault := faultOf(row, text)
+			fault.Column = c.layout.header(cells, fault.Field)
+			c.Faults = append(c.Faults, fault)
 		}
 	}
 }
 
-// check reads a file row by row and gives those without a fault to take, in blocks of ImportPartRows. A header that
-// cannot be read leaves nothing to take.
+// faultOf is a fault of failure.Faults as one of a row.
+func faultOf(row int, text string) events.ImportFault {
+	field, message, _ := strings.Cut(text, " ")
+	return events.ImportFault{Row: row, Field: field, Message: message}
+}
+
+// check reads a file row by row and gives those that can be taken in to take, in blocks of ImportPartRows. of is the
+// import, which may have begun before and made customers; null = it is none yet. A header that cannot be read leaves
+// nothing to take.
 func (u Imports) check(
-	ctx context.Context, org id.Organization, in ImportInput, take func(rows []importRow) error,
+	ctx context.Context, org id.Organization, in ImportInput, of id.Import, take func(rows []importRow) error,
 ) (CheckedImport, error) {
 	var out CheckedImport
 	table, err := sheet.Open(in.Body)
 	if err != nil {
-		out.add(1, failure.Faults{" " + whyUnreadable(err)})
+		out.add(1, nil, failure.Faults{" " + whyUnreadable(err)})
 		return out, nil
 	}
 	layout, faults := layoutOf(table.Header, in.Source)
 	out.Columns = layout.columns
+	if in.Proposal.IsZero() {
+		out.LooksLike = meantSource(table.Header, in.Source)
+	}
+	if out.LooksLike != "" {
+		faults = append(failure.Faults{meantFault(out.LooksLike)}, faults...)
+	}
 	if len(faults) > 0 {
-		out.add(1, faults)
+		out.add(1, nil, faults)
 		return out, nil
 	}
+	out.layout = layout
 	reader, err := u.reader(ctx, org, layout)
 	if err == nil && !in.Proposal.IsZero() {
 		reader.passwords, err = u.passwords(ctx, org, in.Proposal)
@@ -61,12 +80,12 @@ func (u Imports) check(
 	if err != nil {
 		return out, err
 	}
-	return out, u.checkRows(ctx, org, table, blockTaker{
-		out: &out, reader: reader, seen: map[string]int{}, take: take,
-		taken: func(ctx context.Context, rows []importRow) (map[string]subscribersviews.TakenRow, error) {
-			return u.Taken(ctx, org, valuesOf(rows))
-		},
-	})
+	b := blockTaker{
+		out: &out, reader: reader, seen: map[string]int{}, take: take, here: u.hereAlready(org, of, in.Body, reader),
+		keys: u.rowKeys(org),
+	}
+	err = b.all(ctx, table)
+	return out, err
 }
 
 // whyUnreadable says what is wrong with a table or a row, as a fault.
@@ -87,13 +106,15 @@ type blockTaker struct {
 	out    *CheckedImport
 	reader rowReader
 	seen   map[string]int // the row that has a value that only one may have
-	taken  func(ctx context.Context, rows []importRow) (map[string]subscribersviews.TakenRow, error)
 	take   func(rows []importRow) error
+	here   *hereAlready
+	keys   rowKeys
 	block  []importRow
+	cells  [][]string // of the rows in block
 }
 
-// checkRows goes through the table.
-func (u Imports) checkRows(ctx context.Context, _ id.Organization, table *sheet.Reader, b blockTaker) error {
+// all goes through the table.
+func (b *blockTaker) all(ctx context.Context, table *sheet.Reader) error {
 	for {
 		cells, row, err := table.Next()
 		if errors.Is(err, io.EOF) {
@@ -106,15 +127,19 @@ func (u Imports) checkRows(ctx context.Context, _ id.Organization, table *sheet.
 			return long.Err()
 		}
 		if err != nil {
-			b.refuse(row, failure.Faults{" " + whyUnreadable(err)})
+			b.refuse(row, nil, failure.Faults{" " + whyUnreadable(err)})
 			continue
 		}
-		read, faults := b.reader.read(cells, row)
+		read, faults, err := b.reader.known(cells, row, b.keys)
+		if err != nil {
+			return err
+		}
 		if faults = append(faults, b.twice(read)...); len(faults) > 0 {
-			b.refuse(row, faults)
+			b.refuse(row, cells, faults)
 			continue
 		}
-		if b.block = append(b.block, read); len(b.block) == commands.ImportPartRows {
+		b.block, b.cells = append(b.block, read), append(b.cells, cells)
+		if len(b.block) == commands.ImportPartRows {
 			if err := b.flush(ctx); err != nil {
 				return err
 			}
@@ -123,9 +148,9 @@ func (u Imports) checkRows(ctx context.Context, _ id.Organization, table *sheet.
 }
 
 // refuse counts a row with faults.
-func (b *blockTaker) refuse(row int, faults failure.Faults) {
+func (b *blockTaker) refuse(row int, cells []string, faults failure.Faults) {
 	b.out.Failed++
-	b.out.add(row, faults)
+	b.out.add(row, cells, faults)
 }
 
 // twice finds values that an earlier row of the file has.
@@ -146,82 +171,27 @@ func (b *blockTaker) flush(ctx context.Context) error {
 	if len(b.block) == 0 {
 		return nil
 	}
-	taken, err := b.taken(ctx, b.block)
+	list, err := b.here.find(ctx, b.block)
 	if err != nil {
 		return err
 	}
 	var valid []importRow
-	for _, row := range b.block {
-		if faults := takenFaults(row, taken, id.Subscriber{}); len(faults) > 0 {
-			b.refuse(row.Row, faults)
-			continue
+	for i, row := range b.block {
+		switch {
+		case len(list[i].faults) > 0:
+			b.refuse(row.Row, b.cells[i], list[i].faults)
+		case list[i].here:
+			b.out.Skipped++
+		default:
+			valid = append(valid, row)
 		}
-		valid = append(valid, row)
 	}
 	b.out.Valid += len(valid)
-	b.block = b.block[:0]
+	b.block, b.cells = b.block[:0], b.cells[:0]
 	if len(valid) == 0 {
 		return nil
 	}
 	return b.take(valid)
-}
-
-// unique is a value that only one customer of the organization may have.
-type unique struct{ field, value string }
-
-// key tells values of different columns apart.
-func (v unique) key() string { return v.field + "=" + v.value }
-
-// uniqueOf lists the values of a row that only one customer may have, each once and in the form in which they are kept.
-func uniqueOf(row importRow) []unique {
-	var list []unique
-	if row.Username != "" {
-		list = append(list, unique{colUsername, row.Username})
-	}
-	addresses := row.addresses()
-	if ip := addresses.StaticIP.Reveal(); ip != "" {
-		list = append(list, unique{colStaticIP, ip})
-	}
-	for _, mac := range personal.RevealAll(addresses.MACAddresses) {
-		list = append(list, unique{colMACs, mac})
-	}
-	for _, alias := range personal.RevealAll(row.details().AccountAliases) {
-		list = append(list, unique{colAliases, alias})
-	}
-	return list
-}
-
-// valuesOf asks for what somebody of the organization may have already.
-func valuesOf(rows []importRow) subscribersviews.TakenValues {
-	var v subscribersviews.TakenValues
-	for _, row := range rows {
-		for _, u := range uniqueOf(row) {
-			switch u.field {
-			case colUsername:
-				v.Usernames = append(v.Usernames, u.value)
-			case colStaticIP:
-				v.StaticIPs = append(v.StaticIPs, u.value)
-			case colMACs:
-				v.MACs = append(v.MACs, u.value)
-			case colAliases:
-				v.Aliases = append(v.Aliases, u.value)
-			}
-		}
-	}
-	return v
-}
-
-// takenFaults lists the values of a row that another customer has; those of the row's own customer are none.
-func takenFaults(
-	row importRow, taken map[string]subscribersviews.TakenRow, own id.Subscriber,
-) failure.Faults {
-	var faults failure.Faults
-	for _, v := range uniqueOf(row) {
-		if owner, is := taken[v.key()]; is && owner.SubscriberID != own {
-			faults.Add(v.field, "belongs to another customer already")
-		}
-	}
-	return faults
 }
 
 // passwords gives those of a proposal by their usernames; "" where the router has none. Fails: proposal_not_found.
@@ -247,14 +217,7 @@ func (u Imports) reader(ctx context.Context, org id.Organization, layout importL
 	if err != nil {
 		return rowReader{}, err
 	}
-	r := rowReader{
-		layout: layout, currency: settings.Currency, zone: zone, now: u.Clock.Now(),
-		plans: make(map[string]subscribersviews.PlanRow, len(plans)),
-	}
-	for _, p := range plans {
-		if !p.Archived {
-			r.plans[strings.ToLower(p.Code)] = p
-		}
-	}
-	return r, nil
+	return rowReader{
+		layout: layout, currency: settings.Currency, zone: zone, now: u.Clock.Now(), plans: soldOf(plans),
+	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/sheet"
 )
@@ -88,32 +89,36 @@ func columnKey(name string) string {
 }
 
 // layoutOf reads a header. An unknown column of our own form is a fault: it may be a misspelt one, and what it says
-// about money would be lost. Columns of another system that mean nothing here are ignored.
+// about money would be lost. Columns of another system that mean nothing here are ignored, also where they are there
+// twice, as the id of each of two joined tables; one of ours that is there twice is a fault.
 func layoutOf(header []string, source string) (importLayout, failure.Faults) {
 	var faults failure.Faults
 	l := importLayout{at: map[string][]int{}, width: len(header), columns: make([]ImportColumn, len(header))}
-	positions := map[string]int{}
+	places := map[string][]int{}
 	for i, name := range header {
 		l.columns[i].Column = name
 		key := columnKey(name)
-		if _, twice := positions[key]; twice && key != "" {
-			faults.Add(shortName(name), "is there twice")
-			continue
-		}
-		positions[key] = i
+		places[key] = append(places[key], i)
 	}
 	for field, names := range wantedColumns(source) {
 		for _, name := range names {
-			if i, ok := positions[columnKey(name)]; ok {
-				l.at[field] = append(l.at[field], i)
+			for n, i := range places[columnKey(name)] {
+				if n == 0 {
+					l.at[field] = append(l.at[field], i)
+				}
 				if l.columns[i].Field == "" || field < l.columns[i].Field {
 					l.columns[i].Field = field
 				}
 			}
 		}
 	}
-	for _, c := range l.columns {
-		if c.Field == "" && source == "" && strings.TrimSpace(c.Column) != "" {
+	for i, c := range l.columns {
+		same := places[columnKey(c.Column)]
+		switch first := same[0] == i; {
+		case c.Field != "" && first && len(same) > 1:
+			faults.Add(shortName(c.Column),
+				"is there more than once, in the columns %s: leave only the one that is meant", lettersOf(same))
+		case c.Field == "" && source == "" && strings.TrimSpace(c.Column) != "" && (first || columnKey(c.Column) == ""):
 			faults.Add(shortName(c.Column), "is no column of an import")
 		}
 	}
@@ -123,6 +128,65 @@ func layoutOf(header []string, source string) (importLayout, failure.Faults) {
 		}
 	}
 	return l, faults
+}
+
+// lettersOf names the columns at some positions as a spreadsheet does: A to Z, then AA and so on.
+func lettersOf(positions []int) string {
+	names := make([]string, len(positions))
+	for n, i := range positions {
+		for i++; i > 0; i = (i - 1) / 26 {
+			names[n] = string(rune('A'+(i-1)%26)) + names[n]
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// OwnColumns stands for our own columns where a source is told.
+const OwnColumns = "own"
+
+// sourceNames are the systems as people call them.
+var sourceNames = map[string]string{
+	"phpnuxbill": "PHPNuxBill", "daloradius": "daloRADIUS", "radiusdesk": "RADIUSdesk",
+}
+
+// meantSource is the source whose columns a header has when these are not those of the chosen one; "" when they are, or
+// when no other has them either. Our own are meant where each column is one of ours, and they are more than the chosen
+// source has. Another system's must be two more: names and phones alone are in many tables.
+func meantSource(header []string, chosen string) string {
+	known, fits := fitOf(header, chosen)
+	if n, ours := fitOf(header, ""); ours && n > known {
+		return OwnColumns
+	}
+	if fits {
+		return ""
+	}
+	meant, most := "", known+1
+	for _, source := range commands.ImportSources {
+		if n, fits := fitOf(header, source); fits && n > most {
+			meant, most = source, n
+		}
+	}
+	return meant
+}
+
+// fitOf counts the columns of a header that a source has; ok is that nothing is wrong with it.
+func fitOf(header []string, source string) (known int, ok bool) {
+	l, faults := layoutOf(header, source)
+	for _, c := range l.columns {
+		if c.Field != "" {
+			known++
+		}
+	}
+	return known, len(faults) == 0
+}
+
+// meantFault says which source should be chosen.
+func meantFault(meant string) string {
+	if meant == OwnColumns {
+		return "source does not fit: the header has our own columns; choose these"
+	}
+	return "source does not fit: the header looks like that of a table of " + sourceNames[meant] + "; choose that"
 }
 
 // wantedColumns are the names of columns for each of ours.
@@ -137,23 +201,52 @@ func wantedColumns(source string) map[string][]string {
 	return own
 }
 
-// shortName is the name of a column for a fault, without what could break a line.
-func shortName(name string) string {
+// shortName is the name of a column for a fault, as one word.
+func shortName(name string) string { return shortened(strings.Fields(name), "_") }
+
+// shortened joins the words of a column's name, up to 40 characters.
+func shortened(words []string, by string) string {
 	const most = 40
-	runes := []rune(strings.Join(strings.Fields(name), "_"))
+	runes := []rune(strings.Join(words, by))
 	return string(runes[:min(len(runes), most)])
 }
 
 // cell is the text of one of our columns in a row, "" when the row has none.
 func (l importLayout) cell(cells []string, field string) string {
 	for _, i := range l.at[field] {
-		if i < len(cells) {
-			if text := strings.TrimSpace(sheet.Meant(cells[i])); text != "" && !nothing(text) {
-				return text
-			}
+		if text := cellAt(cells, i); text != "" {
+			return text
 		}
 	}
 	return ""
+}
+
+// cellAt is the text at a position of a row, "" when nothing stands there.
+func cellAt(cells []string, i int) string {
+	if i >= len(cells) {
+		return ""
+	}
+	text := strings.TrimSpace(sheet.Meant(cells[i]))
+	if nothing(text) {
+		return ""
+	}
+	return text
+}
+
+// madeOf says of which columns of other systems one of ours is made.
+var madeOf = map[string]string{
+	colFirstName: colFullName, colLastName: colFullName, colBalance: colCredit, colPaidUntil: colPaidDay,
+}
+
+// header is the file's own name of one of our columns, "" when it has none. Where several columns of the file are that
+// one, it is the one that counts in the row.
+func (l importLayout) header(cells []string, field string) string {
+	places := slices.Concat(l.at[field], l.at[madeOf[field]])
+	if len(places) == 0 {
+		return ""
+	}
+	counts := slices.IndexFunc(places, func(i int) bool { return cellAt(cells, i) != "" })
+	return shortened(strings.Fields(l.columns[places[max(counts, 0)]].Column), " ")
 }
 
 // nothing reports whether a text stands for no value in dumps of databases.

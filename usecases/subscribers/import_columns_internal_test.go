@@ -1,12 +1,14 @@
 package subscriberscases
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -15,8 +17,16 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// homePlan is sold as "Home 10".
-var homePlan = id.Derive[id.Plan]("test", "home")
+// Plans of the tests: homePlan is sold as "Home 10".
+var (
+	homePlan  = id.Derive[id.Plan]("test", "home")
+	dailyPlan = id.Derive[id.Plan]("test", "daily")
+)
+
+// sold makes one that is not archived.
+func sold(of id.Plan, code, name string, period calendar.Period) subscribersviews.PlanRow {
+	return subscribersviews.PlanRow{ID: of, Code: code, Terms: events.PlanTerms{Name: name, Period: period}}
+}
 
 // readAll reads the rows of a file as of 1 June 2026 in Nairobi.
 func readAll(t *testing.T, source, file string) (rows []importRow, faults []string) {
@@ -35,10 +45,11 @@ func readAll(t *testing.T, source, file string) (rows []importRow, faults []stri
 	}
 	r := rowReader{
 		layout: layout, currency: money.KES, zone: zone, now: time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC),
-		plans: map[string]subscribersviews.PlanRow{
-			"home 10": {ID: homePlan, Terms: events.PlanTerms{Period: calendar.Month}},
-			"daily":   {ID: homePlan, Terms: events.PlanTerms{Period: calendar.Day}},
-		},
+		plans: soldOf([]subscribersviews.PlanRow{
+			sold(homePlan, "h10", "Home 10", calendar.Month), sold(dailyPlan, "daily", "Home", calendar.Day),
+			sold(dailyPlan, "Home", "All Day", calendar.Day), sold(dailyPlan, "two", "ALLDAY", calendar.Day),
+			{ID: dailyPlan, Code: "old", Archived: true, Terms: events.PlanTerms{Name: "Old"}},
+		}),
 	}
 	for {
 		cells, row, err := table.Next()
@@ -101,12 +112,14 @@ func TestImport_FaultsNameColumnAndCause(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"firstName,phone,paiduntill\n":                                "paiduntill is no column of an import",
-		"firstName,Phone,PHONE\n":                                     "PHONE is there twice",
+		"firstName,Phone,PHONE\n":                                     "Phone is there more than once, in",
 		"lastName,phone\n":                                            "firstName is missing in the header",
 		"firstName,phone\nA,0711000001,x\n":                           " has more cells than the header",
 		"firstName,phone,username\nA,0711000001,amina\n":              "planCode is required for a service",
 		"firstName,phone,planCode,billingDay\nA,0711000001,daily,5\n": "billingDay must be empty",
 		"firstName,phone,paidUntil\nA,0711000001,1999-01-01\n":        "paidUntil must be in the last 20",
+		"firstName,phone,planCode\nA,0711000001,old\n":                "planCode is no plan that is sold here",
+		"firstName,phone,planCode\nA,0711000001,all day\n":            "planCode is the name of several plans",
 	} {
 		_, faults := readAll(t, "", file)
 		if len(faults) == 0 || !strings.HasPrefix(faults[0], want) {
@@ -120,6 +133,110 @@ func TestImport_FaultsNameColumnAndCause(t *testing.T) {
 		rows, faults := readAll(t, "", "firstName,phone,planCode,paidUntil\nA,0711000001,Home 10,"+text+"\n")
 		if len(rows) != 1 || rows[0].PaidUntil.Format(time.RFC3339) != want {
 			t.Errorf("%s is read as %v %v", text, rows, faults)
+		}
+	}
+}
+
+// TestImport_AColumnThatMeansNothingMayBeThereTwice, as the id of each of two joined tables; not one that is read.
+func TestImport_AColumnThatMeansNothingMayBeThereTwice(t *testing.T) {
+	t.Parallel()
+	rows, faults := readAll(t, "phpnuxbill",
+		"id,fullname,phonenumber,notes,id,Notes,ID\n1,Amina Otieno,0711000001,a,9,b,7\n")
+	want := []importRow{{Row: 2, FirstName: "Amina", LastName: "Otieno", Phone: "0711000001"}}
+	if diff := cmp.Diff(want, rows); diff != "" || len(faults) > 0 {
+		t.Errorf("%v (-want +got)\n%s", faults, diff)
+	}
+	const meant = ": leave only the one that is meant"
+	for _, c := range []struct {
+		source, header string
+		want           []string
+	}{
+		{"phpnuxbill", "id,id,fullname,phonenumber,phone_number", []string{
+			"phonenumber is there more than once, in the columns D and E" + meant,
+		}},
+		{"phpnuxbill", "fullname,phonenumber,username,email,USERNAME,user name", []string{
+			"username is there more than once, in the columns C, E and F" + meant,
+		}},
+		{"", "firstName,phone,email" + strings.Repeat(",", 24) + "e-mail", []string{
+			"email is there more than once, in the columns C and AA" + meant,
+		}},
+		{"", "firstName,phone,notes,notes,,", []string{"notes is no column of an import"}}, // it may be a misspelt one
+	} {
+		_, faults := layoutOf(strings.Split(c.header, ","), c.source)
+		if diff := cmp.Diff(c.want, []string(faults)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.header, diff)
+		}
+	}
+}
+
+// TestImport_PlansAreFoundByCodeOrName: the code of a plan comes before the name of another one.
+func TestImport_PlansAreFoundByCodeOrName(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]id.Plan{
+		"h10": homePlan, "H10": homePlan, "Home 10": homePlan, " home10": homePlan, "HOME\u00a010": homePlan,
+		"home": dailyPlan, "two": dailyPlan,
+	} {
+		rows, faults := readAll(t, "", "firstName,phone,planCode\nA,0711000001,"+text+"\n")
+		if len(rows) != 1 || rows[0].Plan != want {
+			t.Errorf("%q is %v %v", text, rows, faults)
+		}
+	}
+}
+
+// TestImport_FaultsNameTheColumnOfTheFile, and of several the one that counts in the row.
+func TestImport_FaultsNameTheColumnOfTheFile(t *testing.T) {
+	t.Parallel()
+	const nux, nuxRow = "fullname,phonenumber,namebp,balance,expiration,time", "A B,1,x,-,y,z"
+	for _, c := range []struct {
+		source, header, row, field, want string
+	}{
+		{"", "First Name,PHONE,Plan_Code", "A,1,x", colPlan, "Plan_Code"},
+		{"", "firstName,phone", "A,1", colEmail, ""},
+		{"", "firstName,phone", "A,1", "", ""},
+		{"phpnuxbill", nux, nuxRow, colPlan, "namebp"},
+		{"phpnuxbill", nux, nuxRow, colLastName, "fullname"},
+		{"phpnuxbill", nux, nuxRow, colBalance, "balance"},
+		{"phpnuxbill", nux, nuxRow, colPaidUntil, "expiration"},
+		{"phpnuxbill", "fullname,phonenumber,username,pppoe_username", "A,1,c7,amina", colUsername, "pppoe_username"},
+		{"phpnuxbill", "fullname,phonenumber,username,pppoe_username", "A,1,c7,", colUsername, "username"},
+		{"daloradius", "firstname,mobilephone,workphone", "A,NULL,2", colPhone, "workphone"},
+		{"daloradius", "firstname,mobilephone,workphone", "A", colPhone, "mobilephone"},
+		{"", "firstName,phone," + strings.Repeat("é", 99) + "email", "A,1,x", colEmail, strings.Repeat("é", 40)},
+	} {
+		layout, faults := layoutOf(strings.Split(c.header, ","), c.source)
+		if got := layout.header(strings.Split(c.row, ","), c.field); got != c.want || len(faults) > 0 {
+			t.Errorf("%s of %q %q is %q %v, want %q", c.field, c.header, c.row, got, faults, c.want)
+		}
+	}
+}
+
+// TestImport_ATableOfAnotherSourceIsKnownByItsHeader, unless it has the columns of the chosen one.
+func TestImport_ATableOfAnotherSourceIsKnownByItsHeader(t *testing.T) {
+	t.Parallel()
+	const (
+		own    = "firstName,lastName,phone,planCode,openingBalance"
+		nux    = "id,username,fullname,phonenumber,email,balance,namebp,expiration,time"
+		radius = "id,username,value,firstname,lastname,mobilephone,email,planName,nextbill"
+		desk   = "id,username,password,name,surname,phone,profile,realm,to_date"
+		both   = "firstname,lastname,phone,email,username,password" // ours, and daloRADIUS' too
+	)
+	for _, c := range []struct{ chosen, header, want string }{
+		{"", own, ""}, {"", nux, "phpnuxbill"}, {"", radius, "daloradius"}, {"", desk, "radiusdesk"}, {"", both, ""},
+		{"phpnuxbill", own, OwnColumns}, {"phpnuxbill", nux, ""}, {"phpnuxbill", radius, "daloradius"},
+		{"phpnuxbill", desk, "radiusdesk"}, {"phpnuxbill", "firstName,phone", OwnColumns},
+		{"daloradius", own, OwnColumns}, {"daloradius", nux, "phpnuxbill"}, {"daloradius", both, ""},
+		{"radiusdesk", radius, "daloradius"}, {"radiusdesk", desk, ""},
+		{"", "firstName,phone,paiduntill", ""}, {"", "name,phone,plan", ""}, {"", "name,number", ""}, {"", "", ""},
+		{"", "fullname,phonenumber", "phpnuxbill"}, {"daloradius", "name,number", ""},
+	} {
+		if got := meantSource(strings.Split(c.header, ","), c.chosen); got != c.want {
+			t.Errorf("%q chosen for %q: %q, want %q", c.chosen, c.header, got, c.want)
+		}
+	}
+	for _, source := range append(slices.Clone(commands.ImportSources), OwnColumns) {
+		if got := meantFault(source); !strings.HasPrefix(got, "source does not fit: the header ") ||
+			source != OwnColumns && (sourceNames[source] == "" || !strings.Contains(got, sourceNames[source])) {
+			t.Errorf("%s: %s", source, got)
 		}
 	}
 }

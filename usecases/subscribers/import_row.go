@@ -1,10 +1,14 @@
 package subscriberscases
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -14,8 +18,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
-	"github.com/lastmile-isp/lastmile/projections/subscribers"
-	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // importRow is a row that can be taken in. Its JSON is sealed in the vault; nothing else may keep it, since it has the
@@ -36,6 +38,28 @@ type importRow struct {
 	Password   string    `json:"password,omitempty"`
 	StaticIP   string    `json:"staticIp,omitempty"`
 	MACs       []string  `json:"macs,omitempty"`
+	// Key is that of the content (docs/rules/subscribers-import.md#who-is-here-already).
+	Key string `json:"key,omitempty"`
+}
+
+// rowKeys gives rows their keys, by which a later file knows them again wherever they stand in it. Rows of a file that
+// are alike have different ones. Not safe for concurrent use.
+type rowKeys struct {
+	key   func(kind string, pieces ...[]byte) uuid.UUID
+	org   id.Organization
+	alike map[uuid.UUID]int // how many rows had a content
+}
+
+// of is the key of the next row. A password is no part of it, since a router may have another one meanwhile.
+func (k rowKeys) of(row importRow) (string, error) {
+	row.Row, row.Password = 0, ""
+	text, err := json.Marshal(row)
+	if err != nil {
+		return "", fmt.Errorf("write row: %w", err)
+	}
+	content := k.key("import_row", []byte(k.org.String()+" "), text)
+	k.alike[content]++
+	return fmt.Sprint(content, "/", k.alike[content]), nil
 }
 
 // details are the customer's, in one form.
@@ -59,7 +83,7 @@ type rowReader struct {
 	currency money.Currency
 	zone     *time.Location
 	now      time.Time
-	plans    map[string]subscribersviews.PlanRow // by code in small letters, without archived ones
+	plans    soldPlans
 	// passwords has what a router knew, by username; nil = the file is in no connection with a router.
 	passwords map[string]string
 }
@@ -88,6 +112,14 @@ func (r rowReader) read(cells []string, row int) (importRow, failure.Faults) {
 	return out, faults
 }
 
+// known makes a row that has its key, unless it has a fault.
+func (r rowReader) known(cells []string, row int, keys rowKeys) (out importRow, faults failure.Faults, err error) {
+	if out, faults = r.read(cells, row); len(faults) == 0 {
+		out.Key, err = keys.of(out)
+	}
+	return out, faults, err
+}
+
 // fromRouter completes a row with the password that the router has. A username that it does not have was changed by a
 // spreadsheet, as 0012 is to 12: the customer's device would be refused.
 func (r rowReader) fromRouter(out *importRow, faults *failure.Faults) {
@@ -101,9 +133,9 @@ func (r rowReader) fromRouter(out *importRow, faults *failure.Faults) {
 
 // balance reads the debt of the customer, in minor units.
 func (r rowReader) balance(cell func(string) string, faults *failure.Faults) int64 {
-	owed := usecases.Figure(cell(colBalance)).In(r.currency, colBalance, faults)
+	owed := figureOf(cell(colBalance), r.currency).In(r.currency, colBalance, faults)
 	if credit := cell(colCredit); credit != "" {
-		owed = usecases.Figure(credit).In(r.currency, colBalance, faults).Neg()
+		owed = figureOf(credit, r.currency).In(r.currency, colBalance, faults).Neg()
 	}
 	return owed.Minor
 }
@@ -157,16 +189,16 @@ func (r rowReader) instant(text string) (time.Time, bool) {
 // service reads what the customer's plan needs.
 func (r rowReader) service(out *importRow, cell func(string) string, faults *failure.Faults) {
 	day := cell(colDay)
-	code := cell(colPlan)
-	if code == "" {
+	named := cell(colPlan)
+	if named == "" {
 		needs := !out.PaidUntil.IsZero() || day != "" || out.Username != "" || out.Password != "" ||
 			out.StaticIP != "" || len(out.MACs) > 0
 		faults.Check(!needs, colPlan, "is required for a service")
 		return
 	}
-	plan, known := r.plans[strings.ToLower(code)]
-	if !known {
-		faults.Add(colPlan, "is no plan that is sold here")
+	plan, fault := r.plans.find(named)
+	if fault != "" {
+		faults.Add(colPlan, fault)
 		return
 	}
 	out.Plan = plan.ID

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -41,7 +40,7 @@ func (u Imports) RunPart(ctx context.Context, part commands.RunImportPart, meta 
 	if err != nil {
 		return err
 	}
-	if !state.Finished && part.Part >= state.Next {
+	if part.Round == state.Round && !state.Finished && part.Part >= state.Next {
 		record, err := u.takeIn(ctx, part, meta)
 		if err != nil {
 			return err
@@ -50,18 +49,28 @@ func (u Imports) RunPart(ctx context.Context, part commands.RunImportPart, meta 
 			return err
 		}
 	}
-	if part.Part < state.Parts-1 {
+	if part.Part < state.Parts-1 && part.Round == state.Round {
 		return nil
 	}
-	return u.Files.Delete(ctx, id.File(part.ImportID))
+	return u.Files.Delete(ctx, commands.ImportFile(part.ImportID, part.Round))
+}
+
+// LosePart ends an import a part of which can never be taken in, and removes what is left of its rows; meta is that of
+// the job's outcome. Fails: import_not_found.
+func (u Imports) LosePart(ctx context.Context, part commands.RunImportPart, meta commands.Meta) error {
+	lose := commands.LoseImportRows{ImportID: part.ImportID, Round: part.Round}
+	if _, err := u.Bus.Execute(ctx, lose, meta); err != nil {
+		return err
+	}
+	return u.Files.Delete(ctx, commands.ImportFile(part.ImportID, part.Round))
 }
 
 // takeIn makes the customers of a part, several side by side.
 func (u Imports) takeIn(
 	ctx context.Context, part commands.RunImportPart, meta commands.Meta,
 ) (commands.RecordImportPart, error) {
-	record := commands.RecordImportPart{ImportID: part.ImportID, Part: part.Part}
-	text, err := u.Files.Get(ctx, part.OrgID, id.File(part.ImportID), part.Part)
+	record := commands.RecordImportPart{ImportID: part.ImportID, Round: part.Round, Part: part.Part}
+	text, err := u.Files.Get(ctx, part.OrgID, commands.ImportFile(part.ImportID, part.Round), part.Part)
 	if err != nil {
 		return record, err
 	}
@@ -114,7 +123,7 @@ func (t rowTaker) keys(ctx context.Context, rows []importRow) error {
 	var persons []uuid.UUID
 	for _, row := range rows {
 		own := t.subscriber(row)
-		if len(takenFaults(row, t.taken, own)) == 0 {
+		if f := foundAmong(t.taken, row, own); !f.here && len(f.faults) == 0 {
 			persons = append(persons, own.UUID())
 		}
 	}
@@ -127,47 +136,46 @@ func (t rowTaker) keys(ctx context.Context, rows []importRow) error {
 
 // subscriber is the id of the customer whom a row makes.
 func (t rowTaker) subscriber(row importRow) id.Subscriber {
-	return usecases.NewID[id.Subscriber](t.asked(row.Row, "subscriber"), "subscriber")
+	return importedAs(t.part.ImportID, row.Row)
 }
 
-// all takes rows in, importWriters at a time. The first error that is not the row's own ends it.
+// importedAs is the id of the customer whom a row of an import makes.
+func importedAs(of id.Import, row int) id.Subscriber {
+	asked := usecases.Asked{Meta: commands.Meta{CommandID: rowCommand(of, row, "subscriber")}, Keyed: true}
+	return usecases.NewID[id.Subscriber](asked, "subscriber")
+}
+
+// rowCommand follows from import, row and step, so that a step that comes again is known.
+func rowCommand(of id.Import, row int, step string) id.Command {
+	return id.Derive[id.Command]("import", of.String(), fmt.Sprint(row), step)
+}
+
+// brokenRow is the fault of a row at which the program failed.
+const brokenRow = "could not be taken in: the program failed at it, and its log says why"
+
+// all takes rows in, importWriters at a time. One at which the program fails is a fault and stops no other.
 func (t rowTaker) all(ctx context.Context, rows []importRow) ([]outcome, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	outcomes := make([]outcome, len(rows))
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range min(importWriters, len(rows)) {
-		group.Go(func() {
-			for i := range next {
-				var err error
-				if outcomes[i], err = t.one(ctx, rows[i]); err != nil {
-					cancel(fmt.Errorf("row %d: %w", rows[i].Row, err))
-					return
-				}
-			}
-		})
+	outcomes, ids := make([]outcome, len(rows)), make([]id.Subscriber, len(rows))
+	for i, row := range rows {
+		ids[i] = t.subscriber(row)
 	}
-feed:
-	for i := range rows {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break feed
+	items := usecases.Items{Logger: t.u.Logger, Batch: t.part.ImportID, Crew: importWriters}
+	codes, err := usecases.EachItem(ctx, items, ids, func(i int) (err error) {
+		outcomes[i], err = t.one(ctx, rows[i])
+		return err
+	})
+	for i, code := range codes {
+		if code != "" {
+			outcomes[i].fault = &events.ImportFault{Row: rows[i].Row, Message: brokenRow}
 		}
 	}
-	close(next)
-	group.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return outcomes, nil
+	return outcomes, err
 }
 
 // asked is who asks for a step of a row. Each step has a command of its own, and what it makes has its id from there.
 func (t rowTaker) asked(row int, step string) usecases.Asked {
 	meta := t.meta
-	meta.CommandID = id.Derive[id.Command]("import", t.part.ImportID.String(), fmt.Sprint(row), step)
+	meta.CommandID = rowCommand(t.part.ImportID, row, step)
 	meta.CorrelationID = t.part.ImportID.String()
 	return usecases.Asked{Meta: meta, Keyed: true}
 }
@@ -175,13 +183,14 @@ func (t rowTaker) asked(row int, step string) usecases.Asked {
 // one takes a row in: the customer, then the balance, so that money that was paid ahead is there when the first invoice
 // comes, then the service. A refusal is the row's fault; any other error ends the part, which begins again later.
 func (t rowTaker) one(ctx context.Context, row importRow) (outcome, error) {
-	if faults := takenFaults(row, t.taken, t.subscriber(row)); len(faults) > 0 {
-		if t.same(row) {
-			return outcome{skipped: true}, nil
-		}
-		return refusedRow(row, faults.Err())
+	switch f := foundAmong(t.taken, row, t.subscriber(row)); {
+	case len(f.faults) > 0:
+		return refusedRow(row, f.faults.Err())
+	case f.here:
+		return outcome{skipped: true}, nil
 	}
-	subscriber, _, err := t.u.Subscribers.Register(ctx, t.asked(row.Row, "subscriber"), row.details())
+	subscriber, _, err := t.u.Subscribers.register(ctx, t.asked(row.Row, "subscriber"), row.details(),
+		personal.Of(row.Key))
 	if err != nil {
 		return refusedRow(row, err)
 	}
@@ -217,17 +226,6 @@ func (t rowTaker) today() calendar.Date {
 	return calendar.On(t.u.Clock.Now(), zone)
 }
 
-// same reports whether the customer is here already: one with the row's phone has all that is taken.
-func (t rowTaker) same(row importRow) bool {
-	phone := row.details().Phone.Reveal()
-	for _, v := range uniqueOf(row) {
-		if owner, is := t.taken[v.key()]; is && owner.Phone != phone {
-			return false
-		}
-	}
-	return true
-}
-
 // refusedFields says which column a refusal is about.
 var refusedFields = map[string]string{
 	"username_taken": colUsername, "static_ip_taken": colStaticIP, "account_alias_taken": colAliases,
@@ -247,9 +245,7 @@ func refusedRow(row importRow, err error) (outcome, error) {
 	}
 	fault := events.ImportFault{Row: row.Row, Field: refusedFields[f.Code], Message: f.Message}
 	if len(f.Faults) > 0 {
-		var told CheckedImport
-		told.add(row.Row, f.Faults[:1])
-		fault = told.Faults[0]
+		fault = faultOf(row.Row, f.Faults[0])
 	}
 	return outcome{fault: &fault}, nil
 }

@@ -3,6 +3,7 @@ package subscriberscases
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,8 +23,9 @@ import (
 // PlanMoves moves the customers of a plan to its newest version (docs/rules/subscribers.md#plan-moves). Safe for
 // concurrent use.
 type PlanMoves struct {
-	Bus   *bus.Bus
-	Views *runner.Views
+	Bus    *bus.Bus
+	Views  *runner.Views
+	Logger *slog.Logger // is told of subscriptions at which the program failed
 }
 
 // moveCrew is how many subscriptions are moved at the same time.
@@ -73,19 +75,15 @@ func (u PlanMoves) Part(ctx context.Context, part commands.MovePlanPart, meta co
 	}
 	record := commands.RecordPlanMovePart{MoveID: part.MoveID, Part: part.Part}
 	meta.CorrelationID = part.MoveID.String()
-	refused := make([]string, len(list)) // codes
 	var moved atomic.Int64
-	err = usecases.Each(ctx, moveCrew, len(list), func(i int) error {
+	items := usecases.Items{Logger: u.Logger, Batch: part.MoveID, Crew: moveCrew}
+	refused, err := usecases.EachItem(ctx, items, list, func(i int) error {
 		step := meta
 		step.CommandID = id.Derive[id.Command](part.MoveID.String(), list[i].String())
 		done, err := u.Bus.Execute(ctx, commands.MovePlan{
 			SubscriptionID: list[i], NewPlan: move.To, MoveID: part.MoveID,
 		}, step)
-		switch {
-		case usecases.Refuses(err):
-			refused[i] = failure.CodeOf(err)
-			return nil
-		case done.Changed:
+		if done.Changed {
 			moved.Add(1)
 		}
 		return err
@@ -133,8 +131,8 @@ func (u UndoPlanMoves) Text(ctx context.Context, org id.Organization, batch id.B
 	return "move to version " + strconv.Itoa(move.To.Version) + " of " + move.To.Terms.Name, err
 }
 
-// Look asks the subscription what it would do. Fails: subscription_ended, subscription_paused, plan_move_began,
-// corrected_since.
+// Look asks the subscription what it would do. Fails: subscription_ended, subscription_paused, billing_suspended,
+// payment_taken_back, plan_move_began, corrected_since.
 func (u UndoPlanMoves) Look(ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem) (string, error) {
 	s, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, of.OrgID, item.SubscriptionID)
 	if err != nil {

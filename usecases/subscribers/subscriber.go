@@ -39,13 +39,20 @@ const maxAccountNumberTries = 10
 func (u Subscribers) Register(
 	ctx context.Context, asked usecases.Asked, details events.SubscriberDetails,
 ) (id.Subscriber, bus.Result, error) {
+	return u.register(ctx, asked, details, personal.Text{})
+}
+
+// register notes the row of an import that the customer comes from, too. Fails as Register.
+func (u Subscribers) register(
+	ctx context.Context, asked usecases.Asked, details events.SubscriberDetails, row personal.Text,
+) (id.Subscriber, bus.Result, error) {
 	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
 	if err != nil {
 		return id.Subscriber{}, bus.Result{}, err
 	}
 	command := commands.RegisterSubscriber{
 		SubscriberID: usecases.NewID[id.Subscriber](asked, "subscriber"), OrgID: asked.Org(),
-		Currency: settings.Currency, Details: normalDetails(details),
+		Currency: settings.Currency, Details: normalDetails(details), ImportRow: row,
 	}
 	for try := 1; ; try++ {
 		if command.AccountNumber, err = u.accountNumber(); err != nil {
@@ -114,7 +121,7 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	set(&d.Address, in.Address, asWritten)
 	set(&d.Notes, in.Notes, asWritten)
 	set(&d.ExternalRef, in.ExternalRef, strings.TrimSpace)
-	set(&d.TaxPIN, in.TaxPIN, strings.TrimSpace)
+	set(&d.TaxPIN, in.TaxPIN, commands.NormalTaxPIN)
 	if in.Location != nil || in.NoLocation {
 		d.Location = in.Location.Text()
 	}

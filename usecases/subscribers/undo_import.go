@@ -46,7 +46,7 @@ func (UndoImports) Text(context.Context, id.Organization, id.Batch) (string, err
 
 // Look reads all that the customer has. Fails: paid_since, corrected_since.
 func (u UndoImports) Look(ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem) (string, error) {
-	_, err := u.look(ctx, of.OrgID, item.SubscriberID)
+	_, err := u.look(ctx, of, item.SubscriberID)
 	return events.ItemUndone, err
 }
 
@@ -57,9 +57,13 @@ type imported struct {
 	subscriptions []id.Subscription
 }
 
-// look refuses a customer to whom something happened since.
-func (u UndoImports) look(ctx context.Context, org id.Organization, of id.Subscriber) (imported, error) {
+// rowServices is how many services a row of a file makes; those that have ended count.
+const rowServices = 1
+
+// look refuses a customer to whom something happened since: the histories of the account and of the services tell.
+func (u UndoImports) look(ctx context.Context, undo usecases.BatchUndoOf, of id.Subscriber) (imported, error) {
 	var has imported
+	org, batch := undo.OrgID, undo.BatchID
 	_, revision, err := bus.LoadOwned[subscribers.Subscriber](ctx, u.Bus, org, of)
 	switch {
 	case failure.KindOf(err) == failure.NotFound: // it was registered here: what is left of it is that it was removed
@@ -74,58 +78,32 @@ func (u UndoImports) look(ctx context.Context, org id.Organization, of id.Subscr
 	if err != nil && failure.KindOf(err) != failure.NotFound {
 		return has, err
 	}
-	if err := untouched(has.account); err != nil {
-		return has, err
-	}
-	rows, _, err := subscribersviews.SubscriptionsQuery{Views: u.Views}.OfSubscriber(ctx, org, of)
+	money, err := bus.HistoryUnchecked[billing.Account](ctx, u.Bus, of)
 	if err != nil {
 		return has, err
 	}
+	if err := billing.Untouched(money, batch); err != nil {
+		return has, err
+	}
+	rows, err := subscribersviews.SubscriptionsQuery{Views: u.Views}.List(
+		ctx, org, of, "", subscribersviews.SubscriptionKey{}, rowServices+1)
+	switch {
+	case err != nil:
+		return has, err
+	case len(rows) > rowServices:
+		return has, commands.ErrCorrectedSince()
+	}
 	for _, row := range rows {
-		state, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, org, row.ID)
+		service, err := bus.HistoryUnchecked[subscribers.Subscription](ctx, u.Bus, row.ID)
 		if err != nil {
 			return has, err
 		}
-		if state.State == subscribers.Paused || !state.FormerRef.IsZero() || len(state.Compensated) > 0 {
+		if !subscribers.Untouched(service, batch) {
 			return has, commands.ErrCorrectedSince()
 		}
 		has.subscriptions = append(has.subscriptions, row.ID)
 	}
-	if len(has.subscriptions) > 1 { // a row of a file makes one
-		return has, commands.ErrCorrectedSince()
-	}
 	return has, nil
-}
-
-// untouched refuses an account with money, credit notes, write-offs, or invoices that were made by hand.
-func untouched(account billing.Account) error {
-	for receipt, r := range account.Receipts {
-		switch {
-		case r.CreditNote || r.WriteOff:
-			return commands.ErrCorrectedSince()
-		case receipt != commands.CarriedCredit(account.SubscriberID):
-			return errPaidSince()
-		}
-	}
-	if len(account.Prompts) > 0 {
-		return errPaidSince()
-	}
-	if len(account.Notes) > 0 || len(account.Archived) > 0 {
-		return commands.ErrCorrectedSince()
-	}
-	for _, list := range []map[id.Invoice]billing.Invoice{account.Invoices, account.Settled} {
-		for invoice, inv := range list {
-			if inv.SubscriptionID.IsZero() && invoice != commands.CarriedDebt(account.SubscriberID) {
-				return commands.ErrCorrectedSince()
-			}
-		}
-	}
-	return nil
-}
-
-// errPaidSince refuses a customer who has paid, or pays now.
-func errPaidSince() error {
-	return failure.NewConflict("paid_since", "The customer has paid since, or is paying now.")
 }
 
 // Undo voids what is due, so that the end of the service has nothing to give back; takes what was paid ahead off the
@@ -134,7 +112,7 @@ func errPaidSince() error {
 func (u UndoImports) Undo(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem, meta commands.Meta,
 ) (string, error) {
-	has, err := u.look(ctx, of.OrgID, item.SubscriberID)
+	has, err := u.look(ctx, of, item.SubscriberID)
 	if err != nil || has.gone {
 		return events.ItemUndone, err
 	}
@@ -146,7 +124,7 @@ func (u UndoImports) Undo(
 			})
 		}
 	}
-	ahead := commands.CarriedCredit(item.SubscriberID)
+	ahead := events.CarriedCredit(item.SubscriberID)
 	if money, carried := has.account.Receipts[ahead]; carried && !money.Withdrawn {
 		steps = append(steps, commands.WithdrawReceipt{
 			SubscriberID: item.SubscriberID, ReceiptID: ahead, Reason: of.Text,

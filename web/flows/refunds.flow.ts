@@ -23,6 +23,8 @@ besideOthers('money goes back to the payer: asked for, approved, paid and settle
   await told(page, /^The refund waits to be approved/)
   expect(writes.filter((w) => w.endsWith('/refund'))).toHaveLength(2)
   await main.getByText('To be approved').waitFor()
+  await main.getByText(/200.*Set aside for a refund/).waitFor()
+  await main.getByText(/300.*Credit on the account/).waitFor()
 
   await button(main, 'Approve').click()
   await confirms(page, 'Approve')

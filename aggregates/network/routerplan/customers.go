@@ -157,8 +157,9 @@ func limits(values ...string) bool {
 // profileForm is a name that only the platform gives to a profile.
 var profileForm = regexp.MustCompile(`^ppp-prof-svc-[0-9a-f]{8}$`)
 
-// ownProfile reports whether the platform has written a profile: releases before 7.9 have no comments there.
+// ownProfile reports whether the platform has written a profile of PPP, that of its tunnel among them: releases before
+// 7.9 have no comments there.
 func ownProfile(r Row) bool {
 	_, tagged := taggedService(r[propertyComment])
-	return tagged || profileForm.MatchString(r[propertyName])
+	return tagged || profileForm.MatchString(r[propertyName]) || r[propertyName] == TunnelInterface
 }

@@ -17,7 +17,7 @@ func TestCustomersOf_ReadsTheRoutersOwnAndLeavesThePlatformsOut(t *testing.T) {
 			{"name": "default", "default": "true"}, {"name": "default-encryption"},
 			{"name": "home-10", "rate-limit": " 5M/10M "},
 			{"name": "operator-made", "comment": tag}, {"name": "ppp-prof-svc-0193a1b2"},
-			{"name": "ppp-prof-svc-home"},
+			{"name": "ppp-prof-svc-home"}, {"name": "platform-tunnel", "only-one": "yes"},
 		},
 		"ip/hotspot/user/profile": {{"name": "default", "default": "true"}, {"name": "day", "rate-limit": "1M/2M"}},
 		"ppp/secret": {
@@ -32,6 +32,7 @@ func TestCustomersOf_ReadsTheRoutersOwnAndLeavesThePlatformsOut(t *testing.T) {
 			{"name": "own", "comment": tag + " note"}, {"name": ""}, {"name": "passing", "dynamic": "true"},
 			{"name": "zero", "remote-address": "0.0.0.0", "profile": "default"},
 			{"name": "six", "remote-address": "2001:db8::1", "profile": "default"},
+			{"name": "tunnelled", "profile": "platform-tunnel"},
 		},
 		"ip/hotspot/user": {
 			{"name": "default-trial"}, {"name": "admin", "default": "true"},
@@ -54,7 +55,7 @@ func TestCustomersOf_ReadsTheRoutersOwnAndLeavesThePlatformsOut(t *testing.T) {
 				Address: "10.9.0.1", MAC: "AA:BB:CC:DD:EE:01",
 			},
 			{Name: "brian", Service: "any", Disabled: true, Caller: "eth7", Limited: true},
-			{Name: "zero", Profile: "default"}, {Name: "six", Profile: "default"},
+			{Name: "zero", Profile: "default"}, {Name: "six", Profile: "default"}, {Name: "tunnelled"},
 			{Hotspot: true, Name: "room1", Profile: "day"},
 			{
 				Hotspot: true, Name: "room2", Password: "two", Profile: "day", MAC: "AA:BB:CC:DD:EE:02",

@@ -25,6 +25,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -152,8 +153,8 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
-			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
-			Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: nobodyUnheard, WriteOffs: k.writeOffs(),
+			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, WriteOffs: k.writeOffs(), Bus: k.Core.Bus,
+			Subscribers: people, Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: noUnheard, Asked: noDue,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{
@@ -356,8 +357,13 @@ func noOutages(
 	return map[id.Subscriber]reportscases.RouterAway{}, nil
 }
 
-// nobodyUnheard tells the same of the count.
-func nobodyUnheard(context.Context, id.Organization) (int, error) { return 0, nil }
+// noUnheard tells the same of the count.
+func noUnheard(context.Context, id.Organization) (int, error) { return 0, nil }
+
+// noDue asks no customer for money.
+func noDue(context.Context, id.Organization, id.Subscriber) (billingcases.Asked, error) {
+	return billingcases.Asked{Due: money.Of(0, money.KES)}, nil
+}
 
 // writeOffs gives up debts, in tests that register accounts.
 func (k *Kit) writeOffs() billingcases.WriteOffs { return billingcases.WriteOffs{Bus: k.Core.Bus} }

@@ -32,7 +32,6 @@ type ScratchConfig struct {
 // Scratch is a throw-away PostgreSQL server, with its data in a temporary directory.
 type Scratch struct {
 	cluster *postgres.Cluster
-	durable bool
 	pipe    *os.File // our end; the kernel closes it when this program ends
 	keeper  *exec.Cmd
 }
@@ -107,7 +106,7 @@ func StartScratch(ctx context.Context, cfg ScratchConfig) (*Scratch, error) {
 		_ = os.RemoveAll(dir)
 		return nil, fmt.Errorf("start scratch database: %w", err)
 	}
-	s := &Scratch{cluster: cluster, durable: cfg.Durable}
+	s := &Scratch{cluster: cluster}
 	if err := s.startKeeper(dir); err != nil {
 		_ = cluster.Stop(ctx)
 		_ = os.RemoveAll(dir)
@@ -130,13 +129,8 @@ func (s *Scratch) startKeeper(dir string) error {
 	return s.keeper.Start()
 }
 
-// URL gives the server's address, with the password: its socket, or of a durable one what most installations have, TCP.
-func (s *Scratch) URL() string {
-	if s.durable {
-		return s.cluster.URL()
-	}
-	return s.cluster.SocketURL()
-}
+// URL gives the server's address, with the password: its socket, by which a program reaches its private server, too.
+func (s *Scratch) URL() string { return s.cluster.SocketURL() }
 
 // Stop stops the server and waits until its directory is gone.
 func (s *Scratch) Stop() {

@@ -51,11 +51,7 @@ func DaysProcess() processmanagers.Process[Days] {
 
 // zone is that of the organization's days; UTC for a name that is unknown here.
 func (s Days) zone() *time.Location {
-	zone, err := time.LoadLocation(s.Timezone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
+	return calendar.ZoneOrUTC(s.Timezone)
 }
 
 // evolveDays follows the time zone, and the newest run.

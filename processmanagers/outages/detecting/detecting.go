@@ -264,7 +264,7 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 	if len(covering) == 0 {
 		if now.Sub(s.Down[g.root]) >= Settle {
 			out.Jobs = append(out.Jobs, commands.BeginDetectedOutage{
-				OrgID: s.OrgID, Root: g.root, Devices: g.devices, Since: g.since,
+				OrgID: s.OrgID, Root: g.root, Devices: g.devices, Since: g.since, At: now,
 			})
 		}
 		return

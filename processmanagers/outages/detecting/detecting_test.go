@@ -58,7 +58,8 @@ func TestDetecting_TheRootIsTheHighestRouterThatIsDown(t *testing.T) {
 		t.Fatalf("one outage: %+v", out)
 	}
 	job := out.Jobs[0].(commands.BeginDetectedOutage)
-	if job.Root != tower || len(job.Devices) != 2 || !job.Since.Equal(now) || job.OrgID != org {
+	if job.Root != tower || len(job.Devices) != 2 || !job.Since.Equal(now) || job.OrgID != org ||
+		!job.At.Equal(now.Add(3*time.Minute)) {
 		t.Errorf("got %+v", job)
 	}
 }

@@ -1,8 +1,9 @@
 // Package exporting has the copy made that an organization has asked for:
 //
-//	ExportAsked ──► job RunExport ──► ExportFinished
+//	ExportAsked ──► job RunExport ──► ExportFinished, or ExportFailed
 //
-// The queue repeats the job until it has recorded its end. A copy that was begun is made from its beginning again.
+// The queue repeats the job until it has recorded its end, or its attempts are used up. A copy that was begun is made
+// from its beginning again.
 package exporting
 
 import (
@@ -26,6 +27,7 @@ func Process() processmanagers.Process[State] {
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.ExportAsked) string { return e.ExportID.String() }),
 			processmanagers.On(func(e events.ExportFinished) string { return e.ExportID.String() }),
+			processmanagers.On(func(e events.ExportFailed) string { return e.ExportID.String() }),
 		},
 		Decide: decide, Evolve: evolve,
 		Ended: func(s State) bool { return s.Over || !s.Asked },
@@ -40,7 +42,7 @@ func evolve(s State, in processmanagers.Input) State {
 	switch in.Event.Event.(type) {
 	case events.ExportAsked:
 		s.Asked = true
-	case events.ExportFinished:
+	case events.ExportFinished, events.ExportFailed:
 		s.Over = true
 	}
 	return s

@@ -26,5 +26,5 @@ func TestExporting_TheCopyIsAskedForOnce(t *testing.T) {
 	}
 	s.When(events.ExportFinished{ExportID: of, OrgID: org}).Then(processmanagers.Output{})
 	processtest.CheckKeys(t, exporting.Process(), of.String(), events.ExportAsked{ExportID: of},
-		events.ExportFinished{ExportID: of})
+		events.ExportFinished{ExportID: of}, events.ExportFailed{ExportID: of})
 }

@@ -3,7 +3,8 @@
 //	ImportAsked ──► job RunImportPart ──► ImportPartDone ──► the next job ──► ImportFinished
 //
 // A job makes customers with the commands that everybody uses, under ids that follow from the row, so a part that is
-// begun again after a crash makes nothing twice. The queue repeats a job until it has recorded its part.
+// begun again after a crash makes nothing twice. The queue repeats a job until it has recorded its part. A job whose
+// rows are gone ends the import, and ImportBegunAgain goes through all of its parts once more.
 package importing
 
 import (
@@ -20,6 +21,7 @@ type State struct {
 	ImportID id.Import       `json:"importId"`
 	OrgID    id.Organization `json:"orgId"`
 	Parts    int             `json:"parts"`
+	Round    int             `json:"round,omitempty"`
 	Over     bool            `json:"over,omitempty"`
 }
 
@@ -29,6 +31,7 @@ func Process() processmanagers.Process[State] {
 		Name: "importing",
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.ImportAsked) string { return e.ImportID.String() }),
+			processmanagers.On(func(e events.ImportBegunAgain) string { return e.ImportID.String() }),
 			processmanagers.On(func(e events.ImportPartDone) string { return e.ImportID.String() }),
 			processmanagers.On(func(e events.ImportFinished) string { return e.ImportID.String() }),
 		},
@@ -45,6 +48,8 @@ func evolve(s State, in processmanagers.Input) State {
 	switch e := in.Event.Event.(type) {
 	case events.ImportAsked:
 		return State{ImportID: e.ImportID, OrgID: e.OrgID, Parts: e.Parts}
+	case events.ImportBegunAgain:
+		return State{ImportID: e.ImportID, OrgID: e.OrgID, Parts: e.Parts, Round: e.Round}
 	case events.ImportFinished:
 		s.Over = true
 	}
@@ -58,7 +63,7 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	}
 	after, next := evolve(s, in), 0
 	switch e := in.Event.Event.(type) {
-	case events.ImportAsked:
+	case events.ImportAsked, events.ImportBegunAgain:
 	case events.ImportPartDone:
 		next = e.Part + 1
 	default:
@@ -68,6 +73,6 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		return processmanagers.Output{}, nil
 	}
 	return processmanagers.Output{Jobs: []commands.Job{commands.RunImportPart{
-		OrgID: after.OrgID, ImportID: after.ImportID, Part: next,
+		OrgID: after.OrgID, ImportID: after.ImportID, Part: next, Round: after.Round,
 	}}}, nil
 }

@@ -31,5 +31,19 @@ func TestImporting_PartsComeOneAfterTheOther(t *testing.T) {
 	s.When(events.ImportFinished{ImportID: file, OrgID: org}).ThenNothing()
 	processtest.For(t, importing.Process(), now).When(events.ImportAsked{ImportID: file, OrgID: org}).ThenNothing()
 	processtest.CheckKeys(t, importing.Process(), file.String(), events.ImportAsked{ImportID: file},
-		events.ImportPartDone{ImportID: file}, events.ImportFinished{ImportID: file})
+		events.ImportPartDone{ImportID: file}, events.ImportFinished{ImportID: file},
+		events.ImportBegunAgain{ImportID: file})
+}
+
+func TestImporting_OneThatBeginsAgainGoesThroughAllParts(t *testing.T) {
+	t.Parallel()
+	part := func(n int) processmanagers.Output {
+		return processmanagers.Output{Jobs: []commands.Job{
+			commands.RunImportPart{OrgID: org, ImportID: file, Part: n, Round: 1},
+		}}
+	}
+	s := processtest.For(t, importing.Process(), now)
+	s = s.When(events.ImportBegunAgain{ImportID: file, OrgID: org, Round: 1, Parts: 2}).Then(part(0))
+	s = s.When(events.ImportPartDone{ImportID: file, OrgID: org, Part: 0}).Then(part(1))
+	s.When(events.ImportPartDone{ImportID: file, OrgID: org, Part: 1}).ThenNothing()
 }

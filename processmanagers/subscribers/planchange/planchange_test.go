@@ -47,6 +47,7 @@ func TestPlanChange_IsAskedForWhenItsTimeHasComeOrMayHaveMoved(t *testing.T) {
 	for _, e := range []events.Event{
 		events.SubscriptionExtended{SubscriptionID: line}, events.SubscriptionResumed{SubscriptionID: line},
 		events.PeriodWithdrawn{SubscriptionID: line}, events.PeriodCancelled{SubscriptionID: line},
+		events.BillingResumed{SubscriptionID: line},
 	} {
 		s.When(e).Then(asks())
 	}
@@ -67,6 +68,7 @@ func TestPlanChange_WithoutOneNothingIsAsked(t *testing.T) {
 	processtest.CheckKeys(t, planchange.Process(), line.String(), planned(ends),
 		events.PlanChangeMoved{SubscriptionID: line}, events.PlanChangeDropped{SubscriptionID: line},
 		events.SubscriptionPlanChanged{SubscriptionID: line}, events.SubscriptionExtended{SubscriptionID: line},
-		events.SubscriptionResumed{SubscriptionID: line}, events.PeriodWithdrawn{SubscriptionID: line},
+		events.SubscriptionResumed{SubscriptionID: line}, events.BillingResumed{SubscriptionID: line},
+		events.PeriodWithdrawn{SubscriptionID: line},
 		events.PeriodCancelled{SubscriptionID: line}, events.SubscriptionEnded{SubscriptionID: line})
 }

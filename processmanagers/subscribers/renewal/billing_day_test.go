@@ -60,7 +60,7 @@ func TestBillingDay_DaysThatAreNotPaidBecomeCreditNotes(t *testing.T) {
 	unused := []events.DaysCredit{{InvoiceID: inv1, Days: 3, Of: 28}}
 	note := func(reason string) commands.CreditDays {
 		return commands.CreditDays{
-			SubscriberID: who, InvoiceID: inv1, Days: 3, Of: 28, Reason: reason,
+			SubscriberID: who, DaysCredit: unused[0], Reason: reason,
 			CreditNoteID: id.Derive[id.Receipt]("days", inv1.String(), at.Format(time.RFC3339Nano)),
 		}
 	}
@@ -79,13 +79,36 @@ func TestBillingDay_DaysThatAreNotPaidBecomeCreditNotes(t *testing.T) {
 		Then(with(arms(line, time.Time{}), note("subscription ended")))
 }
 
+// Two periods of one invoice over a change of plan can be dropped at the same instant.
+func TestCancelled_DaysOfAnUpgradeAreCreditedForEachPeriod(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until))
+	unused := events.DaysCredit{InvoiceID: inv2, Days: 30, Of: 30, Net: kes(100), NetOf: kes(250)}
+	notes := map[id.Receipt]bool{}
+	for _, period := range []id.Invoice{inv1, id.Derive[id.Invoice]("test", "another")} {
+		out := s.When(events.PeriodCancelled{
+			SubscriptionID: line, SubscriberID: who, InvoiceID: period, NeverBegan: true,
+			Credits: []events.DaysCredit{unused}, At: start,
+		}).Output()
+		for _, c := range out.Commands {
+			if c, ok := c.(commands.CreditDays); ok && c.DaysCredit == unused {
+				notes[c.CreditNoteID] = true
+			}
+		}
+	}
+	if len(notes) != 2 {
+		t.Errorf("credit notes %v", notes)
+	}
+}
+
 // The invoice may not be issued yet. The credit note is asked for again, unless the invoice is given back whole.
 func TestBillingDay_ARefusedCreditNoteIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	note := commands.CreditDays{
-		SubscriberID: who, InvoiceID: inv1, Days: 3, Of: 28, Reason: "days of a pause",
+		SubscriberID: who, DaysCredit: events.DaysCredit{InvoiceID: inv1, Days: 3, Of: 28}, Reason: "days of a pause",
 		CreditNoteID: id.Derive[id.Receipt]("test", "note"),
 	}
+	note.Net, note.NetOf = kes(100), kes(250)
 	s := after(t, onFifth()).WhenRefused(note, "invoice_not_issued")
 	s.Then(processmanagers.Output{Timers: []processmanagers.Timer{{Name: "again", At: start.Add(time.Minute)}}})
 	s.WhenDue("again", start).Then(does(note))

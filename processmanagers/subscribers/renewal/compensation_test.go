@@ -29,7 +29,8 @@ func TestCompensated_MovesTheNextPeriodAndCreditsWhatIsGivenInMoney(t *testing.T
 		Credits: []events.DaysCredit{{InvoiceID: inv1, Days: 1, Of: 1, Amount: kes(200), KeepsPeriod: true}},
 	}).Output()
 	want := commands.CreditDays{
-		SubscriberID: who, InvoiceID: inv1, Days: 1, Of: 1, Amount: kes(200), KeepsPeriod: true,
+		SubscriberID: who,
+		DaysCredit:   events.DaysCredit{InvoiceID: inv1, Days: 1, Of: 1, Amount: kes(200), KeepsPeriod: true},
 		CreditNoteID: id.Derive[id.Receipt]("compensation", of.String(), inv1.String(), line.String()),
 		Reason:       "compensation for 2026-03-01 to 2026-03-02",
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -34,7 +35,7 @@ func crediting(
 ) processmanagers.Output {
 	for _, c := range credits {
 		out.Commands = append(out.Commands, commands.CreditDays{
-			SubscriberID: subscriber, InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of, Reason: reason,
+			SubscriberID: subscriber, DaysCredit: c, Reason: reason,
 			CreditNoteID: id.Derive[id.Receipt]("days", c.InvoiceID.String(), at.UTC().Format(time.RFC3339Nano)),
 		})
 	}
@@ -46,8 +47,7 @@ func crediting(
 func compensating(out processmanagers.Output, e events.SubscriptionCompensated) processmanagers.Output {
 	for _, c := range e.Credits {
 		out.Commands = append(out.Commands, commands.CreditDays{
-			SubscriberID: e.SubscriberID, InvoiceID: c.InvoiceID, Days: c.Days, Of: c.Of, Amount: c.Amount,
-			KeepsPeriod: c.KeepsPeriod, Reason: compensatedReason(e),
+			SubscriberID: e.SubscriberID, DaysCredit: c, Reason: compensatedReason(e),
 			CreditNoteID: commands.CompensationNote(e.CompensationID, c.InvoiceID, e.SubscriptionID),
 		})
 	}
@@ -179,11 +179,7 @@ func (s Subscription) withTax(period events.PeriodDue) int64 {
 
 // zone is the time zone of billing days; UTC for a name that is unknown here.
 func (s Subscription) zone() *time.Location {
-	zone, err := time.LoadLocation(s.Timezone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
+	return calendar.ZoneOrUTC(s.Timezone)
 }
 
 // coveredBy reports whether credit pays the next period whole.

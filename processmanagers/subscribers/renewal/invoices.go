@@ -39,17 +39,20 @@ func (s State) invoice(e events.Event) processmanagers.Output {
 	return processmanagers.Output{}
 }
 
-// cancelled lets the next period become due after one was dropped, unless it would be due at once: the same invoice,
-// which was not wanted, would be made again. Credit on the account still makes one (renewedBy). The invoice of a period
-// that never began is voided, unless it is already, and money on it becomes credit.
+// cancelled lets the next period become due after one was dropped, unless it would be due at once (due): the same
+// invoice, which was not wanted, would be made again. Credit on the account still makes one (renewedBy). The invoice of
+// a period that never began is voided, unless it is already, and money on it becomes credit.
 func (s State) cancelled(e events.PeriodCancelled, now time.Time) processmanagers.Output {
 	out := s.next(e.SubscriptionID, now)
-	if s.Subscriptions[e.SubscriptionID].Mode == events.Prepaid && !s.due(e.SubscriptionID).After(e.At) {
-		out = disarm(e.SubscriptionID)
-	}
 	if e.NeverBegan {
 		out.Commands = append(out.Commands, commands.VoidInvoice{
 			SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason, ReleaseMoney: true,
+		})
+	}
+	for _, c := range e.Credits { // periods of one invoice are cancelled at the same instant
+		out.Commands = append(out.Commands, commands.CreditDays{
+			SubscriberID: e.SubscriberID, DaysCredit: c, Reason: droppedReason,
+			CreditNoteID: id.Derive[id.Receipt]("days", c.InvoiceID.String(), e.InvoiceID.String()),
 		})
 	}
 	return out
@@ -58,6 +61,9 @@ func (s State) cancelled(e events.PeriodCancelled, now time.Time) processmanager
 // endedReason is the reason on invoices that are voided, and on credit notes over days, because their subscription
 // ended.
 const endedReason = "subscription ended"
+
+// droppedReason is the reason on credit notes over the days of an upgrade in a period that never began.
+const droppedReason = "days that never began"
 
 // withdrawnReason is the reason on periods whose payment was taken back. What a person wrote about it is in the event
 // of the receipt, since stored commands hold no personal text.

@@ -1,6 +1,7 @@
 package renewal
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -17,7 +18,8 @@ const partAhead = 15 * time.Minute
 // partReason stands on credit notes over the days that a part of the price does not pay.
 const partReason = "days that are not paid"
 
-// PartPaid is the open invoice of a period of which money has paid a part, under terms by which that buys days.
+// PartPaid is the open invoice of a period of which money has paid a part, or may have done so, under terms by which
+// that buys days.
 type PartPaid struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	InvoiceID    id.Invoice    `json:"invoiceId"`
@@ -28,16 +30,21 @@ func sellsDays(t events.PlanTerms) bool {
 	return t.Mode == events.Prepaid && t.PartialPayment == events.PartIsDays && !t.Period.Short()
 }
 
-// partPaid remembers the open invoice of which a part was paid.
+// partPaid remembers the open invoice of which a part was paid, unless it was paid whole before.
 func (s State) partPaid(e events.InvoiceAllocated) State {
 	for subscription, sub := range s.Subscriptions {
-		if sub.SellsDays && sub.waitsFor(e.InvoiceID) {
+		if sub.buysDays(e.InvoiceID) {
 			return s.change(subscription, func(sub *Subscription) {
 				sub.Partly = PartPaid{SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID}
 			})
 		}
 	}
 	return s
+}
+
+// buysDays reports whether a part of the price of an open invoice buys days.
+func (s Subscription) buysDays(invoice id.Invoice) bool {
+	return s.SellsDays && s.waitsFor(invoice) && !slices.Contains(s.Reopened, invoice)
 }
 
 // sold lets a part that is paid buy days at once, or when the paid time is nearly over: the rest may come until then.

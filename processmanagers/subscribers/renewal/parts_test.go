@@ -86,3 +86,38 @@ func TestParts_OfOtherPlansWait(t *testing.T) {
 	}
 	after(t, sellsDays(calendar.Month, events.PartIsDays)).When(part(inv1, 700)).ThenNothing() // of no period
 }
+
+// TestParts_OfAPeriodThatWasPaidBeforeBuyNoDays: it may be used, so the whole of it stays due, also on the invoice that
+// takes the place of its own.
+func TestParts_OfAPeriodThatWasPaidBeforeBuyNoDays(t *testing.T) {
+	t.Parallel()
+	used := start.AddDate(0, 0, 26)
+	s := after(t, sellsDays(calendar.Month, events.PartIsDays), due(line, inv1), extended(line, inv1, until),
+		events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, At: used}).At(used)
+	s.When(part(inv1, 1440)).ThenNothing()
+	s.Given(part(inv1, 1440)).WhenDue("part:"+line.String(), used).ThenNothing()
+	corrected := s.Given(events.PeriodReissued{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, CorrectedID: inv2,
+	})
+	corrected.When(part(inv2, 1000)).ThenNothing()
+	next := s.Given(extended(line, inv1, until), due(line, inv2))
+	next.At(until).When(part(inv2, 700)).Then(does(buys(inv2, 30))) // April: never paid before
+}
+
+// TestParts_GoOverToTheCorrectedInvoice: its money came to it before anybody knew for which period it is.
+func TestParts_GoOverToTheCorrectedInvoice(t *testing.T) {
+	t.Parallel()
+	inv3 := id.Derive[id.Invoice]("test", "corrected")
+	reissued := events.PeriodReissued{SubscriptionID: line, SubscriberID: who, InvoiceID: inv2, CorrectedID: inv3}
+	s := after(t, sellsDays(calendar.Month, events.PartIsDays), due(line, inv1), extended(line, inv1, until),
+		due(line, inv2), part(inv2, 700), part(inv3, 600)).At(until.AddDate(0, 0, -2))
+	at := until.Add(-15 * time.Minute)
+	s.When(reissued).Then(atPart(at))
+	s.Given(reissued).At(at).WhenDue("part:"+line.String(), at).Then(does(buys(inv3, 30)))
+	s.At(until).When(reissued).Then(does(buys(inv3, 30)))
+
+	paid := s.Given(events.InvoicePaid{SubscriberID: who, SubscriptionID: line, InvoiceID: inv3, At: start})
+	paid.At(until).When(reissued).ThenNothing()
+	later := s.Given(extended(line, inv2, until.AddDate(0, 1, 0)))
+	later.When(reissued).ThenNothing() // a period that is paid
+}

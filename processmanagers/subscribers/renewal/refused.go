@@ -7,7 +7,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -22,14 +21,10 @@ type Refused struct {
 	// Late is that of ExtendSubscription.
 	Late events.LateRenewal `json:"late,omitempty"`
 	Part events.PartPeriod  `json:"part,omitzero"` // that of ExtendSubscription
-	// Note, Days, Of and Reason are those of CreditDays.
+	// Note, Reason and what is credited are those of CreditDays; its invoice is the one above.
 	Note   id.Receipt `json:"note,omitzero"`
-	Days   int        `json:"days,omitempty"`
-	Of     int        `json:"of,omitempty"`
 	Reason string     `json:"reason,omitempty"`
-	// Amount and KeepsPeriod are those of CreditDays.
-	Amount      money.Amount `json:"amount,omitzero"`
-	KeepsPeriod bool         `json:"keepsPeriod,omitempty"`
+	events.DaysCredit
 }
 
 // againTimer is the timer after which refused commands are asked again; one instance has one.
@@ -72,15 +67,17 @@ func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
 	case commands.ExpireSubscription:
 		return Refused{Kind: c.CommandName(), SubscriptionID: c.SubscriptionID}, true
 	case commands.CreditDays:
-		return Refused{
+		r := Refused{
 			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, Note: c.CreditNoteID,
-			Days: c.Days, Of: c.Of, Reason: c.Reason, Amount: c.Amount, KeepsPeriod: c.KeepsPeriod,
-		}, true
+			Reason: c.Reason, DaysCredit: c.DaysCredit,
+		}
+		r.DaysCredit.InvoiceID = id.Invoice{}
+		return r, true
 	}
 	return Refused{}, false
 }
 
-// command is the described command.
+// command is the described command; nil for a kind that this program does not know.
 func (r Refused) command() commands.Command {
 	switch r.Kind {
 	case commands.ExtendSubscription{}.CommandName():
@@ -98,17 +95,20 @@ func (r Refused) command() commands.Command {
 		return commands.ReissuePeriod{
 			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, CorrectedID: r.CorrectedID,
 		}
+	case commands.VoidInvoice{}.CommandName():
+		return commands.VoidInvoice{
+			SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: endedReason, ReleaseMoney: true,
+		}
 	case commands.ExpireSubscription{}.CommandName():
 		return commands.ExpireSubscription{SubscriptionID: r.SubscriptionID}
 	case commands.CreditDays{}.CommandName():
+		credit := r.DaysCredit
+		credit.InvoiceID = r.InvoiceID
 		return commands.CreditDays{
-			SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, CreditNoteID: r.Note, Days: r.Days, Of: r.Of,
-			Reason: r.Reason, Amount: r.Amount, KeepsPeriod: r.KeepsPeriod,
+			SubscriberID: r.SubscriberID, CreditNoteID: r.Note, DaysCredit: credit, Reason: r.Reason,
 		}
 	}
-	return commands.VoidInvoice{
-		SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: endedReason, ReleaseMoney: true,
-	}
+	return nil
 }
 
 // refused sets the timer after which a command is asked again.
@@ -127,7 +127,9 @@ func (s State) refused(r processmanagers.Refusal, now time.Time) processmanagers
 func (s State) again() processmanagers.Output {
 	var out processmanagers.Output
 	for _, r := range s.Refused {
-		out.Commands = append(out.Commands, r.command())
+		if c := r.command(); c != nil {
+			out.Commands = append(out.Commands, c)
+		}
 	}
 	return out
 }
@@ -154,7 +156,7 @@ func (s State) repeating(in processmanagers.Input) State {
 
 // overtaken returns the state without the refused commands that a later event about their invoice replaces: asked again
 // they would undo what follows from the event. A wish to void an invoice, or to credit days of it, ends only when
-// nothing is owed on it for good.
+// nothing is owed on it for good, nor on one in its place.
 func (s State) overtaken(invoice id.Invoice, final bool) State {
 	var left []Refused
 	for _, r := range s.Refused {

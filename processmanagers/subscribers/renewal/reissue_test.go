@@ -8,6 +8,28 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// Days that could not be credited, since the corrected invoice had no number yet, are asked for again: what takes the
+// place of the wrong one is owed.
+func TestCancelled_DaysOfAReplacedInvoiceAreStillCredited(t *testing.T) {
+	t.Parallel()
+	days := commands.CreditDays{
+		SubscriberID: who, CreditNoteID: id.Derive[id.Receipt]("test", "days"), Reason: "days of a pause",
+		DaysCredit: events.DaysCredit{InvoiceID: inv1, Days: 3, Of: 30},
+	}
+	for replacedBy, wanted := range map[id.Invoice]bool{inv2: true, {}: false} {
+		s := after(t, prepaid(line), due(line, inv1)).WhenRefused(days, "invoice_not_issued")
+		gone := s.When(events.InvoiceCancelled{
+			SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, ReplacedBy: replacedBy, At: start,
+		})
+		again := gone.WhenDue("again", start)
+		if wanted {
+			again.Then(does(days))
+		} else {
+			again.ThenNothing()
+		}
+	}
+}
+
 func TestCancelled_ACorrectedInvoiceTakesThePeriodOver(t *testing.T) {
 	t.Parallel()
 	reissues := commands.ReissuePeriod{SubscriptionID: line, InvoiceID: inv1, CorrectedID: inv2}

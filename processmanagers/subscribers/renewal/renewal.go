@@ -14,7 +14,7 @@
 //	a subscription without service and invoice ──► TellCredit ──► CreditLeft covers the price ──► MakePeriodDue
 //	WalledGardenEntered, ServiceSuspended, WriteOffProposed, postpaid ──► SuspendBilling
 //	DunningBegan, DunningEnded after that ──► ResumeBilling ──► BillingResumed ──► MakePeriodDue
-//	a part of a price that buys days ──► SellDays ──► InvoicePaid of the part
+//	a part of a price that buys days, PeriodReissued with a part paid ──► SellDays ──► InvoicePaid of the part
 //	30 days without a first payment ──► timer "expire:<id>" ──► ExpireSubscription
 //	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
@@ -53,6 +53,8 @@ type Subscription struct {
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
 	// Open are the invoices of prepaid periods that are due and not paid, each once.
 	Open []id.Invoice `json:"open,omitempty"`
+	// Reopened are those of Open that were paid before: days of them may have been used, so a part buys none.
+	Reopened []id.Invoice `json:"reopened,omitempty"`
 	// Paid is the newest invoice of a period that was paid. It is open until the period is recorded.
 	Paid id.Invoice `json:"paid,omitzero"`
 	// Late goes into the command that records a payment.
@@ -63,9 +65,13 @@ type Subscription struct {
 	// Terms are those that the length of a next part depends on; absent without a fixed billing day.
 	Terms events.PlanTerms `json:"terms,omitzero"`
 	// Cut says that dunning has cut a postpaid customer off, and Unbilled that nothing becomes due because of it.
-	Cut      bool   `json:"cut,omitempty"`
-	Unbilled bool   `json:"unbilled,omitempty"`
-	Timezone string `json:"timezone,omitempty"` // absent for hours and days that were sold before it was kept
+	Cut      bool `json:"cut,omitempty"`
+	Unbilled bool `json:"unbilled,omitempty"`
+	// Dropped is when the newest change was that a period was dropped, and Undone says that an undo did it: then the
+	// next one waits for a person or for money. Both are absent when it was kept before they were.
+	Dropped  time.Time `json:"dropped,omitzero"`
+	Undone   bool      `json:"undone,omitempty"`
+	Timezone string    `json:"timezone,omitempty"` // absent for hours and days that were sold before it was kept
 	// Part, Charge and Beside are those of the period that became due last.
 	Part   events.PartPeriod    `json:"part,omitzero"`
 	Charge money.Amount         `json:"charge,omitzero"`
@@ -144,25 +150,18 @@ func Evolve(s State, in processmanagers.Input) State {
 		}
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Gross = sub.gross(e) })
 	case events.PeriodReissued:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e.InvoiceID, e.CorrectedID) })
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e) })
 	case events.PeriodCancelled:
-		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.settle(e.InvoiceID)
-			if e.Ordinal > 0 { // otherwise it was recorded without the paid time
-				sub.PaidUntil = e.PaidUntil
-			}
-			sub.NextFrom = cmp.Or(e.NextFrom, sub.NextFrom) // told by an undo
-			sub.Extras = sub.Extras.After(e)
-		})
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.dropped(e) })
 	case events.SubscriptionExtended:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.PaidUntil = e.PaidUntil
+			sub.PaidUntil, sub.Dropped = e.PaidUntil, time.Time{}
 			sub.settle(e.InvoiceID)
 		})
 	case events.PeriodWithdrawn:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.PaidUntil = e.PaidUntil
-			sub.wait(e.InvoiceID)
+			sub.PaidUntil, sub.Dropped = e.PaidUntil, time.Time{}
+			sub.reopen(e.InvoiceID)
 		})
 	case events.SubscriptionPaused:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
@@ -172,7 +171,7 @@ func Evolve(s State, in processmanagers.Input) State {
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil = e.PaidUntil })
 	case events.SubscriptionResumed:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.Resting, sub.PaidUntil = false, e.PaidUntil
+			sub.Resting, sub.PaidUntil, sub.Dropped = false, e.PaidUntil, time.Time{}
 			if !e.NextFrom.IsZero() {
 				sub.NextFrom = e.NextFrom
 			}
@@ -235,7 +234,7 @@ func (s State) ofInvoice(e events.Event) State {
 	case events.InvoiceVoided:
 		return s.overtaken(e.InvoiceID, true)
 	case events.InvoiceCancelled:
-		return s.overtaken(e.InvoiceID, true)
+		return s.overtaken(e.InvoiceID, e.ReplacedBy.IsZero())
 	}
 	return s
 }
@@ -254,11 +253,23 @@ func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 // became takes in the period that became due.
 func (s *Subscription) became(e events.PeriodDue) {
 	s.wait(e.InvoiceID)
+	s.Dropped, s.Undone = time.Time{}, false
 	s.Part, s.Charge, s.Beside = e.Part, e.Charge, e.Extras
 	s.Extras = s.Extras.After(e)
 	if !e.To.IsZero() {
 		s.NextFrom = e.To
 	}
+}
+
+// dropped takes in that a period was cancelled.
+func (s *Subscription) dropped(e events.PeriodCancelled) {
+	s.settle(e.InvoiceID)
+	if e.Ordinal > 0 { // otherwise it was recorded without the paid time
+		s.PaidUntil = e.PaidUntil
+	}
+	s.Dropped, s.Undone = e.At, s.Undone || !e.UndoneRun.IsZero()
+	s.NextFrom = cmp.Or(e.NextFrom, s.NextFrom) // told by an undo
+	s.Extras = s.Extras.After(e)
 }
 
 // waitsFor reports whether an invoice is one of the open ones.
@@ -271,19 +282,36 @@ func (s *Subscription) wait(invoice id.Invoice) {
 	}
 }
 
-// reissued puts a corrected invoice in the place of another.
-func (s *Subscription) reissued(wrong, corrected id.Invoice) {
-	if s.waitsFor(wrong) {
-		s.wait(corrected)
+// reopen adds a prepaid invoice that was paid before to the open ones.
+func (s *Subscription) reopen(invoice id.Invoice) {
+	s.settle(invoice)
+	if s.wait(invoice); s.waitsFor(invoice) {
+		s.Reopened = append(without(s.Reopened, invoice), invoice)
 	}
-	s.settle(wrong)
-	if s.Paid == wrong {
-		s.Paid = corrected
+}
+
+// reissued puts a corrected invoice in the place of another. By then money has been moved to it, or has come to it,
+// while nobody knew for which period it is; so a part of it is looked for, unless it is paid whole.
+func (s *Subscription) reissued(e events.PeriodReissued) {
+	waited, before := s.waitsFor(e.InvoiceID), slices.Contains(s.Reopened, e.InvoiceID)
+	s.settle(e.InvoiceID)
+	switch {
+	case waited && before:
+		s.reopen(e.CorrectedID)
+	case waited:
+		s.wait(e.CorrectedID)
+	}
+	if s.buysDays(e.CorrectedID) && s.Paid != e.CorrectedID {
+		s.Partly = PartPaid{SubscriberID: e.SubscriberID, InvoiceID: e.CorrectedID}
+	}
+	if s.Paid == e.InvoiceID {
+		s.Paid = e.CorrectedID
 	}
 }
 
 // settle removes an invoice from the open ones.
 func (s *Subscription) settle(invoice id.Invoice) {
+	s.Reopened = without(s.Reopened, invoice)
 	if s.Open = without(s.Open, invoice); s.Partly.InvoiceID == invoice {
 		s.Partly = PartPaid{}
 	}
@@ -344,6 +372,8 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.SubscriptionExtended:
 		out := after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
 		return crediting(out, e.SubscriberID, e.Credits, e.PaidAt, lateReason)
+	case events.PeriodReissued:
+		return after.sold(processmanagers.Output{}, e.SubscriptionID, now)
 	case events.PeriodWithdrawn:
 		return after.next(e.SubscriptionID, now)
 	case events.SubscriptionResumed:
@@ -391,7 +421,7 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 	for subscription := range s.Subscriptions {
 		switch t.Name {
 		case timer(subscription):
-			return command(commands.MakePeriodDue{SubscriptionID: subscription})
+			return command(commands.MakePeriodDue{SubscriptionID: subscription, Rang: true})
 		case parting(subscription):
 			return s.sold(processmanagers.Output{}, subscription, now)
 		case expiry(subscription):
@@ -403,18 +433,23 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 
 // due is when the next period of a subscription becomes due: for postpaid at its start, for prepaid a lead time before
 // expiry. It is zero for a paused subscription, for one that is cut off and not billed, for one with an open invoice,
-// and for one that is not known (any more).
+// for one whose next period would come in the place of a prepaid one that was dropped, or waits since an undo, and for
+// one that is not known (any more).
 func (s State) due(subscription id.Subscription) time.Time {
 	sub := s.Subscriptions[subscription]
 	switch {
-	case sub.Resting || sub.Unbilled:
+	case sub.Resting || sub.Unbilled || sub.Undone:
 		return time.Time{}
 	case sub.Mode != events.Prepaid:
 		return sub.NextFrom
 	case sub.PaidUntil.IsZero() || len(sub.Open) > 0:
 		return time.Time{}
 	}
-	return sub.PaidUntil.Add(-events.InvoicedAhead(sub.Period))
+	at := sub.PaidUntil.Add(-events.InvoicedAhead(sub.Period))
+	if !sub.Dropped.IsZero() && !at.After(sub.Dropped) {
+		return time.Time{}
+	}
+	return at
 }
 
 // next lets the next period become due: of an hour or a day by the timer, of others by the billing run of its day. What

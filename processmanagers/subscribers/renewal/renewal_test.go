@@ -101,7 +101,7 @@ func TestPrepaid_NextInvoiceComesALeadTimeBeforeExpiry(t *testing.T) {
 	}
 	s := after(t, created(line, events.Prepaid, 1500, calendar.Day), due(line, inv1), extended(line, inv1, until))
 	rang := until.Add(-2 * time.Hour)
-	s.WhenDue(timer(line), rang).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	s.WhenDue(timer(line), rang).Then(does(commands.MakePeriodDue{SubscriptionID: line, Rang: true}))
 	s.WhenDue(timer(line2), until).ThenNothing() // of a subscription that has ended
 	s.WhenRefused(commands.MakePeriodDue{SubscriptionID: line}, "subscription_not_found").ThenNothing()
 }
@@ -360,7 +360,7 @@ func TestRefused_NothingElseIsForgotten(t *testing.T) {
 	s := after(t, prepaid(line), prepaid(line2), extended(line, inv1, until), extended(line2, inv2, until))
 	s = s.WhenRefused(void(inv1), "invoice_not_found").WhenRefused(void(inv2), "invoice_not_found").
 		WhenRefused(commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}, "subscription_not_found")
-	s = s.WhenDue(timer(line), until).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	s = s.WhenDue(timer(line), until).Then(does(commands.MakePeriodDue{SubscriptionID: line, Rang: true}))
 	s = s.WhenDue("again", start).Then(does(void(inv1), void(inv2)))
 	if got := s.When(credit(5000)).Output(); len(got.Commands) != 1 {
 		t.Errorf("after a repetition credit makes %+v", got)

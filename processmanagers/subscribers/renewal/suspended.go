@@ -43,6 +43,7 @@ func (s State) ofDunning(e events.Event) State {
 	case events.BillingResumed:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.Unbilled, sub.PaidUntil, sub.NextFrom = false, e.PaidUntil, e.NextFrom
+			sub.Dropped = time.Time{}
 		})
 	}
 	told, is := stepOf(e)

@@ -10,6 +10,7 @@ const effectsEn: Counted = {
   service_degraded: (n) => plural('en', n, '# service differs', '# services differ'),
   router_drifted: () => 'its setup differs',
   payments_waiting: (n) => plural('en', n, '# payment waits', '# payments wait'),
+  not_invoiced: (n) => plural('en', n, '# customer was not invoiced', '# customers were not invoiced'),
   parts_stopped: (n) => plural('en', n, '# part stopped', '# parts stopped'),
 }
 const effectsSw: Counted = {
@@ -18,6 +19,7 @@ const effectsSw: Counted = {
   service_degraded: (n) => plural('sw', n, 'huduma # ina tofauti', 'huduma # zina tofauti'),
   router_drifted: () => 'mipangilio yake ina tofauti',
   payments_waiting: (n) => plural('sw', n, 'malipo # yanasubiri', 'malipo # yanasubiri'),
+  not_invoiced: (n) => plural('sw', n, 'mteja # hakupata ankara', 'wateja # hawakupata ankara'),
   parts_stopped: (n) => plural('sw', n, 'sehemu # imesimama', 'sehemu # zimesimama'),
 }
 const differencesEn: Counted = {
@@ -61,6 +63,8 @@ export const homeText = catalogue(
       service_degraded: (name) => `The service ${name} differs from what was applied`,
       router_drifted: (name) => `The setup of ${name} was changed on the router`,
       run_held: (date) => `The billing run of ${date} is held: far more is due than usual`,
+      run_failed: (date) => `The billing run of ${date} did not invoice everybody`,
+      batch_still: (name) => `Work on many customers does not go on: ${name}`,
       cuts_held: () => 'Nobody else is cut: there were far more cuts than usual',
       messages_held: () => 'Messages wait: there were far more than usual',
       tax_refused: (n) => `Documents that the tax authority has refused: ${n}`,
@@ -74,6 +78,8 @@ export const homeText = catalogue(
     help: {
       outage: 'Customers who call from there: it is known. Its page says who is hit, and what they were told.',
       run_held: 'Look at what would be invoiced, and release it when it is right.',
+      run_failed: 'Its page says who was left out, and why. They stay due, and the run of the next day tries again.',
+      batch_still: 'Nothing was done on it for an hour. Nothing of it is lost; tell whoever runs the platform.',
       cuts_held: 'Look at who would be cut, and release it when it is right.',
       messages_held: 'Look at what is told to customers, and release it when it is right.',
       router_down: 'Customers who call from there: it is known. Check its power and its uplink.',
@@ -101,6 +107,8 @@ export const homeText = catalogue(
     steps: {
       outage: 'Open the outage',
       run_held: 'Open the run',
+      run_failed: 'Open the run',
+      batch_still: 'Open the batches',
       cuts_held: 'Look and release',
       messages_held: 'Look and release',
       router_down: 'Open the router',
@@ -252,6 +260,8 @@ export const homeText = catalogue(
       service_degraded: (name) => `Huduma ${name} ni tofauti na ilivyowekwa`,
       router_drifted: (name) => `Mipangilio ya ${name} imebadilishwa kwenye ruta`,
       run_held: (date) => `Utoaji wa ankara wa ${date} umezuiwa: zinatakiwa nyingi kuliko kawaida`,
+      run_failed: (date) => `Utoaji wa ankara wa ${date} haukufikia wateja wote`,
+      batch_still: (name) => `Kazi ya wateja wengi haiendelei: ${name}`,
       cuts_held: () => 'Hakuna mwingine anayekatwa: waliokatwa ni wengi kuliko kawaida',
       messages_held: () => 'Ujumbe unasubiri: ni mwingi kuliko kawaida',
       tax_refused: (n) => `Hati zilizokataliwa na mamlaka ya kodi: ${n}`,
@@ -265,6 +275,8 @@ export const homeText = catalogue(
     help: {
       outage: 'Wateja wanaopiga simu kutoka hapo: tatizo linajulikana. Ukurasa wake unasema ni nani walioathirika na waliambiwa nini.',
       run_held: 'Angalia ankara zinazotolewa, na uruhusu zikiwa sahihi.',
+      run_failed: 'Ukurasa wake unaonyesha walioachwa na sababu. Ankara zao zinabaki kutakiwa, na utoaji wa siku inayofuata unajaribu tena.',
+      batch_still: 'Hakuna kilichofanyika kwa saa moja. Hakuna kilichopotea; mwambie mwendeshaji wa jukwaa.',
       cuts_held: 'Angalia wanaokatwa, na uruhusu ikiwa ni sahihi.',
       messages_held: 'Angalia wateja wanaambiwa nini, na uruhusu ikiwa ni sahihi.',
       router_down: 'Wateja wanaopiga simu kutoka hapo: tatizo linajulikana. Angalia umeme na mawasiliano yake.',
@@ -292,6 +304,8 @@ export const homeText = catalogue(
     steps: {
       outage: 'Fungua hitilafu',
       run_held: 'Fungua utoaji',
+      run_failed: 'Fungua utoaji',
+      batch_still: 'Fungua mafungu',
       cuts_held: 'Angalia na uruhusu',
       messages_held: 'Angalia na uruhusu',
       router_down: 'Fungua ruta',

@@ -10,7 +10,7 @@ vi.hoisted(() => {
 const { describe: say, statementsText } = await import('./statements')
 
 const line = {
-  at: '', kind: 'payment', number: 'QGH7', invoice: null, channel: 'c2b', remark: null, description: 'API', debit: 0, credit: 100,
+  at: '', kind: 'payment', number: 'QGH7', invoice: null, channel: 'c2b', remark: null, outcome: null, reference: null, description: 'API', debit: 0, credit: 100,
   balance: 0, currency: 'KES',
 } as const
 
@@ -21,6 +21,14 @@ test('a line is said in the language, with its number and the reason that somebo
   expect(say(note, statementsText.en)).toBe('Credit note CN-1 for invoice A-1: outage')
   const back = { ...line, kind: 'write_off_recovered', number: null, debit: -5 } as const
   expect(say(back, statementsText.sw)).toBe('Ankara iliyofutwa haijalipwa tena')
+})
+
+test('a refund says what became of it, once that is known', () => {
+  const asked = { ...line, kind: 'refund', channel: null, remark: 'a refund was asked for', credit: -100 } as const
+  expect(say(asked, statementsText.en)).toBe('Refund of payment QGH7: a refund was asked for')
+  const paid = { ...asked, outcome: 'completed', reference: 'CHQ 12' } as const
+  expect(say(paid, statementsText.en)).toBe('Refund of payment QGH7: paid to the payer, number CHQ 12')
+  expect(say({ ...asked, outcome: 'failed' }, statementsText.sw)).toBe('Marejesho ya malipo QGH7: hayakulipwa')
 })
 
 test('a kind that is newer than the page is said by the API', () => {

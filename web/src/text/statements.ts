@@ -19,6 +19,8 @@ interface Said {
 
 interface Words {
   says: Record<Line['kind'], (s: Said) => string>
+  /** ended says what became of a refund, with the number of the payment to the payer. */
+  ended: Record<NonNullable<Line['outcome']>, (reference: string | null) => string>
   by: Record<NonNullable<Line['channel']>, string>
   /** ours says the reasons that the program itself gives; other remarks are what somebody typed. */
   ours: Partial<Record<string, string>>
@@ -37,6 +39,10 @@ const en: Words = {
     opening_balance: () => 'Opening balance',
     write_off_recovered: (s) => `Written-off invoice${s.number} ${s.taken ? 'no longer paid' : 'paid'}`,
   },
+  ended: {
+    completed: (reference) => (reference ? `paid to the payer, number ${reference}` : 'paid to the payer'),
+    failed: () => 'it was not paid',
+  },
   by: ways.en,
   ours: {},
 }
@@ -48,11 +54,15 @@ const sw: Words = {
     payment: (s) => `Malipo${s.number}${s.by}`,
     payment_withdrawn: (s) => `Malipo${s.number} yaliondolewa`,
     credit_note: (s) => `Hati ya mkopo${s.number}${s.invoice && ` kwa ankara ${s.invoice}`}`,
-    refund: (s) => `Malipo${s.number} yalirudishwa kwa mteja`,
+    refund: (s) => `Marejesho ya malipo${s.number}`,
     refund_failed: (s) => `Kurudisha malipo${s.number} kulishindikana`,
     write_off: () => 'Deni lilifutwa',
     opening_balance: () => 'Salio la kuanzia',
     write_off_recovered: (s) => `Ankara${s.number} iliyofutwa ${s.taken ? 'haijalipwa tena' : 'ililipwa'}`,
+  },
+  ended: {
+    completed: (reference) => (reference ? `mlipaji amelipwa, namba ${reference}` : 'mlipaji amelipwa'),
+    failed: () => 'hayakulipwa',
   },
   by: ways.sw,
   ours: {
@@ -78,6 +88,7 @@ export function describe(l: Omit<Line, 'cause'>, words: Words): string {
     by: l.channel ? ((words.by as Partial<Words['by']>)[l.channel] ?? '') : '',
     taken: l.debit < 0 || l.credit < 0,
   })
+  if (l.outcome) return `${said}: ${words.ended[l.outcome](l.reference)}`
   return l.remark ? `${said}: ${words.ours[l.remark] ?? l.remark}` : said
 }
 

@@ -29,6 +29,10 @@ export const taxText = catalogue(
     lateOnly: 'Waiting for an hour or longer',
     late: 'waits for an hour or longer',
     waits: 'waits for its invoice',
+    faults: {
+      tax_gateway_denied: 'the gateway does not accept the device or its secret: look at the settings',
+      tax_gateway_unavailable: 'the gateway cannot be reached; it is tried again by itself',
+    } satisfies Record<NonNullable<Document['fault']>, string>,
     retries: (n: number) => `sent again ${n}×`,
     retry: 'Send again',
     retryTitle: (number: string) => `Send ${number} again`,
@@ -86,6 +90,10 @@ export const taxText = catalogue(
     lateOnly: 'Zinazosubiri saa moja au zaidi',
     late: 'inasubiri saa moja au zaidi',
     waits: 'inasubiri ankara yake',
+    faults: {
+      tax_gateway_denied: 'lango halikubali kifaa au siri yake: angalia mipangilio',
+      tax_gateway_unavailable: 'lango halipatikani; linajaribiwa tena lenyewe',
+    },
     retries: (n) => `imetumwa tena mara ${n}`,
     retry: 'Tuma tena',
     retryTitle: (number) => `Tuma ${number} tena`,

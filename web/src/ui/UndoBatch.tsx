@@ -12,6 +12,7 @@ import { CustomerLink } from './CustomerLink'
 import { Facts } from './Facts'
 import { ProblemNote } from './ProblemNote'
 import { State } from './State'
+import { undoSaid } from './undoSaid'
 import { When } from './When'
 
 type Batch = Shape<'UndoableBatchResponse'>
@@ -32,18 +33,22 @@ export function UndoBatch({ id }: { id: string }) {
   const batch = read.data
   if (!batch || batch.state !== 'finished' || !may('GET /batches/{id}')) return null
   const { undo } = batch
-  const left = batch.made - (undo ? undo.undone + undo.credited : 0)
   return (
     <Stack gap="sm">
       {undo && (
         <>
           <div role="status">
             <State tone={undo.state === 'running' ? 'quiet' : undo.blocked > 0 ? 'attention' : 'good'}>
-              {undo.state === 'running' ? t.undoRuns : undo.blocked > 0 ? t.undoPart : t.undoOver}
+              {undoSaid(batch, t, f)}
             </State>
           </div>
           <Facts
             of={[
+              [t.at, <span key="at"><When at={batch.askedAt} /> {batch.askedBy?.name ?? t.byClock}</span>],
+              [
+                t.againAt,
+                batch.againAt && <span key="again"><When at={batch.againAt} /> {batch.againBy?.name ?? t.byClock}</span>,
+              ],
               [t.undone, f.number(undo.undone)],
               [t.credited[batch.kind], undo.credited > 0 ? f.number(undo.credited) : null],
               [t.blocked, undo.blocked > 0 ? f.number(undo.blocked) : null],
@@ -54,7 +59,7 @@ export function UndoBatch({ id }: { id: string }) {
         </>
       )}
       {batch.waiting > 0 && <Again of={batch} />}
-      {left > 0 && undo?.state !== 'running' && may('POST /batches/{id}/undo') && (
+      {batch.stands > 0 && undo?.state !== 'running' && may('POST /batches/{id}/undo') && (
         <Button variant="default" style={{ alignSelf: 'start' }} onClick={() => setAsking(true)}>{t.undoTitle[batch.kind]}</Button>
       )}
       {asking && <Ask of={batch} onClose={() => setAsking(false)} />}

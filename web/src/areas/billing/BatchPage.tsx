@@ -48,6 +48,7 @@ function Outcome({ of: batch }: { of: Batch }) {
           [t.about, batch.title || null],
           [t.state, t.states[batch.state]],
           [t.made, f.number(batch.made)],
+          [t.stands, batch.stands < batch.made ? f.number(batch.stands) : null],
           [t.amount, batch.currency ? <Money key="amount" amount={batch.amount} currency={batch.currency} /> : null],
           [t.at, <span key="at"><When at={batch.askedAt} /> {batch.askedBy?.name ?? t.byClock}</span>],
         ]}

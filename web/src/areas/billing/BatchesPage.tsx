@@ -8,6 +8,7 @@ import { useMay } from '../../app/person'
 import { batchesText } from '../../text/batches'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { importsText } from '../../text/imports'
 import { Confirm } from '../../ui/Confirm'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
@@ -15,6 +16,7 @@ import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { PageLink } from '../../ui/PageLink'
 import { State } from '../../ui/State'
+import { undoSaid } from '../../ui/undoSaid'
 import { When } from '../../ui/When'
 
 type Batch = Row<'/batches'>
@@ -31,15 +33,20 @@ export default function BatchesPage() {
   const f = useFormat()
   const list = useRows('/batches', {})
   const fuses = api.useQuery('get', '/fuses')
-  const about = (b: Batch) => (b.kind === 'billing_run' ? f.date(b.title) : b.title || t.kinds[b.kind])
+  const imports = useText(importsText)
+  const about = (b: Batch) => {
+    if (b.kind === 'billing_run') return f.date(b.title)
+    if (b.kind !== 'import') return b.title || t.kinds[b.kind]
+    return b.title ? ((imports.sources as Partial<Record<string, string>>)[b.title] ?? b.title) : imports.ownColumns
+  }
   const columns: Column<Batch>[] = [
     { id: 'kind', title: t.kind, width: 150, narrow: 120, cell: (b) => <PageLink to={pageOf(b)}>{t.kinds[b.kind]}</PageLink> },
     { id: 'about', title: t.about, wideOnly: true, cell: about },
     {
       id: 'state', title: t.state, width: 190, narrow: 120,
-      cell: (b) => <State tone={toneOf(b)}>{b.undo ? (b.undo.state === 'running' ? t.undoRuns : b.undo.blocked > 0 ? t.undoPart : t.undoOver) : t.states[b.state]}</State>,
+      cell: (b) => <State tone={toneOf(b)}>{b.undo && b.state === 'finished' ? undoSaid(b, t, f) : t.states[b.state]}</State>,
     },
-    { id: 'made', title: t.made, width: 96, narrow: 84, figure: true, cell: (b) => f.number(b.made) },
+    { id: 'made', title: t.stands, width: 96, narrow: 84, figure: true, cell: (b) => f.number(b.stands) },
     { id: 'amount', title: t.amount, width: 150, figure: true, wideOnly: true, cell: (b) => (b.currency ? <Money amount={b.amount} currency={b.currency} /> : '') },
     { id: 'at', title: t.at, width: 210, wideOnly: true, cell: (b) => <><When at={b.askedAt} /> {b.askedBy?.name ?? t.byClock}</> },
   ]
@@ -52,7 +59,7 @@ export default function BatchesPage() {
 }
 
 const toneOf = (b: Batch) =>
-  b.state === 'held' || b.undo?.blocked ? 'attention' : b.undo || b.state !== 'finished' ? 'quiet' : 'good'
+  b.state === 'held' || b.undo?.blocked ? 'attention' : (b.undo && b.stands === 0) || b.state !== 'finished' ? 'quiet' : 'good'
 
 /** Held shows cuts or messages that wait for somebody, and what is different from before. */
 function Held({ of: fuse }: { of: Fuse }) {

@@ -1,9 +1,8 @@
-import { Button, Group, Stack, Table, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useCallback, useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
 import { api, client } from '../../api/client'
-import type { Filters } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useNow } from '../../app/clock'
 import { appText } from '../../text/app'
@@ -14,12 +13,13 @@ import { isolated } from '../../text/isolated'
 import { Download } from '../../ui/icons'
 import { Loaded } from '../../ui/Loaded'
 import { later } from '../../ui/later'
-import { Money } from '../../ui/Money'
-import { Page, Section } from '../../ui/Page'
+import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { save } from '../../ui/save'
-import { type Preset, presets, type Span } from './spans'
-import './billing.css'
+import { channelOf } from './behind'
+import { CollectionsBehind } from './CollectionsBehind'
+import { type Preset, presets } from './spans'
+import { Both, Totals } from './Totals'
 
 type Report = Shape<'CollectionsResponse'>
 
@@ -111,6 +111,9 @@ function Figures({ of }: { of: Report }) {
     () => [{ label: `${t.total} (${of.currency})`, values: of.days.map((d) => d.total), color: 'var(--chart-1)', bars: true }],
     [of.days, of.currency, t],
   )
+  const { on, channel, takenBy, side } = useSearch({ from: '/collections' })
+  const opened = { on, channel, takenBy, side }
+  const span = { from: of.from, to: of.to }
   const busy = of.days.filter((d) => d.channels.length > 0).reverse()
   return (
     <Stack gap="lg">
@@ -119,6 +122,7 @@ function Figures({ of }: { of: Report }) {
           {t.collected(f.money(of.total, of.currency), f.day(of.from), f.day(of.to))}
         </Title>
         <Text size="sm" c="dimmed">{busy.length > 0 ? t.collectedHint : t.nothing}</Text>
+        {busy.length > 0 && <Both sum={of} place={{}} of={t.total} span={span} currency={of.currency} />}
         {of.suspense.count > 0 && (
           <Text size="sm">
             <Link to="/suspense">{t.waits(f.money(of.suspense.amount, of.currency), of.suspense.count)}</Link>
@@ -130,89 +134,47 @@ function Figures({ of }: { of: Report }) {
           <Chart times={times} series={series} write={write} label={t.byDay} />
         </div>
       )}
-      <div className="columns">
-        <Totals
-          title={t.byChannel}
-          name={t.channel}
-          rows={of.channels.map((c) => ({
-            ...c,
-            key: c.channel,
-            name: t.channels[c.channel] ?? c.channel,
-            to: c.channel === 'voucher' ? undefined : { from: of.from, to: of.to, channel: c.channel },
-          }))}
-          currency={of.currency}
-          empty={t.nothing}
-        />
-        <Totals
-          title={t.byStaff}
-          name={t.staff}
-          rows={of.staff.flatMap((s) => s.channels.map((c) => ({
-            ...c,
-            key: `${s.userId} ${c.channel}`,
-            name: `${isolated(s.name ?? t.former)}, ${t.channels[c.channel] ?? c.channel}`,
-            // A voucher has no receipt.
-            to: c.channel === 'cash' ? { from: of.from, to: of.to, takenBy: s.userId } : undefined,
-          })))}
-          currency={of.currency}
-          empty={t.staffNone}
-        />
-      </div>
+      <Totals
+        title={t.byChannel}
+        name={t.channel}
+        rows={of.channels.map((c) => {
+          const name = t.channels[channelOf(c.channel)] ?? c.channel
+          return { ...c, key: c.channel, name, label: name, place: { channel: channelOf(c.channel) } }
+        })}
+        span={span}
+        currency={of.currency}
+        empty={t.nothing}
+      />
+      <Totals
+        title={t.byStaff}
+        name={t.staff}
+        rows={of.staff.flatMap((s) => s.channels.map((c) => {
+          const name = `${isolated(s.name ?? t.former)}, ${t.channels[c.channel] ?? c.channel}`
+          const place = { channel: channelOf(c.channel), takenBy: s.userId }
+          return { ...c, key: `${s.userId} ${c.channel}`, name, label: name, place }
+        }))}
+        span={span}
+        currency={of.currency}
+        empty={t.staffNone}
+      />
       {busy.length > 0 && of.days.length > 1 && (
         <Totals
           title={t.byDay}
           name={t.day}
           rows={busy.map((d) => ({
+            ...d,
             key: d.date,
             name: <Link to="/collections" search={{ from: d.date, to: d.date }}>{f.day(d.date)}</Link>,
-            total: d.total,
+            label: f.day(d.date),
             count: d.channels.reduce((sum, c) => sum + c.count, 0),
-            to: { from: d.date, to: d.date },
+            place: { on: d.date },
           }))}
+          span={span}
           currency={of.currency}
           empty={t.nothing}
         />
       )}
+      {opened.side && <CollectionsBehind key={JSON.stringify(opened)} of={of} opened={{ ...opened, side: opened.side }} />}
     </Stack>
-  )
-}
-
-type ReceiptsOf = Span & Pick<Filters<'/receipts'>, 'channel' | 'takenBy'>
-
-/** Totals is a table of sums. */
-function Totals({ title, name, rows, currency, empty }: {
-  title: string
-  name: string
-  /** rows whose receipts can be listed say by which filters. */
-  rows: { key: string; name: ReactNode; total: number; count: number; to?: ReceiptsOf }[]
-  currency: string
-  empty: string
-}) {
-  const t = useText(billingText)
-  const f = useFormat()
-  return (
-    <Section title={title}>
-      {rows.length === 0 ? <Text size="sm" c="dimmed">{empty}</Text> : (
-        <Table verticalSpacing={6} withRowBorders={false} aria-label={title}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">{name}</Table.Th>
-              <Table.Th scope="col" ta="right">{t.count}</Table.Th>
-              <Table.Th scope="col" ta="right">{t.amount}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((r) => (
-              <Table.Tr key={r.key}>
-                <Table.Td>{r.name}</Table.Td>
-                <Table.Td ta="right" className="figure">
-                  {r.to ? <Link to="/receipts" search={r.to}>{f.number(r.count)}</Link> : f.number(r.count)}
-                </Table.Td>
-                <Table.Td ta="right"><Money amount={r.total} currency={currency} /></Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
-    </Section>
   )
 }

@@ -46,6 +46,9 @@ export default function InvoicePage() {
   )
 }
 
+/** before is the last moment of a time whose end is not in it, so that its day is the last day. */
+const before = (end: string) => new Date(Date.parse(end) - 1).toISOString()
+
 /** Head says whose the invoice is, in what state, and for when. */
 function Head({ of: i }: { of: Invoice }) {
   const t = useText(billingText)
@@ -61,7 +64,7 @@ function Head({ of: i }: { of: Invoice }) {
         [t.due, <Money amount={i.due} currency={i.currency} strong />],
         [t.dueDate, i.dueDate && f.day(i.dueDate)],
         [t.issued, i.issuedAt && <When at={i.issuedAt} exact />],
-        [t.period, i.periodFrom && i.periodTo && t.until(f.day(i.periodFrom), f.day(i.periodTo))],
+        [t.period, i.periodFrom && i.periodTo && t.until(f.day(i.periodFrom), f.day(before(i.periodTo)))],
         [t.replaces, i.replaces && <OtherInvoice of={i.replaces} />],
         [t.replacedBy, i.replacedBy && <OtherInvoice of={i.replacedBy} />],
         [t.voided, i.voidedAt && <When at={i.voidedAt} exact />],

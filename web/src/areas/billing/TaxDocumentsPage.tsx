@@ -83,6 +83,7 @@ function Told({ of: d }: { of: TaxDocumentRow }) {
   const more = d.state === 'signed' ? d.controlNumber
     : d.state === 'refused' ? d.message ?? d.code
     : d.waits ? t.waits
+    : d.fault ? t.faults[d.fault]
     : d.late ? t.late
     : d.state === 'queued' && d.retries > 0 ? t.retries(d.retries) : null
   return (

@@ -81,12 +81,21 @@ const batch = createRoute({
   component: page('GET /batches/{id}', () => import('./BatchPage')),
 })
 
+/** sides are the parts of a figure of collections whose payments can be listed. */
+export const sides = ['received', 'takenBack', 'all'] as const
+
+/** channels are those of payments; none is that of money without one. */
+export const channels = ['stk', 'c2b', 'cash', 'bill_manager', 'voucher', 'none'] as const
+
 const collections = createRoute({
   getParentRoute: () => rootRoute,
   path: '/collections',
   validateSearch: (raw) => {
     const p = new Params(raw)
-    return given({ from: p.date('from'), to: p.date('to') })
+    return given({
+      from: p.date('from'), to: p.date('to'), on: p.date('on'), channel: p.oneOf('channel', channels),
+      takenBy: p.text('takenBy'), side: p.oneOf('side', sides),
+    })
   },
   component: page('GET /reports/collections', () => import('./CollectionsPage')),
 })

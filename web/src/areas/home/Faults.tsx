@@ -19,7 +19,7 @@ import './home.css'
 const shownFirst = 6
 
 // Of these people still get what they pay for.
-const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'cuts_held', 'messages_held', 'tax_refused', 'tax_late']
+const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'run_failed', 'batch_still', 'cuts_held', 'messages_held', 'tax_refused', 'tax_late']
 
 /** toneOf says how bad a fault is. */
 export const toneOf = (f: Fault) => (mild.includes(f.kind) ? 'attention' : 'bad')
@@ -104,6 +104,7 @@ function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | nu
       return may('GET /settings/payment-gateway') ? { to: '/gateway' } : null
     case 'run':
       return root.id ? { to: `/billing-runs/${root.id}` } : null
+    case 'batch':
     case 'fuse':
       return { to: '/batches' }
     case 'tax':

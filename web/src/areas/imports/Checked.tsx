@@ -1,27 +1,33 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useText } from '../../text/catalogue'
-import { useFormat } from '../../text/format'
 import { importsText } from '../../text/imports'
+import { TriangleAlert } from '../../ui/icons'
 import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { Faults } from './Faults'
+import { failedRows } from './told'
 import type { DryRun } from './upload'
 
 /** Checked shows what an import of the file would do, before it is begun. */
 export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onStart: () => void }) {
   const t = useText(importsText)
-  const f = useFormat()
-  const failed = of.rows - of.valid
+  const failed = failedRows(of)
   return (
     <Stack gap="md">
+      {of.looksLike && (
+        <Alert color="yellow" variant="light" icon={<TriangleAlert size={18} aria-hidden />} maw={760}>
+          {t.looksLike(of.looksLike === 'own' ? t.ownColumns : t.sources[of.looksLike])}
+        </Alert>
+      )}
       <Group gap="md" role="status">
-        <State tone={of.valid > 0 ? 'good' : 'quiet'}>{t.valid(f.number(of.valid))}</State>
-        {failed > 0 && <State tone="attention">{t.failed(f.number(failed))}</State>}
+        <State tone={of.valid > 0 ? 'good' : 'quiet'}>{t.valid(of.valid)}</State>
+        {of.skipped > 0 && <State tone="quiet">{t.here(of.skipped)}</State>}
+        {failed > 0 && <State tone="attention">{t.failed(failed)}</State>}
         {of.rows === 0 && <State tone="bad">{t.noRows}</State>}
       </Group>
       {of.valid > 0 && (
         <Group gap="sm">
-          <Button onClick={onStart} loading={busy}>{t.start(f.number(of.valid))}</Button>
+          <Button onClick={onStart} loading={busy}>{t.start(of.valid)}</Button>
           <Text size="sm" c="dimmed">{failed > 0 ? t.startWithFaults : t.startHint}</Text>
         </Group>
       )}

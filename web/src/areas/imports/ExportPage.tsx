@@ -39,7 +39,7 @@ function Copy({ of }: { of: string }) {
     <Loaded read={read} height={60}>
       {(copy) => (
         <Stack gap="xs" align="start" role="status">
-          <State tone={copy.state === 'finished' ? 'good' : copy.state === 'ended' ? 'attention' : 'quiet'}>
+          <State tone={copy.state === 'finished' ? 'good' : copy.state === 'ended' || copy.state === 'failed' ? 'attention' : 'quiet'}>
             {t.exportStates[copy.state]}
           </State>
           {copy.url && <Anchor href={copy.url} download>{t.fetchExport(f.bytes(copy.bytes))}</Anchor>}

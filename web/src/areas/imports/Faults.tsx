@@ -6,13 +6,7 @@ import { Download } from '../../ui/icons'
 import { Section } from '../../ui/Page'
 import { save } from '../../ui/save'
 import { csvOf } from '../access/csv'
-
-/** Fault is what is wrong with a row. */
-interface Fault {
-  row: number
-  field: string
-  message: string
-}
+import { columnOf, type Fault, faultTable } from './told'
 
 const shown = 100
 
@@ -25,7 +19,7 @@ export function Faults({ of, count }: {
   const t = useText(importsText)
   const f = useFormat()
   if (of.length === 0) return null
-  const table = () => csvOf([[t.row, t.column, t.wrong], ...of.map((each) => [String(each.row), each.field, each.message])])
+  const table = () => csvOf(faultTable([t.row, t.column, t.wrong], of))
   return (
     <Section
       title={t.faults(f.number(count))}
@@ -52,7 +46,7 @@ export function Faults({ of, count }: {
               {of.slice(0, shown).map((each, i) => (
                 <Table.Tr key={i}>
                   <Table.Td ta="right" className="figure">{each.row}</Table.Td>
-                  <Table.Td>{each.field}</Table.Td>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>{columnOf(each)}</Table.Td>
                   <Table.Td>{each.message}</Table.Td>
                 </Table.Tr>
               ))}

@@ -37,7 +37,7 @@ function Outcome({ of }: { of: Import }) {
     <Stack gap="md">
       <div role="status">
         <State tone={over ? (of.failed > 0 ? 'attention' : 'good') : 'quiet'}>
-          {over ? t.over(f.number(of.created)) : t.underWay(f.number(done), f.number(of.rows))}
+          {over ? t.over(of.created) : t.underWay(f.number(done), f.number(of.rows))}
         </State>
       </div>
       {!over && <Progress value={(100 * done) / Math.max(1, of.rows)} aria-label={t.oneImport} maw={480} />}

@@ -4,12 +4,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useText } from '../../text/catalogue'
 import { importsText } from '../../text/imports'
+import { later } from '../../ui/later'
 import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
-import { Checked } from './Checked'
 import { check, type Source, sources, start } from './upload'
 
 const mostBytes = 64 * 1024 * 1024
+
+const Checked = later(async () => (await import('./Checked')).Checked, { height: 160 })
 
 /** NewImport takes a file, tells what an import would do, and begins it. */
 export function NewImport() {
@@ -54,7 +56,10 @@ export function NewImport() {
           />
           <Button
             variant={checking.data ? 'default' : 'filled'} disabled={!file || tooLarge} loading={checking.isPending}
-            onClick={() => file && checking.mutate(file)}
+            onClick={() => {
+              void Checked.preload()
+              if (file) checking.mutate(file)
+            }}
           >
             {t.check}
           </Button>

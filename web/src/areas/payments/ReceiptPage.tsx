@@ -13,7 +13,8 @@ import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { payerOf, typedOf } from './ReceiptsPage'
-import { isBooked } from './booked'
+import { isBooked, restOf, setAsideOf } from './booked'
+import { useRefunds } from './useRefunds'
 import { ReceiptState, type ReceiptRow } from './words'
 
 const Doings = later(() => import('./Doings').then((m) => m.Doings))
@@ -102,20 +103,28 @@ export function ReceiptFacts({ of: r, brief }: {
   )
 }
 
-/** Pays lists the invoices that the money pays, and what of it is credit. */
+/** Pays lists the invoices that the money pays, what went back to the payer or waits for it, and what of it is credit. */
 function Pays({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
+  const refunds = useRefunds(r).data?.data
+  if (!refunds) return null
   const booked = isBooked(r)
-  const rest = booked ? r.amount - r.refunded - r.allocations.reduce((sum, a) => sum + a.amount, 0) : 0
-  if (r.allocations.length === 0) return <Text size="sm" c="dimmed">{booked ? t.paysNothing : '–'}</Text>
+  const setAside = setAsideOf(refunds)
+  const rest = restOf(r, setAside)
+  if (r.allocations.length === 0 && r.refunded === 0 && setAside === 0) {
+    return <Text size="sm" c="dimmed">{booked ? t.paysNothing : '–'}</Text>
+  }
   return (
     <List size="sm" listStyleType="none">
       {r.allocations.map((a) => (
-        <List.Item key={a.invoiceId}>
+        <List.Item key={`${a.invoiceId} ${a.loss}`}>
           <Money amount={a.amount} currency={r.currency} /> ·{' '}
           <Link to="/invoices/$id" params={{ id: a.invoiceId }}>{a.number ?? t.invoice}</Link>
+          {a.loss && ` (${t.recovers})`}
         </List.Item>
       ))}
+      {r.refunded > 0 && <List.Item><Money amount={r.refunded} currency={r.currency} /> · {t.wentBack}</List.Item>}
+      {setAside > 0 && <List.Item><Money amount={setAside} currency={r.currency} /> · {t.setAside}</List.Item>}
       {rest >= 0.01 && <List.Item><Money amount={rest} currency={r.currency} /> · {t.asCredit}</List.Item>}
     </List>
   )

@@ -1,17 +1,17 @@
 import { List, Text } from '@mantine/core'
-import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { refundsText } from '../../text/refunds'
 import { Money } from '../../ui/Money'
 import { Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { RefundNext, RefundState, toldOf } from './refund'
+import { useRefunds } from './useRefunds'
 import type { ReceiptRow } from './words'
 
 /** Refunds lists the refunds of a receipt with what to do next; a receipt without any shows nothing. */
 export function Refunds({ of: r }: { of: ReceiptRow }) {
   const t = useText(refundsText)
-  const read = api.useQuery('get', '/refunds', { params: { query: { receiptId: r.id, limit: 100 } } })
+  const read = useRefunds(r)
   if (!read.data || read.data.data.length === 0) return null
   return (
     <Section title={t.refunds}>

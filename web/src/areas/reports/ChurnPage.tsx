@@ -15,7 +15,7 @@ import { later } from '../../ui/later'
 import { Page, Section } from '../../ui/Page'
 import { useCsv } from './Csv'
 import { DaysFields, daysOf } from './DaysFields'
-import { presets } from './months'
+import { isRunning, presets } from './months'
 
 type Report = Shape<'ChurnResponse'>
 
@@ -65,15 +65,17 @@ function Figures({ of }: { of: Report }) {
       <div>
         <Title order={2} size="h4">{t.moved(f.number(c.atStart), f.number(c.atEnd), f.day(of.from), f.day(of.to))}</Title>
         <Text size="sm" c="dimmed">{t.movedHint}</Text>
+        {c.takenOver > 0 && <Text size="sm" c="dimmed">{t.takenOverHint}</Text>}
       </div>
       <Facts
         of={[
+          [t.takenOver, c.takenOver === 0 ? null : f.number(c.takenOver)],
           [t.came, f.number(c.new)],
           [t.returned, f.number(c.returned)],
           [t.left, f.number(c.ended)],
           [t.rate, c.rate === null ? '–' : `${f.number(c.rate)} %`],
           [t.averageSubscriptions, f.number(of.averageSubscriptions)],
-          [t.perSubscription, brings === null ? '–' : f.money(brings, of.currency)],
+          [t.perSubscriptionWhole, brings === null ? '–' : f.money(brings, of.currency)],
         ]}
       />
       {of.months.length > 1 && (
@@ -114,6 +116,7 @@ function Figures({ of }: { of: Report }) {
 function Months({ of }: { of: Report }) {
   const t = useText(reportsText)
   const f = useFormat()
+  const today = f.date(useNow())
   return (
     <Table verticalSpacing={6} withRowBorders={false} aria-label={t.byMonth}>
       <Table.Thead>
@@ -133,6 +136,10 @@ function Months({ of }: { of: Report }) {
           <Table.Tr key={m.from}>
             <Table.Td>
               <Link to="/churn" search={{ from: m.from, to: m.to }} activeProps={{}}>{f.month(`${m.from}T12:00:00Z`)}</Link>
+              {isRunning(m, today) && <Text span inherit c="dimmed" title={t.monthRunsHint}> {t.monthRuns}</Text>}
+              {m.customers.takenOver > 0 && (
+                <Text span inherit c="dimmed" title={t.takenOverHint}> {t.monthTook(f.number(m.customers.takenOver))}</Text>
+              )}
             </Table.Td>
             <Table.Td ta="right" className="figure" visibleFrom="sm">{f.number(m.customers.atStart)}</Table.Td>
             <Table.Td ta="right" className="figure">{f.number(m.customers.new)}</Table.Td>

@@ -2,22 +2,21 @@ import { Group, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, client } from '../../api/client'
-import { type Row, useRows } from '../../api/rows'
+import { useRows } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useNow } from '../../app/clock'
 import { appText } from '../../text/app'
+import { behindText } from '../../text/behind'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { reportsText } from '../../text/reports'
-import { type Column, DataTable } from '../../ui/DataTable'
+import { Behind } from '../../ui/Behind'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
-import { Page, Section } from '../../ui/Page'
-import { When } from '../../ui/When'
+import { Page } from '../../ui/Page'
 import { useCsv } from './Csv'
 
 type Report = Shape<'SettlementResponse'>
-type Settled = Row<'/reports/settlement/receipts'>
 
 // East Africa Time has no summer time.
 const eastAfrica = 3 * 3600_000
@@ -57,6 +56,7 @@ export default function SettlementPage() {
 /** Sums has a line for each organization, and the payments behind the one that was chosen. */
 function Sums({ of }: { of: Report }) {
   const t = useText(reportsText)
+  const b = useText(behindText)
   const f = useFormat()
   const { orgId } = useSearch({ from: '/settlement' })
   const chosen = of.organizations.find((o) => o.orgId === orgId)
@@ -72,8 +72,8 @@ function Sums({ of }: { of: Report }) {
             <Table.Tr>
               <Table.Th scope="col">{t.organization}</Table.Th>
               <Table.Th scope="col" ta="right">{t.payments}</Table.Th>
-              <Table.Th scope="col" ta="right" visibleFrom="sm">{t.received}</Table.Th>
-              <Table.Th scope="col" ta="right" visibleFrom="sm">{t.takenBack}</Table.Th>
+              <Table.Th scope="col" ta="right" visibleFrom="sm">{b.received}</Table.Th>
+              <Table.Th scope="col" ta="right" visibleFrom="sm">{b.takenBack}</Table.Th>
               <Table.Th scope="col" ta="right">{t.amount}</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -84,7 +84,7 @@ function Sums({ of }: { of: Report }) {
                   <Link to="/orgs/$id" params={{ id: o.orgId }}>{o.name ?? o.slug ?? '–'}</Link>
                 </Table.Td>
                 <Table.Td ta="right" className="figure">
-                  <Link to="/settlement" search={{ date: of.date, orgId: o.orgId }} activeProps={{}}>{f.number(o.count)}</Link>
+                  <Link to="/settlement" search={{ date: of.date, orgId: o.orgId }} activeProps={{}} resetScroll={false}>{f.number(o.count)}</Link>
                 </Table.Td>
                 <Table.Td ta="right" visibleFrom="sm"><Money amount={o.received} currency={of.currency} /></Table.Td>
                 <Table.Td ta="right" visibleFrom="sm"><Money amount={o.takenBack} currency={of.currency} /></Table.Td>
@@ -94,29 +94,23 @@ function Sums({ of }: { of: Report }) {
           </Table.Tbody>
         </Table>
       )}
-      {chosen && <Behind date={of.date} orgId={chosen.orgId} name={chosen.name ?? chosen.slug ?? ''} />}
+      {chosen && (
+        <SettledPayments key={chosen.orgId} date={of.date} orgId={chosen.orgId} name={chosen.name ?? chosen.slug ?? ''} />
+      )}
     </Stack>
   )
 }
 
-/** Behind lists what the sum of one organization is made of. */
-function Behind({ date, orgId, name }: { date: string; orgId: string; name: string }) {
+/** SettledPayments lists what the sum of one organization is made of. */
+function SettledPayments({ date, orgId, name }: { date: string; orgId: string; name: string }) {
   const t = useText(reportsText)
-  const list = useRows('/reports/settlement/receipts', { date, orgId })
-  const columns: Column<Settled>[] = [
-    { id: 'receipt', title: t.receipt, cell: (r) => r.receiptNumber ?? t.noNumber },
-    { id: 'at', title: t.at, width: 150, narrow: 110, cell: (r) => <When at={r.at} /> },
-    { id: 'amount', title: t.amount, width: 150, narrow: 124, figure: true, cell: (r) => <Money amount={r.amount} currency={r.currency} /> },
-  ]
+  const navigate = useNavigate({ from: '/settlement' })
   return (
-    <Section title={t.rowsOf(name)}>
-      <DataTable
-        list={list}
-        columns={columns}
-        rowKey={(r) => `${r.receiptId} ${r.at} ${r.amount}`}
-        label={t.rowsOf(name)}
-        empty={<Text size="sm" c="dimmed">{t.noRows}</Text>}
-      />
-    </Section>
+    <Behind
+      title={t.rowsOf(name)}
+      list={useRows('/reports/settlement/receipts', { date, orgId })}
+      empty={t.noRows}
+      onClose={() => void navigate({ search: { date }, resetScroll: false, replace: true })}
+    />
   )
 }

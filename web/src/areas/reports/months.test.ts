@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { presets } from './months'
+import { isRunning, presets } from './months'
 
 test('spans of months are whole months until today, over the turn of a year too', () => {
   expect(presets('2026-01-31')).toEqual({
@@ -15,4 +15,9 @@ test('twelve months are never more days than the API takes', () => {
     const { from, to } = presets(today).year
     expect((Date.parse(to) - Date.parse(from)) / 86_400_000 + 1, today).toBeLessThanOrEqual(366)
   }
+})
+
+test('the month of today is not over', () => {
+  expect(isRunning({ from: '2026-03-01', to: '2026-03-14' }, '2026-03-14')).toBe(true)
+  expect(isRunning({ from: '2026-02-01', to: '2026-02-28' }, '2026-03-01')).toBe(false)
 })

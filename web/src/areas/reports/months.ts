@@ -16,6 +16,11 @@ export function presets(today: string): Record<Preset, Days> {
   }
 }
 
+/** isRunning reports whether the month that some days begin in is the present one, of which today is not over either. */
+export function isRunning(days: Days, today: string): boolean {
+  return days.from.slice(0, 7) === today.slice(0, 7)
+}
+
 /** written writes a date; days and months outside of their range are those of the neighbours. */
 function written(year: number, month: number, day: number): string {
   return new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10)

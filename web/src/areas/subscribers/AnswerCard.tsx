@@ -13,8 +13,7 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
 import { type Answer, type AnswerCode, answersOf, calledAmong, helpOf, isNamed, type Step } from './answer'
 import { useDo } from './doing'
-import { useInvoices, useSpoken } from './spoken'
-import { dueNow } from './starting'
+import { useSpoken } from './spoken'
 import { addressOf } from './words'
 
 /** AnswerCard says in one sentence why a customer is on or off, and has the one button that helps. */
@@ -29,13 +28,11 @@ export function AnswerCard({ id }: { id: string }) {
     enabled: may('GET /access-differences'),
   })
   const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } })
-  const invoices = useInvoices(id)
   return (
     <Loaded read={access} height={88}>
       {(a) => {
-        // Where all has ended nothing starts, so what is asked for is what is invoiced.
-        const due = customer.data ? dueNow(customer.data, [], invoices, serverNow()) : 0
-        const all = answersOf(a, found.data?.data ?? [], serverNow(), due)
+        // What has ended does not start again, so what is asked for is what is owed.
+        const all = answersOf(a, found.data?.data ?? [], serverNow(), customer.data?.balance)
         const [first, ...others] = all
         return first && (
           <Paper withBorder p="md" className="answer" data-tone={first.tone} component="section" aria-live="polite">

@@ -102,6 +102,16 @@ function Told({ of: p, present }: { of: Preview; present: string }) {
         </Stack>
       )}
       {p.replaced.length > 0 && <Text size="sm">{t.replaced(p.replaced.length)}</Text>}
+      {p.periods.length > 0 && (
+        <Stack gap={2}>
+          <Text size="sm" fw={600}>{t.invoiced}</Text>
+          <Facts
+            of={p.periods.map((i, n): [string, string] => [
+              `${n + 1}. ${isolated(i.description)}`, t.dueOn(f.money(i.amount, p.currency), f.day(i.dueDate)),
+            ])}
+          />
+        </Stack>
+      )}
       <Text size="sm" c="dimmed">{t.next(f.money(p.nextPrice, p.currency))}</Text>
     </Stack>
   )

@@ -1,9 +1,7 @@
 import { Anchor, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { client } from '../../api/client'
-import { useRows } from '../../api/rows'
 import { useWrite } from '../../api/write'
-import { serverNow } from '../../app/clock'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
@@ -14,8 +12,6 @@ import { Form } from '../../ui/Form'
 import { NumberField } from '../../ui/NumberField'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { PaymentOutcome } from './PaymentOutcome'
-import { useInvoices } from './spoken'
-import { dueNow } from './starting'
 import { UsedReference } from './UsedReference'
 import { type Customer, nameOf } from './words'
 
@@ -31,8 +27,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
   const subscribers = useText(subscribersText)
   const f = useFormat()
   const may = useMay()
-  const services = useRows('/subscriptions', { subscriberId: c.id })
-  const due = dueNow(c, services.rows, useInvoices(c.id), serverNow())
+  const due = c.due ?? Math.max(c.balance, 0)
   const [how, setHow] = useState<How>('prompt')
   const [typed, setTyped] = useState<number | string | null>(null)
   const [phone, setPhone] = useState(c.phone ?? '')

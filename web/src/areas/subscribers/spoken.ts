@@ -1,5 +1,5 @@
 import { api } from '../../api/client'
-import { useRows } from '../../api/rows'
+import { type Row, useRows } from '../../api/rows'
 import { serverNow } from '../../app/clock'
 import { answersText, type Spoken } from '../../text/answers'
 import { useText } from '../../text/catalogue'
@@ -7,7 +7,6 @@ import { useFormat } from '../../text/format'
 import type { Answer } from './answer'
 import { billOf, priceOf } from './bill'
 import { letInBy } from './letIn'
-import { isOpen, startingOf } from './starting'
 
 /** Around is what stands below the sentence of an answer. */
 interface Around {
@@ -33,19 +32,17 @@ export function useSpoken(id: string, a: Answer, called: string): Spoken & Aroun
   const bill = open.find((i) => i.id === a.cause?.id) ?? open.find((i) => i.subscriptionId === a.subscriptionId)
   const told = useRows('/subscribers/{id}/timeline', {}, { path: { id }, enabled: byHand.includes(a.code) || a.code === 'coming_back' })
   const why = byHand.includes(a.code) ? told.rows.find((e) => e.eventId === a.cause?.id) : undefined
-  // Whose invoice was voided or given back starts with the price all the same.
+  // Whose invoice was voided or given back starts with the price all the same; the server knows it.
   const starts = a.code === 'awaiting_payment' || a.code === 'expired'
-  const sold = useRows('/subscriptions', { subscriberId: id }, { enabled: starts })
   const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } }, { enabled: starts || a.owed > 0 })
-  const first = starts && !bill && customer.data ? sold.rows.find((s) => s.id === a.subscriptionId) : undefined
-  const starting = first && (startingOf(first, invoices, customer.data?.credit ?? 0, serverNow()) ?? { price: first.price, left: first.price })
+  const starting = starts && !bill ? customer.data?.toRenew?.find((s) => s.subscriptionId === a.subscriptionId) : undefined
   const dunning = a.service?.dunning
   const paidUntil = a.service?.paidUntil
   const outage = a.service?.outage
   const heard = a.service?.heard
   const unheard = a.service?.notHeard
   const asked = bill?.number ? billOf(t, { ...bill, number: bill.number }, dunning?.overdueDays ?? 0, f) : null
-  const price = first && starting ? priceOf(t, { ...starting, currency: first.currency }, f) : ''
+  const price = starting && customer.data ? priceOf(t, { price: starting.price, left: starting.due, currency: customer.data.currency }, f) : ''
   const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
   return {
     since: at(a.since),
@@ -72,6 +69,9 @@ export function useSpoken(id: string, a: Answer, called: string): Spoken & Aroun
     session: a.session ? t.session(a.session.deviceName ?? t.aRouter, f.relative(a.session.startedAt, serverNow()), a.session.ipAddress ?? '') : '',
   }
 }
+
+// isOpen keeps the invoices that have something due.
+const isOpen = (i: Pick<Row<'/invoices'>, 'due' | 'state'>) => i.due > 0 && i.state !== 'draft'
 
 /** useInvoices gives the invoices of a customer, the newest first. */
 export function useInvoices(id: string) {

@@ -1,11 +1,9 @@
-package usecases
+package loop
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
-
-	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Each calls do for the numbers below n, some of them side by side, until one of the calls fails; a panic is a failure.
@@ -17,7 +15,7 @@ func Each(ctx context.Context, crew, n int, do func(i int) error) error {
 	for range min(crew, n) {
 		working.Go(func() {
 			for i := next.Add(1); i <= int64(n) && away.Load() == nil && ctx.Err() == nil; i = next.Add(1) {
-				if err := loop.Try(func() error { return do(int(i) - 1) }); err != nil {
+				if err := Try(func() error { return do(int(i) - 1) }); err != nil {
 					away.CompareAndSwap(nil, &err)
 				}
 			}

@@ -1,0 +1,131 @@
+package subscribers_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// unbilled ends a subscription and finds the period that the end makes due. It checks that the preview tells the same
+// amount.
+func unbilled(t *testing.T, s *scenario, at time.Time) events.PeriodDue {
+	t.Helper()
+	never, unused, _, late := s.State().Ending(at)
+	var due events.PeriodDue
+	for _, e := range s.At(at).When(end).ThenEvents() {
+		switch e := e.(type) {
+		case events.PeriodDue:
+			due = e
+		case events.PeriodCancelled:
+			t.Errorf("%s is cancelled", e.InvoiceID)
+		}
+	}
+	switch {
+	case len(never) > 0 || len(unused) > 0:
+		t.Errorf("told %v and %v", never, unused)
+	case due.InvoiceID.IsZero() != (len(late) == 0):
+		t.Errorf("told %+v, made %+v", late, due)
+	case len(late) > 0 && (late[0].Amount != due.Net() || late[0].PlanName != due.PlanName):
+		t.Errorf("told %+v, made %+v", late, due)
+	}
+	return due
+}
+
+// TestEnd_WhatWasUsedOfAnUndoneMonthIsBilled: the second month, from 28 February to 31 March, was paid, and its run was
+// taken back. Without a new invoice before the end, the days are billed on which it was used.
+func TestEnd_WhatWasUsedOfAnUndoneMonthIsBilled(t *testing.T) {
+	t.Parallel()
+	pause := commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}
+	for name, c := range map[string]struct {
+		before        func(s *scenario)
+		undone, ended time.Time
+		days          int
+		price, until  string
+	}{
+		"at once":                  {nil, noon(3, 22), noon(3, 22), 22, "1064.52", "2026-03-22T09:00:00Z"},
+		"cut off since the undo":   {nil, noon(3, 22), noon(3, 25), 22, "1064.52", "2026-03-22T09:00:00Z"},
+		"all of it":                {nil, noon(4, 5), noon(4, 6), 0, "1500.00", "2026-03-31T09:00:00Z"},
+		"before it began":          {nil, noon(2, 26), noon(3, 10), -1, "", ""},
+		"on the day when it began": {nil, noon(2, 28).Add(time.Hour), noon(3, 10), -1, "", ""},
+		"until a pause": {
+			func(s *scenario) { s.At(noon(3, 10)).When(pause).ThenEvents() }, noon(3, 22), noon(3, 25), 10, "483.87",
+			"2026-03-10T09:00:00Z",
+		},
+		"its payment was taken back before": {
+			func(s *scenario) { takeBack(s, noon(3, 20), second) }, noon(3, 22), noon(3, 25), 20, "967.74",
+			"2026-03-20T09:00:00Z",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := usedMonth(t)
+			if c.before != nil {
+				c.before(s)
+			}
+			s.At(c.undone).When(undoes(subscription, second)).ThenEvents()
+			s.SurvivesClosing()
+			due := unbilled(t, s, c.ended)
+			if c.days < 0 {
+				if !due.InvoiceID.IsZero() {
+					t.Errorf("made %+v", due)
+				}
+				return
+			}
+			want := events.PartPeriod{Days: c.days, Of: 31}
+			if c.days == 0 {
+				want = events.PartPeriod{}
+			}
+			if due.InvoiceID != third || due.Part != want || due.Own().Decimal() != c.price {
+				t.Errorf("made %+v", due)
+			}
+			s.SurvivesClosing()
+			s.When(paid(third, c.ended.Add(day))).ThenEvents()
+			if got := s.State().PaidUntil().Format(time.RFC3339); got != c.until {
+				t.Errorf("paid until %s", got)
+			}
+			s.When(commands.MakePeriodDue{SubscriptionID: subscription, Received: true}).ThenNothing()
+		})
+	}
+}
+
+// TestEnd_WhatWasUsedOfAnUndoneMonthWithABillingDayIsBilled, once: its payment gives no day back.
+func TestEnd_WhatWasUsedOfAnUndoneMonthWithABillingDayIsBilled(t *testing.T) {
+	t.Parallel()
+	s, part := billed(t, 1, events.Prepaid)
+	s.When(paid(part.InvoiceID, now)).ThenEvents()
+	month := dueOf(t, s.When(due).ThenEvents())
+	s.When(paid(month.InvoiceID, now)).ThenEvents()
+	s.At(local(2, 20, 12)).When(undoes(subscription, month.InvoiceID)).ThenEvents()
+	got := unbilled(t, s, local(2, 22, 12))
+	if got.Part != (events.PartPeriod{Days: 19, Of: 28}) || got.Charge.Decimal() != "1017.86" ||
+		!got.From.Equal(month.From) || !got.To.Equal(local(2, 20, 0)) {
+		t.Errorf("made %+v", got)
+	}
+	e := extendedOf(t, s.When(paid(got.InvoiceID, local(2, 24, 12))).ThenEvents())
+	if len(e.Credits) > 0 || !e.PaidUntil.Equal(got.To) {
+		t.Errorf("paid %+v", e)
+	}
+}
+
+// TestEnd_AnUndoneDayThatWasUsedIsBilledWhole: a day that has begun is paid. A charge that waits is on its invoice.
+func TestEnd_AnUndoneDayThatWasUsedIsBilledWhole(t *testing.T) {
+	t.Parallel()
+	c := create(events.Prepaid)
+	c.Terms.Period = calendar.Day
+	s := decidertest.For(t, aggregate(), now).When(c)
+	s.ThenEvents()
+	s.When(paid(first, now)).ThenEvents()
+	s.When(due).ThenEvents()
+	s.When(paid(second, now)).ThenEvents()
+	s.At(now.Add(30 * time.Hour)).When(undoes(subscription, second)).ThenEvents()
+	adds(t, s, extra(events.ChargeExtra, "router", 500))
+	made := unbilled(t, s, now.Add(31*time.Hour))
+	if !made.Part.IsZero() || made.Net() != money.Major(2000, money.KES) {
+		t.Errorf("made %+v", made)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"testing"
+)
+
+// asked waits until a customer is asked for an amount, with the prices of the services that begin with money.
+func (k *kit) asked(customer, due string, prices ...string) {
+	k.t.Helper()
+	k.eventually("the customer to be asked for "+due, func(ctx context.Context) (bool, error) {
+		c, err := k.admin.call(ctx, "GET", "/subscribers/"+customer, "", nil)
+		list := c.list("toRenew")
+		same := len(list) == len(prices) && number(c, "due") == due
+		for i := 0; same && i < len(list); i++ {
+			same = number(list[i], "price") == prices[i]
+		}
+		return same, err
+	})
+}
+
+// voidFirst takes the first invoice of a customer back.
+func (k *kit) voidFirst(customer string) {
+	k.t.Helper()
+	k.must(k.admin, "POST", "/invoices/"+k.issued(customer, 1)[0].text("id")+"/void", map[string]any{"reason": "wrong"})
+}
+
+// TestToRenew_IsThePriceOfTheNextPeriodWithItsExtras: a charge goes with the invoice that was voided, a discount is on
+// the next one, and credit and debts count beside the price.
+func TestToRenew_IsThePriceOfTheNextPeriodWithItsExtras(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	home := k.plan("home", 1500)
+	charged, _ := k.subscriber("254711000931")
+	k.must(k.admin, "POST", "/subscriptions", map[string]any{
+		"subscriberId": charged, "planId": home,
+		"charges": []map[string]any{{"description": "Installation", "amount": 2000}},
+	})
+	halved, _ := k.subscriber("254711000932")
+	k.must(k.admin, "POST", "/subscriptions", map[string]any{
+		"subscriberId": halved, "planId": home,
+		"discounts": []map[string]any{{"description": "Welcome", "percent": 50}},
+	})
+	k.issued(charged, 1)
+	k.asked(charged, "3500.00")
+	k.voidFirst(charged)
+	k.asked(charged, "1500.00", "1500.00")
+	k.voidFirst(halved)
+	k.asked(halved, "750.00", "750.00")
+
+	k.must(k.admin, "POST", "/invoices", map[string]any{
+		"subscriberId": halved, "lines": []map[string]any{{"description": "Visit", "quantity": 1, "unitPrice": 300}},
+	})
+	k.asked(halved, "1050.00", "750.00")
+	row := k.found("0932")
+	if _, told := row["due"]; told {
+		t.Errorf("the list tells what is asked for: %v", row)
+	}
+}
