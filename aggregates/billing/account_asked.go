@@ -36,12 +36,7 @@ func (s Account) ToRenew(of id.Subscription, lines []money.Amount, rule events.T
 	if len(own) > 0 {
 		return due.Add(s.PaidBefore(own))
 	}
-	return s.ToStart(Gross(lines, rule))
-}
-
-// ToStart is the money after which something of a price begins that no invoice asks for: everything that is owed and
-// then the price, as far as credit is not enough for it. At least zero.
-func (s Account) ToStart(price money.Amount) money.Amount {
+	price := Gross(lines, rule)
 	if s.Currency == price.Currency { // otherwise nothing of the account is for it
 		price = price.Add(s.Owed()).Sub(s.Credit())
 	}
@@ -60,14 +55,4 @@ func Gross(lines []money.Amount, rule events.TaxRule) money.Amount {
 		price = gross
 	}
 	return price
-}
-
-// Asks reports whether an invoice of a subscription waits for money, or for its number.
-func (s Account) Asks(of id.Subscription) bool {
-	for _, inv := range s.Invoices {
-		if inv.SubscriptionID == of && !inv.Order {
-			return true
-		}
-	}
-	return false
 }

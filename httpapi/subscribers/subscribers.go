@@ -34,7 +34,7 @@ type Subscribers struct {
 	// Outages gives the routers behind which some customers are off.
 	Outages func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscriber]reportscases.RouterAway, error)
 	// Asked tells what a customer is asked to pay.
-	Asked func(context.Context, id.Organization, id.Subscriber) (billingcases.Asked, error)
+	Asked func(context.Context, subscribersviews.SubscriberRow) (billingcases.Asked, error)
 	// Unheard counts the customers with an open session who are off because a router does not answer.
 	Unheard func(context.Context, id.Organization) (int, error)
 }
@@ -340,7 +340,7 @@ func (a Subscribers) read(
 	if err != nil {
 		return nil, err
 	}
-	asked, err := a.Asked(ctx, org, subscriber)
+	asked, err := a.Asked(ctx, *row)
 	if err != nil {
 		return nil, err
 	}

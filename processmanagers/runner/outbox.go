@@ -54,7 +54,7 @@ type outbox struct {
 	crew    crew                // workers that execute commands
 
 	mu      sync.Mutex
-	acted   []acted         // their rows are to be deleted
+	acted   pile[acted]     // their rows are to be deleted
 	known   map[string]bool // instances that wait or are worked on; true: a command was added, so look again
 	waiting []retry
 	warned  time.Time // of the last log line about an attempt that is not counted
@@ -87,6 +87,7 @@ type retry struct {
 // init sets the fields; it exists because an outbox holds a mutex and must not be copied.
 func (o *outbox) init(d *round) {
 	o.round, o.known = d, map[string]bool{}
+	o.acted.init()
 	o.crew = crew{most: commandsPer * d.r.cfg.Concurrency, hired: 1, idle: 1}
 	o.ready, o.fetched = newFairQueue[lane](2*fetchBatch), newFairQueue[fetched](commandsPer*d.r.cfg.Concurrency)
 	o.look, o.later, o.over = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
@@ -231,7 +232,7 @@ func (o *outbox) work(ctx context.Context) {
 			o.retryLater(ctx, f.lane, err)
 		case what == accepted:
 			o.mu.Lock()
-			o.acted = append(o.acted, acted{lane: f.lane, id: f.row.ID, more: f.row.More})
+			o.acted.add(f.key, acted{lane: f.lane, id: f.row.ID, more: f.row.More})
 			o.mu.Unlock()
 			loop.Wake(o.over)
 		case what == refusedAndTold:

@@ -22,8 +22,7 @@ func (o *outbox) deleteActed(ctx context.Context) {
 	d := o.round
 	for loop.Wait(ctx, o.over) {
 		o.mu.Lock()
-		list := o.acted
-		o.acted = nil
+		list := o.acted.take(len(o.acted.list), func(f acted) string { return f.key })
 		o.mu.Unlock()
 		ids := make([]uuid.UUID, len(list))
 		for i, f := range list {
@@ -42,6 +41,6 @@ func (o *outbox) deleteActed(ctx context.Context) {
 				o.rest(f.lane)
 			}
 		}
-		linger(ctx, len(list))
+		o.acted.rest(ctx)
 	}
 }

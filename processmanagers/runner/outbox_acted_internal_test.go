@@ -54,8 +54,8 @@ func TestMemory_ACommandThatActedIsGone(t *testing.T) {
 	<-ended
 	loops.Stop()
 	runtime.GC()
-	if n := o.handed.Load(); n != 0 || len(o.acted) != 1 {
-		t.Errorf("%d bytes of %d commands count", n, len(o.acted))
+	if n := o.handed.Load(); n != 0 || len(o.acted.list) != 1 {
+		t.Errorf("%d bytes of %d commands count", n, len(o.acted.list))
 	}
 	if row := handed.Value(); row != nil {
 		t.Errorf("%d bytes of %T are held, and do not count", row.size, row.asked)

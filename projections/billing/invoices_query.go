@@ -225,6 +225,26 @@ func (q InvoicesQuery) Numbers(
 	return numbers, err
 }
 
+// OpenInvoice asks a subscriber for money, or will when it has its number.
+type OpenInvoice struct {
+	SubscriptionID *id.Subscription `db:"subscription_id"` // nil = by hand
+	Ordered        bool             `db:"ordered"`         // nobody owes it
+	DueMinor       int64            `db:"due_minor"`       // zero of a draft
+}
+
+// Open gives the drafts of a subscriber, and the issued invoices with an amount due.
+func (q InvoicesQuery) Open(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) ([]OpenInvoice, error) {
+	var open []OpenInvoice
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &open, pgx.RowToStructByName[OpenInvoice], q.Views.SQL(InvoicesName, `
+			select subscription_id, ordered, due_minor from {schema}.invoices
+			where org_id = $1 and subscriber_id = $2 and (due_minor > 0 or state = 'draft')`), org, subscriber)
+	})
+	return open, err
+}
+
 // List returns up to max invoices of an organization after a key, newest first.
 func (q InvoicesQuery) List(
 	ctx context.Context, org id.Organization, f InvoiceFilter, after InvoiceKey, max int,

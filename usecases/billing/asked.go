@@ -2,24 +2,26 @@ package billingcases
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	billingviews "github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Asking finds what a customer is asked to pay. Safe for concurrent use.
+// Asking finds what a customer is asked to pay, in the read models. Safe for concurrent use.
 type Asking struct {
-	Bus   *bus.Bus
-	Views *runner.Views
-	Clock clock.Clock
+	Views    *runner.Views
+	Settings usecases.SettingsOf
+	Clock    clock.Clock
 }
 
 // Asked is the money that a customer is asked for now: what is owed, and what begins the services in ToRenew, as far as
@@ -36,10 +38,10 @@ type Renewal struct {
 	Due            money.Amount // what is to be paid until it begins; at least zero
 }
 
-// Of reads the account of a customer of an organization from the log, and the services from the read model.
-func (u Asking) Of(ctx context.Context, org id.Organization, subscriber id.Subscriber) (Asked, error) {
+// Of tells it of a customer's row. Fails: organization_not_found.
+func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow) (Asked, error) {
 	var asked Asked
-	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
+	settings, err := u.Settings(ctx, customer.OrgID)
 	if err != nil {
 		return asked, err
 	}
@@ -47,41 +49,62 @@ func (u Asking) Of(ctx context.Context, org id.Organization, subscriber id.Subsc
 	if err != nil {
 		return asked, err
 	}
-	services := subscribersviews.SubscriptionsQuery{Views: u.Views}
-	rows, _, err := services.OfSubscriber(ctx, org, subscriber)
+	open, err := billingviews.InvoicesQuery{Views: u.Views}.Open(ctx, customer.OrgID, customer.ID)
 	if err != nil {
 		return asked, err
 	}
-	account, _, err := bus.LoadUnchecked[billing.Account](ctx, u.Bus, subscriber) // the caller has found the customer
+	services := subscribersviews.SubscriptionsQuery{Views: u.Views}
+	rows, _, err := services.OfSubscriber(ctx, customer.OrgID, customer.ID)
 	if err != nil {
 		return asked, err
 	}
 	now, prices := u.Clock.Now(), money.Of(0, settings.Currency)
+	owed := owed(customer, open)
 	for _, row := range rows {
-		if !waits(row, now) || account.Asks(row.ID) {
+		if !waits(row, open, now) {
 			continue
 		}
-		whole, err := services.Get(ctx, org, row.ID) // the list has no extras
+		whole, err := services.Get(ctx, customer.OrgID, row.ID) // the list has no extras
 		if err != nil {
 			return asked, err
 		}
 		if whole == nil {
 			continue
 		}
-		lines := whole.NextLines(now, zone)
-		price := billing.Gross(lines, settings.Tax)
-		asked.ToRenew = append(asked.ToRenew, Renewal{
-			SubscriptionID: row.ID, Price: price, Due: account.ToRenew(row.ID, lines, settings.Tax),
-		})
+		price := billing.Gross(whole.NextLines(now, zone), settings.Tax)
+		asked.ToRenew = append(asked.ToRenew, Renewal{SubscriptionID: row.ID, Price: price, Due: beside(price, owed)})
 		prices = prices.Add(price)
 	}
-	asked.Due = account.ToStart(prices)
+	asked.Due = beside(prices, owed)
 	return asked, nil
 }
 
-// waits reports whether a service begins with money that no invoice of it asks for.
-func waits(row subscribersviews.SubscriptionRow, now time.Time) bool {
+// owed is what a customer owes after credit, without orders; negative when money is left.
+func owed(customer subscribersviews.SubscriberRow, open []billingviews.OpenInvoice) money.Amount {
+	sum := customer.Balance()
+	for _, i := range open {
+		if i.Ordered {
+			sum.Minor -= i.DueMinor
+		}
+	}
+	return sum
+}
+
+// beside is what a price and a debt come to, at least zero. A debt in another currency is not asked for with it.
+func beside(price, owed money.Amount) money.Amount {
+	if price.Currency == owed.Currency {
+		price = price.Add(owed)
+	}
+	price.Minor = max(price.Minor, 0)
+	return price
+}
+
+// waits reports whether a service begins with money that no invoice of it asks for, or will when it has its number.
+func waits(row subscribersviews.SubscriptionRow, open []billingviews.OpenInvoice, now time.Time) bool {
 	runs := row.State == "pending" || row.State == "active"
 	paid := row.PaidUntil != nil && row.PaidUntil.After(now)
-	return row.Terms.Mode == events.Prepaid && runs && !paid && row.OpenInvoice == nil
+	asks := slices.ContainsFunc(open, func(i billingviews.OpenInvoice) bool {
+		return !i.Ordered && null.Zero(i.SubscriptionID) == row.ID
+	})
+	return row.Terms.Mode == events.Prepaid && runs && !paid && !asks && row.OpenInvoice == nil
 }

@@ -361,7 +361,7 @@ func noOutages(
 func noUnheard(context.Context, id.Organization) (int, error) { return 0, nil }
 
 // noDue asks no customer for money.
-func noDue(context.Context, id.Organization, id.Subscriber) (billingcases.Asked, error) {
+func noDue(context.Context, subscribersviews.SubscriberRow) (billingcases.Asked, error) {
 	return billingcases.Asked{Due: money.Of(0, money.KES)}, nil
 }
 
