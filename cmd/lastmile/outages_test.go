@@ -277,19 +277,7 @@ func (o *outageCourse) withoutProvider(d time.Duration) {
 	o.t.Helper()
 	began := span{after: o.app.clock.Now()}
 	o.faults(provider.Faults{Down: true, C2BAlso: true})
-	prompt := func(ctx context.Context, amount int) error {
-		_, err := o.admin.call(ctx, "POST", "/payments/initiate", "", map[string]any{
-			"subscriberId": o.customer, "amount": amount,
-		})
-		return err
-	}
-	amount := 0
-	o.eventually("the provider's breaker to open", func(ctx context.Context) (bool, error) {
-		amount++ // there is one prompt of an amount at a time
-		err := prompt(ctx, amount)
-		no := asAPIError(err)
-		return no != nil && no.Code == "provider_unavailable", err
-	})
+	o.refusedPrompts(o.customer)
 	began.before = o.app.clock.Now()
 	o.advance(map[string]any{"advance": "6m"})
 	o.stopped("no_payment")
@@ -298,7 +286,7 @@ func (o *outageCourse) withoutProvider(d time.Duration) {
 	o.faults(provider.Faults{C2BAlso: true})
 	o.advance(map[string]any{"advance": coolDown})
 	o.eventually("the provider to be reached", func(ctx context.Context) (bool, error) {
-		err := prompt(ctx, 1500)
+		err := o.prompted(ctx, o.customer, 1500)
 		return err == nil, err
 	})
 	o.paid++
@@ -306,6 +294,26 @@ func (o *outageCourse) withoutProvider(d time.Duration) {
 	o.advance(map[string]any{"advance": "2m"})
 	ended.before = o.app.clock.Now()
 	o.stoodStill("no_payment", began, ended)
+}
+
+// prompted asks a customer for an amount.
+func (k *kit) prompted(ctx context.Context, customer string, amount int) error {
+	_, err := k.admin.call(ctx, "POST", "/payments/initiate", "", map[string]any{
+		"subscriberId": customer, "amount": amount,
+	})
+	return err
+}
+
+// refusedPrompts asks a customer for money until the provider's breaker opens.
+func (k *kit) refusedPrompts(customer string) {
+	k.t.Helper()
+	amount := 0
+	k.eventually("the provider's breaker to open", func(ctx context.Context) (bool, error) {
+		amount++ // there is one prompt of an amount at a time
+		err := k.prompted(ctx, customer, amount)
+		no := asAPIError(err)
+		return no != nil && no.Code == "provider_unavailable", err
+	})
 }
 
 // coolDown is longer than a breaker refuses at most.

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/access"
@@ -145,28 +146,25 @@ func (s signIns) Wronged(of id.Subscription, code string, refused time.Time) boo
 
 // providerAway is since when an organization's provider of mobile money cannot be reached; zero = it can, as far as is
 // known. Each program has breakers of its own, and forgets them when it ends. So what the log says lasts until the
-// provider has answered this program.
+// provider has answered this program, also when a breaker of it has opened since.
 func (a *App) providerAway(ctx context.Context, org id.Organization) (time.Time, error) {
 	gateway, _, err := bus.LoadUnchecked[payments.Gateway](ctx, a.engines.bus, org) // the id is the organization's own
 	if err != nil {
 		return time.Time{}, err
 	}
 	host := a.providerHosts[cmp.Or(gateway.Environment, a.cfg.PaymentEnv)]
+	var known breaker.State // zero before the first call
 	for _, s := range a.breakers.States() {
-		if s.Kind != mobilemoney.BreakerKind || s.Target != host {
-			continue
+		if s.Kind == mobilemoney.BreakerKind && s.Target == host {
+			known = s
 		}
-		if !s.OpenedAt.IsZero() {
-			return s.OpenedAt, nil
-		}
-		outage, _, err := bus.LoadUnchecked[access.Outage](ctx, a.engines.bus, org)
-		if err == nil && outage.Lasts() && outage.Evidence == accessjobs.EvidenceProvider &&
-			!s.AnsweredAt.After(outage.From) {
-			return outage.From, nil
-		}
-		return time.Time{}, err
 	}
-	return time.Time{}, nil
+	outage, _, err := bus.LoadUnchecked[access.Outage](ctx, a.engines.bus, org)
+	if err == nil && outage.Lasts() && outage.Evidence == accessjobs.EvidenceProvider &&
+		!known.AnsweredAt.After(outage.From) {
+		return outage.From, nil
+	}
+	return known.OpenedAt, err
 }
 
 // paymentOutage is since when customers of an organization cannot pay, from the log; zero = they can.
