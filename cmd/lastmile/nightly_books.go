@@ -33,6 +33,9 @@ const (
 	booksPatience = time.Hour
 )
 
+// booksLock is held by the program that checks the books.
+const booksLock = "nightly books"
+
 // codeUnchecked stands in the metric for organizations without a result of their latest night.
 const codeUnchecked = "not_checked"
 
@@ -100,7 +103,7 @@ func (n *nightlyBooks) run(ctx context.Context) {
 			lock = nil
 		}
 		if lock == nil {
-			lock, _, _ = n.db.TryLock(ctx, "nightly books") // tried again in the next round
+			lock, _, _ = n.db.TryLock(ctx, booksLock) // tried again in the next round
 		}
 		n.leads(ctx, lock != nil)
 		if !loop.SleepFor(ctx, n.clock, booksEvery) {
