@@ -67,7 +67,7 @@ func (n *Numberer) run(ctx context.Context) {
 	pause := loop.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second}
 	var away loop.Outage // of the database or the log
 	for ctx.Err() == nil {
-		_, err := n.cfg.Query.Until(ctx, n.Grant)
+		err := n.round(ctx)
 		if err == nil {
 			pause.Reset()
 			if away.Ended() {
@@ -84,12 +84,39 @@ func (n *Numberer) run(ctx context.Context) {
 	}
 }
 
-// Grant grants one block: to the series that has the fewest granted documents on their way. It reports whether there
-// was one.
-func (n *Numberer) Grant(ctx context.Context) (bool, error) {
+// round waits until documents wait, and grants blocks until none does.
+func (n *Numberer) round(ctx context.Context) error {
+	some, err := n.cfg.Query.Watch(ctx, func(ctx context.Context) (bool, error) {
+		list, err := n.waiting(ctx)
+		return len(list) > 0, err
+	})
+	if some {
+		_, err = n.cfg.Query.Until(ctx, func(ctx context.Context) (bool, error) {
+			for {
+				if granted, more, err := n.Grant(ctx); !granted {
+					return !more, err
+				}
+			}
+		})
+	}
+	return err
+}
+
+// waiting lists the series with documents that wait.
+func (n *Numberer) waiting(ctx context.Context) ([]billingviews.WaitingSeries, error) {
 	list, err := n.cfg.Query.Series(ctx, n.cfg.Clock.Now().Add(-issuePatience), n.cfg.Clock.Now())
 	if err != nil {
-		return false, fmt.Errorf("list series: %w", err)
+		return nil, fmt.Errorf("list series: %w", err)
+	}
+	return list, nil
+}
+
+// Grant grants one block: to the series that has the fewest granted documents on their way. It reports whether there
+// was one, and whether more documents may wait.
+func (n *Numberer) Grant(ctx context.Context) (granted, more bool, err error) {
+	list, err := n.waiting(ctx)
+	if err != nil {
+		return false, true, err
 	}
 	var failed error
 	for _, s := range list {
@@ -98,11 +125,11 @@ func (n *Numberer) Grant(ctx context.Context) (bool, error) {
 		}
 		granted, err := n.grantBlock(ctx, s)
 		if granted {
-			return true, nil
+			return true, true, nil
 		}
 		failed = err // the next series has its turn all the same
 	}
-	return false, failed
+	return false, len(list) > 0, failed
 }
 
 // grantBlock grants numbers to the oldest waiting documents of a series. It reports false when another program did.

@@ -221,7 +221,7 @@ func TestNumberer_NextBlockWaitsForTheIssuesOfTheLast(t *testing.T) {
 	grant := func(want bool) {
 		t.Helper()
 		k.WaitForAll(t, k.views, billingviews.NumberingName)
-		if got, err := n.Grant(t.Context()); got != want || err != nil {
+		if got, _, err := n.Grant(t.Context()); got != want || err != nil {
 			t.Fatalf("granted %v, want %v: %v", got, want, err)
 		}
 	}
@@ -248,7 +248,7 @@ func TestNumberer_OldViewGrantsNothing(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].Last != 0 {
 		t.Fatalf("waiting %+v, %v", list, err)
 	}
-	if granted, err := k.numberer().Grant(t.Context()); !granted || err != nil {
+	if granted, _, err := k.numberer().Grant(t.Context()); !granted || err != nil {
 		t.Fatalf("granted %v, %v", granted, err)
 	}
 	old := commands.GrantNumbers{
@@ -273,13 +273,13 @@ func TestNumberer_SmallSeriesComesBeforeALargeOne(t *testing.T) {
 	n, acme, other := k.numberer(), id.New[id.Organization](), id.New[id.Organization]()
 	k.burst(t, acme, "ACME", 30)
 	k.WaitForAll(t, k.views, billingviews.NumberingName)
-	if granted, err := n.Grant(t.Context()); !granted || err != nil {
+	if granted, _, err := n.Grant(t.Context()); !granted || err != nil {
 		t.Fatalf("granted %v, %v", granted, err)
 	}
 	k.burst(t, acme, "ACME", 10)
 	k.burst(t, other, "LAKE", 1)
 	k.WaitForAll(t, k.views, billingviews.NumberingName)
-	if granted, err := n.Grant(t.Context()); !granted || err != nil {
+	if granted, _, err := n.Grant(t.Context()); !granted || err != nil {
 		t.Fatalf("granted %v, %v", granted, err)
 	}
 	if a, o := len(k.grants(t, acme, "ACME")), len(k.grants(t, other, "LAKE")); a != 30 || o != 1 {

@@ -79,7 +79,12 @@ func (q NumberingQuery) Documents(
 	return rows, err
 }
 
-// Until calls cond at once and whenever the read model wrote rows, until cond returns true or 2 s have passed.
+// Watch calls cond at once and whenever the read model wrote rows, until cond returns true or 2 s have passed.
+func (q NumberingQuery) Watch(ctx context.Context, cond func(ctx context.Context) (bool, error)) (bool, error) {
+	return q.Views.Watch(ctx, NumberingName, cond)
+}
+
+// Until is Watch while documents wait: the read model does not gather events meanwhile.
 func (q NumberingQuery) Until(ctx context.Context, cond func(ctx context.Context) (bool, error)) (bool, error) {
 	return q.Views.WaitUntil(ctx, NumberingName, cond)
 }

@@ -85,9 +85,22 @@ func (v *Views) WaitUntil(
 	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
 ) (bool, error) {
 	e := v.entry(projection)
+	defer v.hurry(e)()
+	return e.waitUntil(ctx, cond)
+}
+
+// Watch is WaitUntil for one who always waits for something to do: the projection gathers events all the same.
+func (v *Views) Watch(
+	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
+) (bool, error) {
+	defer v.hurryFollower()()
+	return v.entry(projection).waitUntil(ctx, cond)
+}
+
+// waitUntil is WaitUntil without haste.
+func (e *entry) waitUntil(ctx context.Context, cond func(ctx context.Context) (bool, error)) (bool, error) {
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	defer v.hurry(e)()
 	for {
 		before := e.progress.look() // taken before cond, so that no later change is missed
 		if ok, err := cond(ctx); ok || err != nil {
@@ -135,18 +148,24 @@ func (v *Views) entry(projection string) *entry {
 	return e
 }
 
-// hurry makes a projection gather no events, and the follower look at once, soon again, and ever more seldom, until the
-// returned function is called.
+// hurry makes a projection gather no events, and the follower hurry, until the returned function is called.
 func (v *Views) hurry(e *entry) func() {
-	v.r.came.Add(1)
-	v.r.waiting.Add(1)
+	follower := v.hurryFollower()
 	e.readers.Add(1)
-	loop.Wake(v.r.hurry)
 	loop.Wake(e.asked)
 	return func() {
-		v.r.waiting.Add(-1)
 		e.readers.Add(-1)
+		follower()
 	}
+}
+
+// hurryFollower makes the follower look at once, soon again, and ever more seldom, until the returned function is
+// called.
+func (v *Views) hurryFollower() func() {
+	v.r.came.Add(1)
+	v.r.waiting.Add(1)
+	loop.Wake(v.r.hurry)
+	return func() { v.r.waiting.Add(-1) }
 }
 
 // Snapshot runs fn in one transaction that only reads, with the rights of one organization, and sees every read model
