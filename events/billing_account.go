@@ -53,6 +53,7 @@ type InvoiceLine struct {
 type TaxCharge struct {
 	Name        string       `json:"name"`
 	BasisPoints int64        `json:"basisPoints"`
+	Compound    bool         `json:"compound,omitempty"` // on the net and the components before it
 	Amount      money.Amount `json:"amount"`
 }
 

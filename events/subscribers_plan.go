@@ -130,6 +130,17 @@ func (t PlanTerms) NextPart(from time.Time, zone *time.Location) PartPeriod {
 	return PartPeriod{Days: calendar.DaysBetween(day, month.Next), Of: month.Days()}
 }
 
+// NextPeriod is the period that becomes due under the terms, as far as its price depends on it, when it begins at an
+// instant, in a zone, beside these extras.
+func (t PlanTerms) NextPeriod(extras Extras, from time.Time, zone *time.Location) PeriodDue {
+	next := PeriodDue{Terms: t, DueAt: from, Part: t.NextPart(from, zone)}
+	if !next.Part.IsZero() {
+		next.Charge = next.Part.Share(t.Price)
+	}
+	next.Extras = extras.Next(t.Price, next.Part, from, zone)
+	return next
+}
+
 // ShortDunning reports whether a subscription has no days of grace, of the walled garden and of reminders, because it
 // is billed by hour or day. A plan that names a policy of dunning has the days of that policy.
 func (t PlanTerms) ShortDunning() bool {

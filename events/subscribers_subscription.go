@@ -72,11 +72,20 @@ func (e PeriodDue) Own() money.Amount {
 	return e.Charge
 }
 
-// Net is the sum of the lines of the invoice: the price of the period and its extras.
-func (e PeriodDue) Net() money.Amount {
-	net := e.Own()
+// Prices are those of the lines of the invoice: of the period and of its extras.
+func (e PeriodDue) Prices() []money.Amount {
+	prices := []money.Amount{e.Own()}
 	for _, x := range e.Extras {
-		net = net.Add(x.Amount)
+		prices = append(prices, x.Amount)
+	}
+	return prices
+}
+
+// Net is the sum of the lines of the invoice.
+func (e PeriodDue) Net() money.Amount {
+	net := money.Of(0, e.Terms.Price.Currency)
+	for _, price := range e.Prices() {
+		net = net.Add(price)
 	}
 	return net
 }

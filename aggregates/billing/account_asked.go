@@ -3,7 +3,6 @@ package billing
 import (
 	"slices"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -36,23 +35,10 @@ func (s Account) ToRenew(of id.Subscription, lines []money.Amount, rule events.T
 	if len(own) > 0 {
 		return due.Add(s.PaidBefore(own))
 	}
-	price := Gross(lines, rule)
+	price := rule.Gross(lines)
 	if s.Currency == price.Currency { // otherwise nothing of the account is for it
 		price = price.Add(s.Owed()).Sub(s.Credit())
 	}
 	price.Minor = max(price.Minor, 0)
-	return price
-}
-
-// Gross is the sum of an invoice with these lines, with the taxes of a rule.
-func Gross(lines []money.Amount, rule events.TaxRule) money.Amount {
-	price := money.Of(0, lines[0].Currency)
-	charged := make([]commands.LineInput, len(lines))
-	for i, line := range lines {
-		price, charged[i] = price.Add(line), commands.LineInput{Quantity: "1", UnitPrice: line}
-	}
-	if _, _, gross, err := charge(charged, rule, price.Currency); err == nil { // a price beyond all limits has no taxes
-		price = gross
-	}
 	return price
 }

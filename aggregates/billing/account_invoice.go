@@ -31,13 +31,23 @@ func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]ev
 
 // draft makes an invoice with its taxes and its total.
 func draft(c commands.DraftInvoice, now time.Time) (events.InvoiceDrafted, error) {
-	lines, taxes, total, err := charge(c.Lines, c.Tax, c.Currency)
+	lines := make([]events.PricedLine, len(c.Lines))
+	for i, l := range c.Lines {
+		lines[i] = events.PricedLine{Quantity: l.Quantity, UnitPrice: l.UnitPrice}
+	}
+	charged, err := c.Tax.Charge(lines, c.Currency)
+	if err != nil {
+		return events.InvoiceDrafted{}, failure.NewInvalid("invoice_out_of_range", err.Error())
+	}
+	for i, l := range c.Lines {
+		charged.Lines[i].Description, charged.Lines[i].Once = personal.Of(l.Description), l.Once
+	}
 	return events.InvoiceDrafted{
 		SubscriberID: c.SubscriberID, OrgID: c.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: c.SubscriptionID,
 		SoldTo: c.SoldTo, RunID: c.RunID, Order: c.Order,
-		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: lines, Taxes: taxes, Total: total, DueOn: c.DueOn,
-		Prefix: c.Prefix, DraftedAt: now,
-	}, err
+		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: charged.Lines, Taxes: charged.Taxes,
+		Total: charged.Total, DueOn: c.DueOn, Prefix: c.Prefix, DraftedAt: now,
+	}, nil
 }
 
 // decideIssueInvoice never refuses a granted number, since a series has no gaps: when the draft is voided or missing,

@@ -148,16 +148,44 @@ func TestDraftInvoice_FormFaultsAreAllNamed(t *testing.T) {
 	}
 }
 
+// TestTax_AnInvoiceTellsItsRule: whoever knows an invoice knows what another one costs.
+func TestTax_AnInvoiceTellsItsRule(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rule := drawnRule(t, 100)
+		prices := func(name string) (list []money.Amount) {
+			for range rapid.IntRange(1, 4).Draw(t, name) {
+				list = append(list, kes(rapid.Int64Range(100_00, 10_000_00).Draw(t, "price")))
+			}
+			return append(list, kes(-rapid.Int64Range(1, 100_00).Draw(t, "discount")))
+		}
+		var lines []commands.LineInput
+		for _, price := range prices("lines") {
+			lines = append(lines, line("1", price.Minor))
+		}
+		told, others := drafted(t, rule, lines...).TaxRule(), prices("others")
+		if got, want := told.Gross(others), rule.Gross(others); got != want {
+			t.Fatalf("%v cost %s under %+v, and %s under what the invoice tells, %+v", others, want, rule, got, told)
+		}
+	})
+}
+
+// drawnRule is a rule with up to three taxes, each at least so many basis points.
+func drawnRule(t *rapid.T, least int64) events.TaxRule {
+	rule := events.TaxRule{Inclusive: rapid.Bool().Draw(t, "inclusive")}
+	for range rapid.IntRange(0, 3).Draw(t, "components") {
+		rule.Components = append(rule.Components, events.TaxComponent{
+			Name: "T", BasisPoints: rapid.Int64Range(least, 10_000).Draw(t, "rate"),
+			Compound: rapid.Bool().Draw(t, "compound"),
+		})
+	}
+	return rule
+}
+
 func TestTax_NetAndTaxesAlwaysSumToGross(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rule := events.TaxRule{Inclusive: rapid.Bool().Draw(t, "inclusive")}
-		for range rapid.IntRange(0, 3).Draw(t, "components") {
-			rule.Components = append(rule.Components, events.TaxComponent{
-				Name: "T", BasisPoints: rapid.Int64Range(0, 10_000).Draw(t, "rate"),
-				Compound: rapid.Bool().Draw(t, "compound"),
-			})
-		}
+		rule := drawnRule(t, 0)
 		var lines []commands.LineInput
 		for range rapid.IntRange(1, 5).Draw(t, "lines") {
 			lines = append(lines, line(rapid.StringMatching(`[1-9][0-9]{0,3}(\.[0-9]{1,6})?`).Draw(t, "quantity"),

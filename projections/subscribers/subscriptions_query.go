@@ -54,8 +54,9 @@ type SubscriptionRow struct {
 	Used *entitlement.CapUse `db:"-"`
 }
 
-// NextLines are the amounts of the next whole period and its extras, without taxes on top, when nothing is paid before
-// an instant, in a zone. The first one is that of the plan.
+// NextLines are the prices of the next period and its extras, without taxes on top, when nothing is paid before an
+// instant, in a zone. The first one is that of the plan. With a fixed billing day a period that begins between two is
+// a part.
 func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.Amount {
 	terms, begins := r.Terms, now
 	if r.Planned != nil {
@@ -66,15 +67,14 @@ func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.A
 			begins = *known
 		}
 	}
+	if r.PaidUntil != nil && r.PaidUntil.After(now) {
+		terms.AnchorDay = 0 // it follows on a whole one
+	}
 	var held events.Extras
 	for _, x := range r.Extras {
 		held = append(held, x.Held())
 	}
-	lines := []money.Amount{terms.Price}
-	for _, x := range held.Next(terms.Price, events.PartPeriod{}, begins, zone) {
-		lines = append(lines, x.Amount)
-	}
-	return lines
+	return terms.NextPeriod(held, begins, zone).Prices()
 }
 
 // PeriodRow is one period of a subscription.

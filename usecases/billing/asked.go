@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -71,7 +70,7 @@ func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow)
 		if whole == nil {
 			continue
 		}
-		price := billing.Gross(whole.NextLines(now, zone), settings.Tax)
+		price := settings.Tax.Gross(whole.NextLines(now, zone))
 		asked.ToRenew = append(asked.ToRenew, Renewal{SubscriptionID: row.ID, Price: price, Due: beside(price, owed)})
 		prices = prices.Add(price)
 	}
@@ -79,7 +78,7 @@ func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow)
 	return asked, nil
 }
 
-// owed is what a customer owes after credit, without orders; negative when money is left.
+// owed tells the debt of a customer after credit, without orders; negative when money is left.
 func owed(customer subscribersviews.SubscriberRow, open []billingviews.OpenInvoice) money.Amount {
 	sum := customer.Balance()
 	for _, i := range open {
@@ -90,7 +89,7 @@ func owed(customer subscribersviews.SubscriberRow, open []billingviews.OpenInvoi
 	return sum
 }
 
-// beside is what a price and a debt come to, at least zero. A debt in another currency is not asked for with it.
+// beside adds a debt to a price, at least zero. A debt in another currency is not asked for with it.
 func beside(price, owed money.Amount) money.Amount {
 	if price.Currency == owed.Currency {
 		price = price.Add(owed)

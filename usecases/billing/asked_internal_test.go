@@ -49,14 +49,17 @@ func TestAsking_AServiceWaitsWhileNoInvoiceAsks(t *testing.T) {
 	}{
 		"no paid time": {row, nil, true},
 		"other invoices": {row, []billingviews.OpenInvoice{
-			{DueMinor: 1}, {SubscriptionID: &other, DueMinor: 1}, {SubscriptionID: &row.ID, Ordered: true, DueMinor: 1},
+			{DueMinor: 1}, {SubscriptionID: &other, DueMinor: 1},
+			{SubscriptionID: &row.ID, Ordered: true, DueMinor: 1},
 		}, true},
 		"an invoice": {row, []billingviews.OpenInvoice{{SubscriptionID: &row.ID, DueMinor: 1}}, false},
 		"a draft":    {row, []billingviews.OpenInvoice{{SubscriptionID: &row.ID}}, false},
 		"a period that an invoice opened": {of(func(r *subscribersviews.SubscriptionRow) {
 			r.OpenInvoice = new(id.New[id.Invoice]())
 		}), nil, false},
-		"pending":  {of(func(r *subscribersviews.SubscriptionRow) { r.State, r.PaidUntil = "pending", nil }), nil, true},
+		"pending": {of(func(r *subscribersviews.SubscriptionRow) {
+			r.State, r.PaidUntil = "pending", nil
+		}), nil, true},
 		"paused":   {of(func(r *subscribersviews.SubscriptionRow) { r.State = "paused" }), nil, false},
 		"paid":     {of(func(r *subscribersviews.SubscriptionRow) { r.PaidUntil = new(now.Add(1)) }), nil, false},
 		"postpaid": {of(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode = events.Postpaid }), nil, false},

@@ -114,35 +114,16 @@ func (s State) inTurn(renewed id.Subscription) []id.Subscription {
 	})
 }
 
-// gross is the total of a whole period without extras, as an invoice tells it: the tax on top of the plan's own line,
-// which comes first and may be for a part, is the same share.
-func (s Subscription) gross(e events.InvoiceDrafted) money.Amount {
-	total, charge := e.Total, s.Charge
-	if len(e.Lines) > 0 {
-		total, charge = e.Lines[0].Gross, e.Lines[0].UnitPrice
-	}
-	if !charge.Positive() || charge == s.Price {
-		return total
-	}
-	return s.Price.MulDivRounded(total.Minor, charge.Minor)
-}
-
-// whole is the price of a whole period without extras, in minor units.
-func (s Subscription) whole() int64 { return max(s.Price.Minor, s.Gross.Minor) }
-
 // next is the period that would become due now, as far as its price depends on it. With a fixed billing day it is the
 // days until then, when no period is due and paid time has run out; otherwise it begins on that day.
 func (s Subscription) next(now time.Time) events.PeriodDue {
-	next := events.PeriodDue{Terms: events.PlanTerms{Price: s.Price}, DueAt: now}
+	terms, from := events.PlanTerms{Price: s.Price}, now
 	if s.PaidUntil.After(now) {
-		next.DueAt = s.PaidUntil
+		from = s.PaidUntil
+	} else if len(s.Open) == 0 {
+		terms.AnchorDay = s.Terms.AnchorDay
 	}
-	if len(s.Open) == 0 && !s.PaidUntil.After(now) {
-		next.Part = s.Terms.NextPart(now, s.zone())
-		next.Charge = next.Part.Share(s.Price)
-	}
-	next.Extras = s.Extras.Next(s.Price, next.Part, next.DueAt, s.zone())
-	return next
+	return terms.NextPeriod(s.Extras, from, s.zone())
 }
 
 // needs is the price of the next period, in minor units.
@@ -151,10 +132,8 @@ func (s Subscription) needs(now time.Time) int64 { return s.withTax(s.next(now))
 // afterNext is the price of the whole period after the next one, in minor units.
 func (s Subscription) afterNext(now time.Time) int64 {
 	next := s.next(now)
-	return s.withTax(events.PeriodDue{
-		Terms:  next.Terms,
-		Extras: s.Extras.After(next).Next(s.Price, events.PartPeriod{}, next.DueAt, s.zone()),
-	})
+	whole := events.PlanTerms{Price: s.Price}
+	return s.withTax(whole.NextPeriod(s.Extras.After(next), next.DueAt, s.zone()))
 }
 
 // invoiced is the total of the invoice of the period that became due last, in minor units.
@@ -164,17 +143,9 @@ func (s Subscription) invoiced() int64 {
 	})
 }
 
-// withTax is the total of an invoice, in minor units: each line has the share of tax that is on top of the last one.
+// withTax is the total of the invoice of a period, in minor units, at least zero.
 func (s Subscription) withTax(period events.PeriodDue) int64 {
-	if !s.Price.Positive() {
-		return period.Net().Minor
-	}
-	gross := func(net money.Amount) int64 { return net.MulDivRounded(s.whole(), s.Price.Minor).Minor }
-	sum := gross(period.Own())
-	for _, x := range period.Extras {
-		sum += gross(x.Amount)
-	}
-	return max(sum, 0)
+	return max(s.Tax.Gross(period.Prices()).Minor, 0)
 }
 
 // zone is the time zone of billing days; UTC for a name that is unknown here.

@@ -41,10 +41,7 @@ func TestExtras_CreditRenewsForThePriceWithThem(t *testing.T) {
 			{ID: charge.Extra.ID, Amount: kes(700)}, {ID: half.Extra.ID, Amount: kes(-750)},
 		},
 	}
-	drafted := events.InvoiceDrafted{
-		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Total: money.Of(1682_00, money.KES),
-		Lines: lines(1500),
-	}
+	drafted := taxed(line, inv1, kes(1500), kes(700), kes(-750))
 	s = s.Given(made, drafted, events.PeriodCancelled{
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1,
 	})
@@ -55,10 +52,18 @@ func TestExtras_CreditRenewsForThePriceWithThem(t *testing.T) {
 	s.Given(removed).When(asked(1740)).Then(renews)
 }
 
-// lines are those of an invoice whose first line is the plan's, with 16 percent on top.
-func lines(shillings int64) []events.InvoiceLine {
-	net := kes(shillings)
-	return []events.InvoiceLine{{UnitPrice: net, Net: net, Gross: net.Add(net.MulDivRounded(16, 100))}}
+// taxed is an invoice of a subscription with 16 percent on top of its prices.
+func taxed(of id.Subscription, invoice id.Invoice, prices ...money.Amount) events.InvoiceDrafted {
+	rule := events.TaxRule{Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
+	var lines []events.PricedLine
+	for _, price := range prices {
+		lines = append(lines, events.PricedLine{Quantity: "1", UnitPrice: price})
+	}
+	charged, _ := rule.Charge(lines, money.KES)
+	return events.InvoiceDrafted{
+		SubscriberID: who, SubscriptionID: of, InvoiceID: invoice, Lines: charged.Lines, Taxes: charged.Taxes,
+		Total: charged.Total,
+	}
 }
 
 // After a month that cost nothing, the next one has its taxes all the same.
@@ -69,9 +74,7 @@ func TestExtras_AFreeMonthForgetsNoTax(t *testing.T) {
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, Terms: events.PlanTerms{Price: kes(1500)},
 		Extras: []events.PeriodExtra{{ID: free.Extra.ID, Kind: events.DiscountExtra, Amount: kes(-1500)}},
 	}
-	s := after(t, prepaid(line), free, made, events.InvoiceDrafted{
-		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Total: kes(0), Lines: lines(1500),
-	}, extended(line, inv1, until))
+	s := after(t, prepaid(line), free, made, taxed(line, inv1, kes(1500), kes(-1500)), extended(line, inv1, until))
 	s.When(credit(1739)).ThenNothing()
 	if got := s.When(credit(1740)).Output(); len(got.Commands) != 1 {
 		t.Errorf("credit that covers it: %+v", got)

@@ -45,8 +45,8 @@ type State struct {
 type Subscription struct {
 	Mode  events.BillingMode `json:"mode"`
 	Price money.Amount       `json:"price"`
-	// Gross is the total of the last invoice; with an exclusive tax it is above the price.
-	Gross     money.Amount    `json:"gross,omitzero"`
+	// Tax is the rule of the last invoice; zero before the first.
+	Tax       events.TaxRule  `json:"tax,omitzero"`
 	Period    calendar.Period `json:"period"`
 	Resting   bool            `json:"resting,omitempty"` // paused
 	PaidUntil time.Time       `json:"paidUntil,omitzero"`
@@ -72,9 +72,8 @@ type Subscription struct {
 	Dropped  time.Time `json:"dropped,omitzero"`
 	Undone   bool      `json:"undone,omitempty"`
 	Timezone string    `json:"timezone,omitempty"` // absent for hours and days that were sold before it was kept
-	// Part, Charge and Beside are those of the period that became due last.
+	// Part and Beside are those of the period that became due last.
 	Part   events.PartPeriod    `json:"part,omitzero"`
-	Charge money.Amount         `json:"charge,omitzero"`
 	Beside []events.PeriodExtra `json:"beside,omitempty"`
 	Extras events.Extras        `json:"extras,omitempty"`
 }
@@ -148,7 +147,7 @@ func Evolve(s State, in processmanagers.Input) State {
 		if !e.Replaces.IsZero() { // the next period is not corrected with it
 			return s
 		}
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Gross = sub.gross(e) })
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Tax = e.TaxRule() })
 	case events.PeriodReissued:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e) })
 	case events.PeriodCancelled:
@@ -204,13 +203,8 @@ func newSubscription(e events.SubscriptionCreated) Subscription {
 	return sub
 }
 
-// billedBy takes over the terms of the next periods. The tax that was on top of the last invoice is the same share of
-// another price.
+// billedBy takes over the terms of the next periods.
 func (s *Subscription) billedBy(t events.PlanTerms) {
-	if s.Gross.Positive() && s.Price.Positive() {
-		s.Gross = t.Price.MulDivRounded(s.whole(), s.Price.Minor)
-		s.Charge = money.Amount{}
-	}
 	s.Price, s.Period, s.Late, s.Terms = t.Price, t.Period, t.LateRenewal, events.PlanTerms{}
 	s.SellsDays = sellsDays(t)
 	if t.AnchorDay > 0 {
@@ -254,7 +248,7 @@ func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 func (s *Subscription) became(e events.PeriodDue) {
 	s.wait(e.InvoiceID)
 	s.Dropped, s.Undone = time.Time{}, false
-	s.Part, s.Charge, s.Beside = e.Part, e.Charge, e.Extras
+	s.Part, s.Beside = e.Part, e.Extras
 	s.Extras = s.Extras.After(e)
 	if !e.To.IsZero() {
 		s.NextFrom = e.To
