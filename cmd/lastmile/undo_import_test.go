@@ -91,8 +91,8 @@ func TestUndoImport_RemovesThoseToWhomNothingHappened(t *testing.T) {
 	k.importedInstead(header + "Amina,0711000901,home,OLD77,,amina,hunter3,10.9.0.1\n")
 }
 
-// TestUndoImport_WhatWasChangedByHandStays: an add-on, a static address, a pause that is over and an end keep their
-// customers; the first bill and a look at a password do not.
+// TestUndoImport_WhatWasChangedByHandStays: an add-on, a static address, a pause that is over, an end and a hold keep
+// their customers; the first bill and a look at a password do not.
 func TestUndoImport_WhatWasChangedByHandStays(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
@@ -100,14 +100,14 @@ func TestUndoImport_WhatWasChangedByHandStays(t *testing.T) {
 	_, asked := k.upload(k.admin, "", "firstName,phone,planCode,username,paidUntil\n"+
 		"Adia,0711000911,home,adia,\nSara,0711000912,home,sara,\n"+
 		"Peter,0711000913,home,peter,"+time.Now().AddDate(0, 0, 20).Format(time.DateOnly)+"\n"+
-		"Umi,0711000914,home,umi,\nZuri,0711000915,home,zuri,\n")
+		"Umi,0711000914,home,umi,\nZuri,0711000915,home,zuri,\nHadi,0711000916,home,hadi,\n")
 	batch := asked.text("id")
-	if done := k.imported(k.admin, batch); count(done, "created") != 5 {
+	if done := k.imported(k.admin, batch); count(done, "created") != 6 {
 		t.Fatalf("import %v\n%s", done, faultsOf(done))
 	}
 	k.shown()
 	paths := map[string]string{}
-	for _, name := range []string{"Adia", "Sara", "Peter", "Umi", "Zuri"} {
+	for _, name := range []string{"Adia", "Sara", "Peter", "Umi", "Zuri", "Hadi"} {
 		paths[name] = "/subscriptions/" + k.found(name).list("services")[0].text("subscriptionId")
 	}
 	k.issued(k.found("Umi").text("id"), 1)
@@ -116,10 +116,13 @@ func TestUndoImport_WhatWasChangedByHandStays(t *testing.T) {
 	k.must(k.admin, "POST", paths["Peter"]+"/pause", map[string]any{"reason": "travels"})
 	k.must(k.admin, "POST", paths["Peter"]+"/resume", map[string]any{"reason": "is back"})
 	k.must(k.admin, "POST", paths["Zuri"]+"/end", map[string]any{"reason": "left"})
+	k.must(k.admin, "POST", paths["Hadi"]+"/hold", map[string]any{
+		"until": time.Now().AddDate(0, 0, 9).Format(time.RFC3339), "reason": "is in hospital",
+	})
 	k.must(k.admin, "GET", paths["Umi"]+"/credentials", nil)
 
 	preview := k.must(k.admin, "POST", "/batches/"+batch+"/undo/preview", nil)
-	if count(preview, "undone") != 1 || len(preview.list("blocked")) != 4 {
+	if count(preview, "undone") != 1 || len(preview.list("blocked")) != 5 {
 		t.Errorf("preview %v", preview)
 	}
 	for _, stays := range preview.list("blocked") {
@@ -128,7 +131,7 @@ func TestUndoImport_WhatWasChangedByHandStays(t *testing.T) {
 		}
 	}
 	k.must(k.admin, "POST", "/batches/"+batch+"/undo", map[string]any{"reason": "the wrong file"})
-	if b := k.undone(batch); b.at("undo.undone") != "1" || b.at("undo.blocked") != "4" {
+	if b := k.undone(batch); b.at("undo.undone") != "1" || b.at("undo.blocked") != "5" {
 		t.Errorf("undone: %v", b)
 	}
 }

@@ -3,6 +3,7 @@ package subscriberscases
 import (
 	"context"
 
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -60,7 +61,8 @@ type imported struct {
 // rowServices is how many services a row of a file makes; those that have ended count.
 const rowServices = 1
 
-// look refuses a customer to whom something happened since: the histories of the account and of the services tell.
+// look refuses a customer to whom something happened since: the histories of the account, of the services and of their
+// dunning tell.
 func (u UndoImports) look(ctx context.Context, undo usecases.BatchUndoOf, of id.Subscriber) (imported, error) {
 	var has imported
 	org, batch := undo.OrgID, undo.BatchID
@@ -98,7 +100,11 @@ func (u UndoImports) look(ctx context.Context, undo usecases.BatchUndoOf, of id.
 		if err != nil {
 			return has, err
 		}
-		if !subscribers.Untouched(service, batch) {
+		dunning, err := bus.HistoryUnchecked[access.Dunning](ctx, u.Bus, row.ID)
+		if err != nil {
+			return has, err
+		}
+		if !subscribers.Untouched(service, batch) || !access.Untouched(dunning) {
 			return has, commands.ErrCorrectedSince()
 		}
 		has.subscriptions = append(has.subscriptions, row.ID)
