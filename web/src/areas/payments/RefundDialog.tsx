@@ -6,9 +6,11 @@ import { useFormat } from '../../text/format'
 import { refundsText } from '../../text/refunds'
 import { Confirm } from '../../ui/Confirm'
 import { NumberField } from '../../ui/NumberField'
+import { setAsideOf } from './booked'
+import { useRefunds } from './useRefunds'
 import type { ReceiptRow } from './words'
 
-/** RefundDialog asks for a refund of a receipt: of all that is credit, or of a part of it. */
+/** RefundDialog asks for a refund of a receipt: of all that no refund has yet, or of a part of it. */
 export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () => void }) {
   const t = useText(refundsText)
   const f = useFormat()
@@ -16,10 +18,11 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
   const held = r.creditedTo === null
   const [by, setBy] = useState<'manual' | 'reversal'>(r.reversible && r.refunded === 0 ? 'reversal' : 'manual')
   const back = by === 'reversal'
+  const left = r.amount - r.refunded - setAsideOf(useRefunds(r).data?.data ?? [])
   const write = useWrite('post', '/receipts/{id}/refund', { told: () => t.requested, then: onClose })
   return (
     <Confirm
-      title={t.title(f.money(back || amount === '' ? r.amount - r.refunded : amount, r.currency))}
+      title={t.title(f.money(back || amount === '' ? left : amount, r.currency))}
       verb={t.verb}
       reason
       pending={write.isPending}
@@ -47,7 +50,7 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
             value={amount}
             onChange={setAmount}
             min={0.01}
-            max={r.amount - r.refunded}
+            max={left}
             amountIn={r.currency}
             hideControls
           />
