@@ -53,7 +53,6 @@ type InvoiceLine struct {
 type TaxCharge struct {
 	Name        string       `json:"name"`
 	BasisPoints int64        `json:"basisPoints"`
-	Compound    bool         `json:"compound,omitempty"` // on the net and the components before it
 	Amount      money.Amount `json:"amount"`
 }
 
@@ -72,6 +71,7 @@ type InvoiceDrafted struct {
 	PeriodTo   time.Time     `json:"periodTo,omitzero"`
 	Lines      []InvoiceLine `json:"lines"`
 	Taxes      []TaxCharge   `json:"taxes,omitempty"` // sum for each component
+	Tax        TaxRule       `json:"tax,omitzero"`    // by which they were charged; zero in old events
 	Total      money.Amount  `json:"total"`           // tax included
 	DueOn      calendar.Date `json:"dueOn"`           // organization's local date
 	Prefix     string        `json:"prefix"`          // of the number that it will get

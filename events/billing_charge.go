@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -66,17 +67,34 @@ func (r TaxRule) Gross(prices []money.Amount) money.Amount {
 	return invoice.Total
 }
 
-// TaxRule is the rule by which the lines were charged, as far as they tell it: without taxes it does not matter whether
-// prices include them.
+// TaxRule is the rule by which the lines were charged. Where it was not recorded, it is one under which they cost the
+// same.
 func (e InvoiceDrafted) TaxRule() TaxRule {
-	var rule TaxRule
-	for _, t := range e.Taxes {
-		rule.Components = append(rule.Components, TaxComponent{t.Name, t.BasisPoints, t.Compound})
+	if len(e.Tax.Components) > 0 || len(e.Taxes) == 0 {
+		return e.Tax
 	}
-	for _, l := range e.Lines {
-		rule.Inclusive = rule.Inclusive || l.Quantity == "1" && l.Gross == l.UnitPrice && l.Net != l.Gross
+	for _, inclusive := range []bool{true, false} {
+		for compound := range 1 << len(e.Taxes) {
+			rule := TaxRule{Inclusive: inclusive}
+			for i, t := range e.Taxes {
+				rule.Components = append(rule.Components, TaxComponent{t.Name, t.BasisPoints, compound>>i&1 == 1})
+			}
+			if e.chargedBy(rule) {
+				return rule
+			}
+		}
 	}
-	return rule
+	return TaxRule{}
+}
+
+// chargedBy reports whether a rule gives the invoice's own amounts.
+func (e InvoiceDrafted) chargedBy(rule TaxRule) bool {
+	lines := make([]PricedLine, len(e.Lines))
+	for i, l := range e.Lines {
+		lines[i] = PricedLine{Quantity: l.Quantity, UnitPrice: l.UnitPrice}
+	}
+	charged, err := rule.Charge(lines, e.Total.Currency)
+	return err == nil && charged.Total == e.Total && slices.Equal(charged.Taxes, e.Taxes)
 }
 
 // takingOff bounds what a line takes off the taxes of the lines before it: each is rounded by itself, and several that
@@ -170,9 +188,7 @@ func taxCharges(rule TaxRule, c money.Currency) []TaxCharge {
 	}
 	list := make([]TaxCharge, len(rule.Components))
 	for i, t := range rule.Components {
-		list[i] = TaxCharge{
-			Name: t.Name, BasisPoints: t.BasisPoints, Compound: t.Compound, Amount: money.Of(0, c),
-		}
+		list[i] = TaxCharge{Name: t.Name, BasisPoints: t.BasisPoints, Amount: money.Of(0, c)}
 	}
 	return list
 }

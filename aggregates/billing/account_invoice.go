@@ -46,7 +46,7 @@ func draft(c commands.DraftInvoice, now time.Time) (events.InvoiceDrafted, error
 		SubscriberID: c.SubscriberID, OrgID: c.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: c.SubscriptionID,
 		SoldTo: c.SoldTo, RunID: c.RunID, Order: c.Order,
 		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: charged.Lines, Taxes: charged.Taxes,
-		Total: charged.Total, DueOn: c.DueOn, Prefix: c.Prefix, DraftedAt: now,
+		Tax: c.Tax, Total: charged.Total, DueOn: c.DueOn, Prefix: c.Prefix, DraftedAt: now,
 	}, nil
 }
 

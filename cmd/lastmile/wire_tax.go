@@ -118,7 +118,7 @@ func (g taxCalls) Submit(
 		})
 	}
 	for _, t := range d.Taxes {
-		doc.Taxes = append(doc.Taxes, taxgateway.Tax{Name: t.Name, BasisPoints: t.BasisPoints, Amount: t.Amount})
+		doc.Taxes = append(doc.Taxes, taxgateway.Tax(t))
 	}
 	out, err := g.client.Submit(ctx, deviceOf(by), doc)
 	return outcomeOf(out), err

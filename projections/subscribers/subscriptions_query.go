@@ -67,9 +67,6 @@ func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.A
 			begins = *known
 		}
 	}
-	if r.PaidUntil != nil && r.PaidUntil.After(now) {
-		terms.AnchorDay = 0 // it follows on a whole one
-	}
 	var held events.Extras
 	for _, x := range r.Extras {
 		held = append(held, x.Held())

@@ -114,13 +114,14 @@ func (s State) inTurn(renewed id.Subscription) []id.Subscription {
 	})
 }
 
-// next is the period that would become due now, as far as its price depends on it. With a fixed billing day it is the
-// days until then, when no period is due and paid time has run out; otherwise it begins on that day.
+// next is the period that would become due now, as far as its price depends on it. One that follows on a period which
+// is due is whole.
 func (s Subscription) next(now time.Time) events.PeriodDue {
 	terms, from := events.PlanTerms{Price: s.Price}, now
 	if s.PaidUntil.After(now) {
 		from = s.PaidUntil
-	} else if len(s.Open) == 0 {
+	}
+	if len(s.Open) == 0 {
 		terms.AnchorDay = s.Terms.AnchorDay
 	}
 	return terms.NextPeriod(s.Extras, from, s.zone())
@@ -145,7 +146,16 @@ func (s Subscription) invoiced() int64 {
 
 // withTax is the total of the invoice of a period, in minor units, at least zero.
 func (s Subscription) withTax(period events.PeriodDue) int64 {
-	return max(s.Tax.Gross(period.Prices()).Minor, 0)
+	return max(s.rule().Gross(period.Prices()).Minor, 0)
+}
+
+// rule is the one by which the next invoice is charged, as far as is known.
+func (s Subscription) rule() events.TaxRule {
+	if !s.Gross.Positive() || !s.Price.Positive() {
+		return s.Tax
+	}
+	onTop := money.Of(10_000, s.Price.Currency).MulDivRounded(s.Gross.Minor-s.Price.Minor, s.Price.Minor)
+	return events.TaxRule{Components: []events.TaxComponent{{BasisPoints: max(onTop.Minor, 0)}}}
 }
 
 // zone is the time zone of billing days; UTC for a name that is unknown here.

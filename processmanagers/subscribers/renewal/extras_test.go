@@ -52,17 +52,26 @@ func TestExtras_CreditRenewsForThePriceWithThem(t *testing.T) {
 	s.Given(removed).When(asked(1740)).Then(renews)
 }
 
+// vat is a tax of 16 percent on top of prices.
+var vat = events.TaxRule{Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
+
 // taxed is an invoice of a subscription with 16 percent on top of its prices.
 func taxed(of id.Subscription, invoice id.Invoice, prices ...money.Amount) events.InvoiceDrafted {
-	rule := events.TaxRule{Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
+	return charged(vat, of, invoice, prices...)
+}
+
+// charged is an invoice of a subscription under a rule.
+func charged(
+	rule events.TaxRule, of id.Subscription, invoice id.Invoice, prices ...money.Amount,
+) events.InvoiceDrafted {
 	var lines []events.PricedLine
 	for _, price := range prices {
 		lines = append(lines, events.PricedLine{Quantity: "1", UnitPrice: price})
 	}
-	charged, _ := rule.Charge(lines, money.KES)
+	made, _ := rule.Charge(lines, money.KES)
 	return events.InvoiceDrafted{
-		SubscriberID: who, SubscriptionID: of, InvoiceID: invoice, Lines: charged.Lines, Taxes: charged.Taxes,
-		Total: charged.Total,
+		SubscriberID: who, SubscriptionID: of, InvoiceID: invoice, Lines: made.Lines, Taxes: made.Taxes, Tax: rule,
+		Total: made.Total,
 	}
 }
 

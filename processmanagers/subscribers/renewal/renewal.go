@@ -45,8 +45,10 @@ type State struct {
 type Subscription struct {
 	Mode  events.BillingMode `json:"mode"`
 	Price money.Amount       `json:"price"`
-	// Tax is the rule of the last invoice; zero before the first.
+	// Tax is the rule of the last invoice; zero before the first. Gross has, instead of it, the total of a whole
+	// period when it was kept before the rule was.
 	Tax       events.TaxRule  `json:"tax,omitzero"`
+	Gross     money.Amount    `json:"gross,omitzero"`
 	Period    calendar.Period `json:"period"`
 	Resting   bool            `json:"resting,omitempty"` // paused
 	PaidUntil time.Time       `json:"paidUntil,omitzero"`
@@ -147,7 +149,7 @@ func Evolve(s State, in processmanagers.Input) State {
 		if !e.Replaces.IsZero() { // the next period is not corrected with it
 			return s
 		}
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Tax = e.TaxRule() })
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Tax, sub.Gross = e.TaxRule(), money.Amount{} })
 	case events.PeriodReissued:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e) })
 	case events.PeriodCancelled:
@@ -205,6 +207,7 @@ func newSubscription(e events.SubscriptionCreated) Subscription {
 
 // billedBy takes over the terms of the next periods.
 func (s *Subscription) billedBy(t events.PlanTerms) {
+	s.Tax, s.Gross = s.rule(), money.Amount{}
 	s.Price, s.Period, s.Late, s.Terms = t.Price, t.Period, t.LateRenewal, events.PlanTerms{}
 	s.SellsDays = sellsDays(t)
 	if t.AnchorDay > 0 {
