@@ -39,11 +39,11 @@ func newBenchKit(b *testing.B, settings ...string) *kit {
 	b.Helper()
 	k := newKit(b, append(settings, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000",
 		"RATE_LIMIT_LOGIN=1000000000", "RATE_LIMIT_WEBHOOK=1000000000")...)
-	if lock, _, err := k.db.TryLock(b.Context(), booksLock); err != nil {
-		b.Fatal(err)
-	} else if lock != nil {
-		b.Cleanup(lock.Unlock)
+	lock, free, err := k.db.TryLock(b.Context(), booksLock)
+	if err != nil || !free {
+		b.Fatal("the check of the books cannot be kept away: ", err)
 	}
+	b.Cleanup(lock.Unlock)
 	app, err := StartApp(b.Context(), k.config(), allRoles, slog.New(slog.NewJSONHandler(io.Discard, nil)),
 		appOptions{})
 	if err != nil {

@@ -27,7 +27,19 @@ const (
 	// issuePatience is how long a granted document counts for maxGranted. One whose issue fails longer than this does
 	// not hold up its series.
 	issuePatience = time.Minute
+	// Pauses after failures, of one series and of all.
+	shortestPause, longestPause = 50 * time.Millisecond, 5 * time.Second
 )
+
+// steady is the clock of pauses: no rule or person waits for them.
+var steady = clock.Steady(clock.System())
+
+// failing is a series that could not be granted numbers.
+type failing struct {
+	pause loop.Backoff
+	until time.Time // it is left alone until then
+	away  loop.Outage
+}
 
 // Numberer is the one batcher of each series: it gives waiting documents their numbers, in blocks. Several programs may
 // run it: a block that was granted by another changes nothing. A crash at any moment loses nothing, because what waits
@@ -35,7 +47,9 @@ const (
 type Numberer struct {
 	cfg   Config
 	loops *loop.Group
-	last  map[id.Series]int64 // last number granted here that the read model may not show yet; only the loop uses it
+	// Only the loop uses them: the last number granted here that the read model may not show yet, and what fails.
+	last    map[id.Series]int64
+	failing map[id.Series]*failing
 }
 
 // Config has the parts of a Numberer; all are required.
@@ -48,7 +62,7 @@ type Config struct {
 
 // NewNumberer makes a numberer; Start begins its work.
 func NewNumberer(cfg Config) *Numberer {
-	return &Numberer{cfg: cfg, loops: loop.New(cfg.Logger), last: map[id.Series]int64{}}
+	return &Numberer{cfg: cfg, loops: loop.New(cfg.Logger), last: map[id.Series]int64{}, failing: map[id.Series]*failing{}}
 }
 
 // Start begins the loop (internal/loop has the contract).
@@ -64,7 +78,7 @@ func (n *Numberer) Stop() { n.loops.Stop() }
 
 // run grants blocks whenever the read model shows documents that wait.
 func (n *Numberer) run(ctx context.Context) {
-	pause := loop.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second}
+	pause := loop.Backoff{Min: shortestPause, Max: longestPause}
 	var away loop.Outage // of the database or the log
 	for ctx.Err() == nil {
 		err := n.round(ctx)
@@ -112,24 +126,58 @@ func (n *Numberer) waiting(ctx context.Context) ([]billingviews.WaitingSeries, e
 }
 
 // Grant grants one block: to the series that has the fewest granted documents on their way. It reports whether there
-// was one, and whether more documents may wait.
+// was one, and whether more documents may wait. A series that fails is tried again after a pause, and holds up no other.
 func (n *Numberer) Grant(ctx context.Context) (granted, more bool, err error) {
 	list, err := n.waiting(ctx)
 	if err != nil {
 		return false, true, err
 	}
-	var failed error
 	for _, s := range list {
-		if s.Granted > refill || s.Last < n.last[s.SeriesID] {
+		if s.Granted > refill || s.Last < n.last[s.SeriesID] || n.pauses(s.SeriesID) {
 			continue
 		}
 		granted, err := n.grantBlock(ctx, s)
+		if err != nil {
+			n.fails(ctx, s, err)
+			continue
+		}
+		n.works(ctx, s)
 		if granted {
 			return true, true, nil
 		}
-		failed = err // the next series has its turn all the same
 	}
-	return false, len(list) > 0, failed
+	return false, len(list) > 0, nil
+}
+
+// pauses reports whether a series that failed is left alone.
+func (n *Numberer) pauses(series id.Series) bool {
+	f := n.failing[series]
+	return f != nil && steady.Now().Before(f.until)
+}
+
+// fails lets a series pause, and tells of it.
+func (n *Numberer) fails(ctx context.Context, s billingviews.WaitingSeries, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	f := n.failing[s.SeriesID]
+	if f == nil {
+		f = &failing{pause: loop.Backoff{Min: shortestPause, Max: longestPause}}
+		n.failing[s.SeriesID] = f
+	}
+	f.until = steady.Now().Add(f.pause.Next())
+	if tell, _ := f.away.Failed(); tell {
+		n.cfg.Logger.WarnContext(ctx, "numbers of a series are not granted", "org_id", s.OrgID, "prefix", s.Prefix,
+			"error", err)
+	}
+}
+
+// works ends the pauses of a series.
+func (n *Numberer) works(ctx context.Context, s billingviews.WaitingSeries) {
+	if n.failing[s.SeriesID] != nil {
+		delete(n.failing, s.SeriesID)
+		n.cfg.Logger.InfoContext(ctx, "numbers of a series are granted again", "org_id", s.OrgID, "prefix", s.Prefix)
+	}
 }
 
 // grantBlock grants numbers to the oldest waiting documents of a series. It reports false when another program did.

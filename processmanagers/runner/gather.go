@@ -17,14 +17,14 @@ const (
 
 // pile is work of many keys that waits for a transaction, and the rest after a transaction, in which more comes
 // together. What comes one after the other, as the events of one instance, never rests: a rest ends as soon as all keys
-// that were taken before it are here again. The zero value is empty; not safe for concurrent use, except for rest.
+// that were taken before it are here again. Not safe for concurrent use, except for rest.
 type pile[T any] struct {
 	list []T
 	away map[string]struct{} // keys that were taken last and have not come again
 	back chan struct{}       // ends the rest
 }
 
-// init sets the fields.
+// init comes before every use.
 func (p *pile[T]) init() { p.back = make(chan struct{}, 1) }
 
 // add makes the work of a key wait.

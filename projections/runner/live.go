@@ -21,7 +21,7 @@ const batchLimit = 1000
 const (
 	gatherFrom = 8                      // events in a page that show that more come
 	gatherEach = 2 * time.Millisecond   // the wait for each of them
-	gatherMost = 250 * time.Millisecond // in all
+	gatherMost = 100 * time.Millisecond // in all
 )
 
 // entry is a registered projection with the state that this program keeps of its tables.
@@ -173,7 +173,8 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 }
 
 // gather lets events come together after a page that shows that many come, the longer the more it had: a transaction
-// for a few costs nearly as much as one for all. It ends when a reader waits.
+// for a few costs nearly as much as one for all. It ends when a reader of this program waits; one of another program
+// waits for it.
 func (e *entry) gather(ctx context.Context, page feed.Page) {
 	n := len(page.Events)
 	if n < gatherFrom || n >= batchLimit || e.readers.Load() > 0 {

@@ -67,7 +67,7 @@ func TestTax_AStateKeptBeforeTheRuleHasTheTotal(t *testing.T) {
 	}
 }
 
-// TestBillingDay_APlannedPlanWithOneBeginsWithAPart: the paid month ends on 28 February, and the billing day is the 5th.
+// TestBillingDay_APlannedPlanWithOneBeginsWithAPart: the paid month ends on 28 February, the billing day is the 5th.
 func TestBillingDay_APlannedPlanWithOneBeginsWithAPart(t *testing.T) {
 	t.Parallel()
 	ends := calendar.Date{Year: 2027, Month: 2, Day: 28}.Start(start.Location())
