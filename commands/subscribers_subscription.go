@@ -32,6 +32,7 @@ type CreateSubscription struct {
 	PlanVersion    int
 	Terms          events.PlanTerms
 	Timezone       string
+	Tax            events.TaxRule
 	StartsAt       time.Time // zero = now
 	Username       personal.Text
 	PasswordRef    id.Secret

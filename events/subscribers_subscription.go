@@ -30,6 +30,7 @@ type SubscriptionCreated struct {
 	StartsAt       time.Time       `json:"startsAt"` // the first period does not start before this instant
 	Username       personal.Text   `json:"username"` // PPPoE or hotspot login; subject: the subscriber
 	PasswordRef    id.Secret       `json:"passwordRef"`
+	Tax            TaxRule         `json:"tax,omitzero"` // of the organization at that time; zero in old events
 	CreatedAt      time.Time       `json:"createdAt"`
 }
 

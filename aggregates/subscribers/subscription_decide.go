@@ -100,7 +100,7 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	}
 	created := events.SubscriptionCreated{
 		SubscriptionID: c.SubscriptionID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, PlanID: c.PlanID,
-		PlanVersion: c.PlanVersion, Terms: c.Terms, Timezone: c.Timezone, StartsAt: starts,
+		PlanVersion: c.PlanVersion, Terms: c.Terms, Timezone: c.Timezone, Tax: c.Tax, StartsAt: starts,
 		Username: c.Username, PasswordRef: c.PasswordRef, CreatedAt: now,
 	}
 	made := []events.SubscriptionEvent{created}

@@ -56,8 +56,8 @@ func BenchmarkBillingRun(b *testing.B) {
 	b.Run("memory", func(b *testing.B) { benchtest.ReportSize(b, "run", whole.grew, 2*tenth.grew, 1) })
 }
 
-// measuredRun is how many invoices a run made, its time, how much more memory was in use at most than before, in bytes, how many rows the
-// run and all that follows from it have left, and how long it takes to write as many.
+// measuredRun is how many invoices a run made, its time, how much more memory was in use at most than before, in bytes,
+// how many rows the run and all that follows from it have left, and how long it takes to write as many.
 type measuredRun struct {
 	made         int
 	took, copied time.Duration

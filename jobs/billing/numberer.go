@@ -62,7 +62,9 @@ type Config struct {
 
 // NewNumberer makes a numberer; Start begins its work.
 func NewNumberer(cfg Config) *Numberer {
-	return &Numberer{cfg: cfg, loops: loop.New(cfg.Logger), last: map[id.Series]int64{}, failing: map[id.Series]*failing{}}
+	return &Numberer{
+		cfg: cfg, loops: loop.New(cfg.Logger), last: map[id.Series]int64{}, failing: map[id.Series]*failing{},
+	}
 }
 
 // Start begins the loop (internal/loop has the contract).
@@ -126,7 +128,8 @@ func (n *Numberer) waiting(ctx context.Context) ([]billingviews.WaitingSeries, e
 }
 
 // Grant grants one block: to the series that has the fewest granted documents on their way. It reports whether there
-// was one, and whether more documents may wait. A series that fails is tried again after a pause, and holds up no other.
+// was one, and whether more documents may wait. A series that fails is tried again after a pause, and holds up no
+// other.
 func (n *Numberer) Grant(ctx context.Context) (granted, more bool, err error) {
 	list, err := n.waiting(ctx)
 	if err != nil {

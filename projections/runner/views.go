@@ -148,7 +148,8 @@ func (v *Views) entry(projection string) *entry {
 	return e
 }
 
-// hurry makes a projection that this program leads gather no events, and the follower hurry, until the returned function is called.
+// hurry makes a projection that this program leads gather no events, and the follower hurry, until the returned
+// function is called.
 func (v *Views) hurry(e *entry) func() {
 	follower := v.hurryFollower()
 	e.readers.Add(1)

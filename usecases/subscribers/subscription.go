@@ -143,7 +143,7 @@ func (u Subscriptions) command(
 		SubscriptionID: subscription, OrgID: org, SubscriberID: in.SubscriberID, PlanID: in.PlanID, Extras: extras,
 		PlanVersion: plan.Version, Terms: terms, Timezone: settings.Timezone, StartsAt: starts, Username: username,
 		PasswordRef: commands.FirstPassword(subscription), Addresses: commands.NormalAddresses(in.Addresses),
-		PaidUntil: in.PaidUntil,
+		PaidUntil: in.PaidUntil, Tax: settings.Tax,
 	}, nil
 }
 

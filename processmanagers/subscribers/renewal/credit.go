@@ -118,8 +118,10 @@ func (s State) inTurn(renewed id.Subscription) []id.Subscription {
 // is due is whole.
 func (s Subscription) next(now time.Time) events.PeriodDue {
 	terms, from := events.PlanTerms{Price: s.Price}, now
-	if s.PaidUntil.After(now) {
-		from = s.PaidUntil
+	for _, known := range []time.Time{s.StartsAt, s.PaidUntil} {
+		if known.After(from) {
+			from = known
+		}
 	}
 	if len(s.Open) == 0 {
 		terms.AnchorDay = s.Terms.AnchorDay

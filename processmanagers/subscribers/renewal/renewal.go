@@ -45,12 +45,13 @@ type State struct {
 type Subscription struct {
 	Mode  events.BillingMode `json:"mode"`
 	Price money.Amount       `json:"price"`
-	// Tax is the rule of the last invoice; zero before the first. Gross has, instead of it, the total of a whole
-	// period when it was kept before the rule was.
+	// Tax is the rule of the last invoice, and before the first one that at the beginning. Gross has, instead of it,
+	// the total of a whole period when it was kept before the rule was.
 	Tax       events.TaxRule  `json:"tax,omitzero"`
 	Gross     money.Amount    `json:"gross,omitzero"`
 	Period    calendar.Period `json:"period"`
 	Resting   bool            `json:"resting,omitempty"` // paused
+	StartsAt  time.Time       `json:"startsAt,omitzero"` // of prepaid: there is no period before
 	PaidUntil time.Time       `json:"paidUntil,omitzero"`
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
 	// Open are the invoices of prepaid periods that are due and not paid, each once.
@@ -200,7 +201,10 @@ func (s State) ofPlan(e events.Event) State {
 
 // newSubscription keeps what the renewal depends on.
 func newSubscription(e events.SubscriptionCreated) Subscription {
-	sub := Subscription{Mode: e.Terms.Mode, NextFrom: e.StartsAt, Timezone: e.Timezone}
+	sub := Subscription{Mode: e.Terms.Mode, NextFrom: e.StartsAt, Timezone: e.Timezone, Tax: e.Tax}
+	if e.Terms.Mode == events.Prepaid {
+		sub.StartsAt = e.StartsAt
+	}
 	sub.billedBy(e.Terms)
 	return sub
 }

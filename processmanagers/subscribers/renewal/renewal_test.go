@@ -228,7 +228,7 @@ func TestEnded_TheSubscriptionIsForgottenAndRenewsNoMore(t *testing.T) {
 	s.When(due(line, inv1)).Then(arms(line, time.Time{}))
 	s.When(extended(line, inv1, until)).Then(arms(line, time.Time{}))
 	s.When(extended(line, inv1, until)).ThenState(renewal.State{Subscriptions: map[id.Subscription]renewal.Subscription{
-		line2: {Mode: events.Prepaid, Price: kes(1500), Period: calendar.Month, NextFrom: start,
+		line2: {Mode: events.Prepaid, Price: kes(1500), Period: calendar.Month, StartsAt: start, NextFrom: start,
 			Open: []id.Invoice{inv2}},
 	}})
 }

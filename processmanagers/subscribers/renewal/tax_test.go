@@ -81,3 +81,42 @@ func TestBillingDay_APlannedPlanWithOneBeginsWithAPart(t *testing.T) {
 	s.When(cents(446_42)).ThenNothing()
 	s.When(cents(446_43)).Then(does(commands.MakePeriodDue{SubscriptionID: line})) // 5 of 28 days
 }
+
+// TestBillingDay_AServiceThatBeginsLaterCostsThePartFromThere: it begins on 3 April, two days of 31 before the 5th.
+func TestBillingDay_AServiceThatBeginsLaterCostsThePartFromThere(t *testing.T) {
+	t.Parallel()
+	later := events.SubscriptionCreated{
+		SubscriptionID: line, SubscriberID: who, Timezone: "Africa/Nairobi",
+		StartsAt: calendar.Date{Year: 2026, Month: 4, Day: 3}.Start(calendar.ZoneOrUTC("Africa/Nairobi")),
+		Terms:    events.PlanTerms{Mode: events.Prepaid, Price: kes(1500), Period: calendar.Month, AnchorDay: 5},
+	}
+	part := events.PeriodDue{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1,
+		Part: events.PartPeriod{Days: 2, Of: 31}, Charge: money.Of(96_77, money.KES),
+	}
+	s := after(t, later, part, charged(events.TaxRule{}, line, inv1, part.Charge), events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1,
+	})
+	cents := func(minor int64) events.Event {
+		return events.CreditLeft{SubscriberID: who, Credit: money.Of(minor, money.KES), Received: true}
+	}
+	s.When(cents(96_76)).ThenNothing()
+	s.When(cents(96_77)).Then(does(commands.MakePeriodDue{SubscriptionID: line, Received: true}))
+}
+
+// TestOrders_AMonthIsKeptWithItsTaxBeforeTheFirstInvoice: a customer who was taken over has no invoice here yet.
+func TestOrders_AMonthIsKeptWithItsTaxBeforeTheFirstInvoice(t *testing.T) {
+	t.Parallel()
+	made := prepaid(line)
+	created, _ := made.(events.SubscriptionCreated)
+	created.Tax = vat
+	s := after(t, created, events.PaidTimeCarriedOver{
+		SubscriptionID: line, SubscriberID: who, PaidUntil: start.AddDate(0, 0, 20),
+	})
+	out := s.When(events.CreditLeft{
+		SubscriberID: who, Credit: kes(1740), Ordered: kes(240), Received: true,
+	}).Output()
+	if pays, is := out.Commands[0].(commands.PayOrders); !is || pays.Keep != kes(1740) {
+		t.Errorf("the month costs 1,740: %+v", out.Commands)
+	}
+}
