@@ -105,10 +105,6 @@ type TakeBackInvoice struct {
 	Dropped bool
 }
 
-// TellCredit makes the account tell its credit, when it has any: a process that waits for credit asks whether there is
-// enough now. It never fails.
-type TellCredit struct{ SubscriberID id.Subscriber }
-
 // DraftCreditNote reserves a part of an invoice for a credit note. Fails: invoice_not_found, invoice_not_issued,
 // invoice_archived, invoice_voided, credit_note_too_large, invoice_given_back, currency_mismatch.
 type DraftCreditNote struct {
@@ -157,6 +153,8 @@ type CreditReceipt struct {
 	// MatchedAt is when the receipt was matched or moved to this account. It proves to an account that has forgotten
 	// old receipts that this one is not among them. Zero proves nothing.
 	MatchedAt time.Time
+	// Tax is the organization's present rule, as in TellCredit.
+	Tax *events.TaxRule
 }
 
 // WithdrawReceipt takes credited money or a part of it back: the unused part first, then what it paid last. The
@@ -441,13 +439,6 @@ func (c WriteOffDebt) Validate() error {
 	f.Check(!c.WriteOffID.IsZero(), "writeOffId", "is required")
 	f.Check(!c.Amount.Negative(), "amount", "must be above zero")
 	checkReason(&f, c.Reason)
-	return f.Err()
-}
-
-// Validate checks form only.
-func (c TellCredit) Validate() error {
-	var f failure.Faults
-	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
 	return f.Err()
 }
 

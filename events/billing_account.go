@@ -189,6 +189,7 @@ type CreditLeft struct {
 	Ordered      money.Amount    `json:"ordered,omitzero"`   // sum of what the issued orders still need
 	Asked        bool            `json:"asked,omitempty"`    // it is told again; no money moved
 	Received     bool            `json:"received,omitempty"` // money came in with it
+	Tax          *TaxRule        `json:"tax,omitempty"`      // the organization's present one; nil = not known
 	At           time.Time       `json:"at"`
 }
 

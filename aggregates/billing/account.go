@@ -308,7 +308,7 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 	case commands.WriteOffDebt:
 		return decideWriteOffDebt(s, c, now)
 	case commands.TellCredit:
-		return decideTellCredit(s, now), nil
+		return decideTellCredit(s, c, now), nil
 	case commands.PayOrders:
 		return decidePayOrders(s, c, now)
 	case commands.VoidOrders:

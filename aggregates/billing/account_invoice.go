@@ -73,7 +73,7 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	})
 	b.settle(c.InvoiceID)
 	if b.s.Invoices[c.InvoiceID].Order { // the credit may be for what comes before it
-		return append(b.events(), decideTellCredit(b.s, now)...), nil
+		return append(b.events(), decideTellCredit(b.s, commands.TellCredit{}, now)...), nil
 	}
 	b.spend(c.InvoiceID, id.Receipt{})
 	return b.events(), nil

@@ -37,7 +37,7 @@ func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]
 	b.tellCredit()
 	for i, e := range b.recorded {
 		if told, is := e.(events.CreditLeft); is {
-			told.Received = true
+			told.Received, told.Tax = true, c.Tax
 			b.recorded[i] = told
 		}
 	}

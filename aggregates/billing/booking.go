@@ -195,13 +195,13 @@ func (b *booking) reopen(reason string) {
 }
 
 // decideTellCredit tells the credit to whoever waits for it; without any it gives no event.
-func decideTellCredit(s Account, now time.Time) []events.AccountEvent {
+func decideTellCredit(s Account, c commands.TellCredit, now time.Time) []events.AccountEvent {
 	if !s.Exists() || !s.Credit().Positive() {
 		return nil
 	}
 	return []events.AccountEvent{events.CreditLeft{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Credit: s.Credit(), Ordered: s.toldOrders(), Asked: true,
-		At: now,
+		Tax: c.Tax, At: now,
 	}}
 }
 

@@ -57,3 +57,27 @@ func TestToRenew_IsThePriceOfTheNextPeriodWithItsExtras(t *testing.T) {
 		t.Errorf("the list tells what is asked for: %v", row)
 	}
 }
+
+// TestToRenew_WhoPaysWhatIsAskedAfterTheTaxWasLoweredIsServed: the last invoice was under the tax of before.
+func TestToRenew_WhoPaysWhatIsAskedAfterTheTaxWasLoweredIsServed(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	tax := func(percent int) {
+		k.must(k.admin, "PUT", "/settings/organization", map[string]any{"tax": map[string]any{
+			"mode": "exclusive", "components": []map[string]any{{"name": "VAT", "rate": percent}},
+		}})
+	}
+	tax(16)
+	customer, _ := k.subscriber("254711000951")
+	line := k.subscribe(customer, k.plan("home", 1500))
+	k.issued(customer, 1)
+	k.asked(customer, "1740.00")
+	tax(8)
+	k.voidFirst(customer)
+	k.asked(customer, "1620.00", "1620.00")
+	k.must(k.admin, "POST", "/payments/cash", map[string]any{
+		"subscriberId": customer, "amount": 1620, "reference": "till 951",
+	})
+	k.paidUntil(line, "")
+	k.asked(customer, "0.00")
+}

@@ -18,8 +18,8 @@ import (
 
 // PeriodInvoices is a bus for processes. It makes a DraftInvoice of each DraftPeriodInvoice and DraftTopUpInvoice, with
 // the organization's present settings, and adds the prefix of credit notes to CreditDays, SellDays, VoidOrders and a
-// VoidInvoice with ReleaseMoney, whose place a credit note may take; other commands pass unchanged. Safe for concurrent
-// use.
+// VoidInvoice with ReleaseMoney, whose place a credit note may take, and the rule of taxes to TellCredit and
+// CreditReceipt; other commands pass unchanged. Safe for concurrent use.
 type PeriodInvoices struct{ *bus.Bus }
 
 // Execute fails as the bus does, and with organization_not_found.
@@ -37,6 +37,20 @@ func (u PeriodInvoices) Execute(ctx context.Context, cmd commands.Command, meta 
 			return bus.Result{}, err
 		}
 		cmd = draft
+	case commands.TellCredit:
+		settings, err := usecases.BillingSettings(ctx, u.Bus, meta.OrgID)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		c.Tax = &settings.Tax
+		cmd = c
+	case commands.CreditReceipt:
+		settings, err := usecases.BillingSettings(ctx, u.Bus, c.OrgID)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		c.Tax = &settings.Tax
+		cmd = c
 	case commands.VoidInvoice:
 		if c.ReleaseMoney {
 			var err error

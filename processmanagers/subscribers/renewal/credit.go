@@ -151,6 +151,17 @@ func (s Subscription) withTax(period events.PeriodDue) int64 {
 	return max(s.rule().Gross(period.Prices()).Minor, 0)
 }
 
+// taxed takes over the rule of the organization; nil is not known.
+func (s State) taxed(rule *events.TaxRule) State {
+	if rule == nil {
+		return s
+	}
+	for subscription := range s.Subscriptions {
+		s = s.change(subscription, func(sub *Subscription) { sub.Tax, sub.Gross = *rule, money.Amount{} })
+	}
+	return s
+}
+
 // rule is the one by which the next invoice is charged, as far as is known.
 func (s Subscription) rule() events.TaxRule {
 	if !s.Gross.Positive() || !s.Price.Positive() {

@@ -45,8 +45,8 @@ type State struct {
 type Subscription struct {
 	Mode  events.BillingMode `json:"mode"`
 	Price money.Amount       `json:"price"`
-	// Tax is the rule of the last invoice, and before the first one that at the beginning. Gross has, instead of it,
-	// the total of a whole period when it was kept before the rule was.
+	// Tax is the rule that was told last: at the beginning, by an invoice or by credit. Gross has, instead of it, the
+	// total of a whole period when it was kept before the rule was.
 	Tax       events.TaxRule  `json:"tax,omitzero"`
 	Gross     money.Amount    `json:"gross,omitzero"`
 	Period    calendar.Period `json:"period"`
@@ -151,6 +151,8 @@ func Evolve(s State, in processmanagers.Input) State {
 			return s
 		}
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Tax, sub.Gross = e.TaxRule(), money.Amount{} })
+	case events.CreditLeft:
+		return s.taxed(e.Tax)
 	case events.PeriodReissued:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e) })
 	case events.PeriodCancelled:
@@ -358,7 +360,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.InvoiceAllocated:
 		return after.soldFor(e.InvoiceID, now)
 	case events.CreditLeft:
-		return s.fromCredit(e, now)
+		return after.fromCredit(e, now)
 	case events.SubscriptionCreated:
 		return after.created(e)
 	case events.PaidTimeCarriedOver:

@@ -120,3 +120,18 @@ func TestOrders_AMonthIsKeptWithItsTaxBeforeTheFirstInvoice(t *testing.T) {
 		t.Errorf("the month costs 1,740: %+v", out.Commands)
 	}
 }
+
+// TestTax_CreditTellsThePresentRule: the taxes were lowered, or taken away, since the last invoice.
+func TestTax_CreditTellsThePresentRule(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), due(line, inv1), taxed(line, inv1, kes(1500)), extended(line, inv1, until))
+	told := func(shillings int64, rule events.TaxRule) events.Event {
+		return events.CreditLeft{SubscriberID: who, Credit: kes(shillings), Tax: &rule}
+	}
+	half := events.TaxRule{Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 800}}}
+	renews := does(commands.MakePeriodDue{SubscriptionID: line})
+	s.When(told(1619, half)).ThenNothing()
+	s.When(told(1620, half)).Then(renews)
+	s.When(told(1500, events.TaxRule{})).Then(renews)
+	s.Given(told(1, half)).When(credit(1620)).Then(renews) // it is kept
+}
