@@ -80,17 +80,23 @@ func (s Subscription) planned(e events.SubscriptionEvent) Subscription {
 	return s
 }
 
-// nextTerms are those of the next period.
-func (s Subscription) nextTerms() events.PlanTerms {
-	if !s.Planned.IsZero() {
-		return s.Planned.Terms
+// after moves a planned change behind the period that will be made again in the place of an undone one.
+func (p PlannedChange) after(undone, next int) PlannedChange {
+	if undone < p.FromOrdinal {
+		p.FromOrdinal = next + 1
 	}
-	return s.Terms
+	return p
 }
 
+// nextTerms are those of the next period.
+func (s Subscription) nextTerms() events.PlanTerms { return s.termsFrom(s.lastOrdinal() + 1) }
+
 // termsOf are those of a period.
-func (s Subscription) termsOf(p Period) events.PlanTerms {
-	if !s.Planned.IsZero() && p.Ordinal >= s.Planned.FromOrdinal {
+func (s Subscription) termsOf(p Period) events.PlanTerms { return s.termsFrom(p.Ordinal) }
+
+// termsFrom are those of the period of an ordinal.
+func (s Subscription) termsFrom(ordinal int) events.PlanTerms {
+	if !s.Planned.IsZero() && ordinal >= s.Planned.FromOrdinal {
 		return s.Planned.Terms
 	}
 	return s.Terms
@@ -358,8 +364,11 @@ func (s Subscription) unplanned(now time.Time) events.PlanChangeDropped {
 }
 
 // endsBefore is when the time of the periods before an ordinal is over: for prepaid the paid time. It is false while
-// one of them waits for its money, the first time or again.
+// one of them waits for its money, the first time or again, or was undone and is not made again.
 func (s Subscription) endsBefore(ordinal int) (time.Time, bool) {
+	if ordinal > s.lastOrdinal()+1 {
+		return time.Time{}, false
+	}
 	before := s
 	before.Periods = nil
 	for _, p := range s.Periods {

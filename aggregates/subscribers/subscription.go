@@ -204,7 +204,7 @@ func (s Subscription) cancelled(e events.PeriodCancelled) Subscription {
 		p.Used = p.Undone && p.Mode == events.Prepaid && !e.NextFrom.IsZero()
 	})
 	if s.UnservedSince, s.Dropped = e.UnservedSince, e.At; !e.UndoneRun.IsZero() {
-		s.Undone = e.UndoneRun
+		s.Undone, s.Planned = e.UndoneRun, s.Planned.after(e.Ordinal, s.lastOrdinal()+1)
 	}
 	return s
 }

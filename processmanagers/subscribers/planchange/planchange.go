@@ -2,7 +2,7 @@
 //
 //	PlanChangePlanned, PlanChangeMoved ──► timer "change" ──► ApplyPlanChange ──► SubscriptionPlanChanged
 //	                                                               └── it is too early ──► PlanChangeMoved
-//	SubscriptionExtended, -Resumed, BillingResumed, PeriodWithdrawn, PeriodCancelled ──► ApplyPlanChange
+//	SubscriptionExtended, -Resumed, BillingResumed, PeriodDue, PeriodWithdrawn, PeriodCancelled ──► ApplyPlanChange
 //
 // The subscription knows when its paid time ends; the process only asks, again when that may have moved.
 package planchange
@@ -40,6 +40,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.SubscriptionExtended) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.SubscriptionResumed) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.BillingResumed) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.PeriodDue) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.PeriodWithdrawn) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.PeriodCancelled) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriptionID.String() }),

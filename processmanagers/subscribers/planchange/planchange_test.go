@@ -47,7 +47,7 @@ func TestPlanChange_IsAskedForWhenItsTimeHasComeOrMayHaveMoved(t *testing.T) {
 	for _, e := range []events.Event{
 		events.SubscriptionExtended{SubscriptionID: line}, events.SubscriptionResumed{SubscriptionID: line},
 		events.PeriodWithdrawn{SubscriptionID: line}, events.PeriodCancelled{SubscriptionID: line},
-		events.BillingResumed{SubscriptionID: line},
+		events.BillingResumed{SubscriptionID: line}, events.PeriodDue{SubscriptionID: line},
 	} {
 		s.When(e).Then(asks())
 	}
@@ -69,6 +69,6 @@ func TestPlanChange_WithoutOneNothingIsAsked(t *testing.T) {
 		events.PlanChangeMoved{SubscriptionID: line}, events.PlanChangeDropped{SubscriptionID: line},
 		events.SubscriptionPlanChanged{SubscriptionID: line}, events.SubscriptionExtended{SubscriptionID: line},
 		events.SubscriptionResumed{SubscriptionID: line}, events.BillingResumed{SubscriptionID: line},
-		events.PeriodWithdrawn{SubscriptionID: line},
+		events.PeriodWithdrawn{SubscriptionID: line}, events.PeriodDue{SubscriptionID: line},
 		events.PeriodCancelled{SubscriptionID: line}, events.SubscriptionEnded{SubscriptionID: line})
 }
