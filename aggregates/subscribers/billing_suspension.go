@@ -58,11 +58,16 @@ func (s Subscription) begun(
 // asked for again: whoever took that back is to say under which price it is billed. Fails: period_undone.
 func (s Subscription) caughtUp(now time.Time) (Subscription, []events.SubscriptionEvent, error) {
 	if _, waits := s.begun(commands.MakePeriodDue{Received: true}, now); !s.Undone.IsZero() && len(waits) > 0 {
-		return s, nil, failure.NewConflict("period_undone",
-			"The invoice of the present period was taken back with its billing run. Ask for that run again first.")
+		return s, nil, errPeriodUndone()
 	}
 	next, made := s.begun(commands.MakePeriodDue{}, now)
 	return next, made, nil
+}
+
+// errPeriodUndone refuses what counts the days of a period that an undo took back, until it is made again.
+func errPeriodUndone() error {
+	return failure.NewConflict("period_undone",
+		"The invoice of the present period was taken back with its billing run. Ask for that run again first.")
 }
 
 // billingResumed ends the suspension of billing; there is no event without one. The time since the cut is a gap under

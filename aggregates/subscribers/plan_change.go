@@ -137,6 +137,8 @@ func (s Subscription) PlanChange(to commands.NewPlan, now time.Time) (PlanChange
 		return PlanChange{}, errPlannedPaid()
 	case s.has(to) && !paid:
 		made = next.unplanned(now)
+	case next.retakes(len(next.Periods)):
+		return PlanChange{}, errPeriodUndone()
 	case next.waitsAgain():
 		return PlanChange{}, errTakenBack()
 	case change.AtOnce:
@@ -163,9 +165,14 @@ func errTakenBack() error {
 		"waits for it. Take the payment again, or give the invoice back, before you change the plan.")
 }
 
-// waitsAgain reports whether a prepaid period whose payment was taken back waits for it.
+// waitsAgain reports whether a prepaid period that was paid once waits for money.
 func (s Subscription) waitsAgain() bool {
-	return slices.ContainsFunc(s.Periods, func(p Period) bool { return p.Mode == events.Prepaid && p.withdrawn() })
+	for at, p := range s.Periods {
+		if p.Mode == events.Prepaid && s.paidOnce(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // remade is a change after unpaid periods were cancelled, with the period that takes their place.

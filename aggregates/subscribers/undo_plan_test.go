@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
@@ -59,4 +60,31 @@ func TestUndoPeriod_APostpaidMonthThatIsMadeAgainComesBeforeAPlannedChange(t *te
 	if next := dueOf(t, s.When(due).ThenEvents()); next.Net() != money.Major(100, money.KES) {
 		t.Errorf("April is billed for %s", next.Net())
 	}
+}
+
+// TestChangePlan_WaitsUntilAnUndoneUsedMonthIsPaidAgain: otherwise its used days would have the price of another plan.
+func TestChangePlan_WaitsUntilAnUndoneUsedMonthIsPaidAgain(t *testing.T) {
+	t.Parallel()
+	hourly := sold("hourly", 10, events.Prepaid)
+	hourly.Terms.Period = calendar.Hour
+	plans := []commands.NewPlan{cheap(events.Prepaid, 0), hourly, sold("fast", 9000, events.Prepaid)}
+	refused := func(s *scenario, code string) {
+		t.Helper()
+		for _, to := range plans {
+			_, err := s.State().PlanChange(to, noon(3, 22))
+			fails(t, err, code)
+		}
+	}
+	s := usedMonth(t)
+	s.At(noon(3, 22)).When(undoes(subscription, second)).ThenEvents()
+	refused(s, "period_undone")
+	s.When(again).ThenEvents()
+	refused(s, "payment_taken_back")
+	s.When(paid(third, noon(3, 22))).ThenEvents()
+	for _, to := range plans {
+		look(t, s, to, noon(3, 22))
+	}
+	s = usedMonth(t)
+	s.At(noon(2, 26)).When(undoes(subscription, second)).ThenEvents()
+	look(t, s, plans[0], noon(2, 26)) // the second month never began
 }
