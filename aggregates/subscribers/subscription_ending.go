@@ -63,7 +63,12 @@ func leftOf(due events.PeriodDue, unused []events.DaysCredit) money.Amount {
 // Source: docs/rules/subscribers.md#periods-that-are-not-invoiced-yet.
 func (s Subscription) unbilled(now time.Time) (next Subscription, made []events.SubscriptionEvent) {
 	if s.Terms.Mode == events.Postpaid {
-		return s.begun(commands.MakePeriodDue{Received: true}, now)
+		serving, until := s.untilStopped(now)
+		_, made = serving.begun(commands.MakePeriodDue{Received: true}, until)
+		for _, e := range made {
+			s = evolveSubscription(s, e)
+		}
+		return s, made
 	}
 	if !s.retakes(len(s.Periods)) {
 		return s, nil
@@ -76,6 +81,20 @@ func (s Subscription) unbilled(now time.Time) (next Subscription, made []events.
 		}
 	}
 	return s, nil
+}
+
+// untilStopped is the subscription as if it was neither paused nor cut off without being billed, and the instant until
+// which that was so: what began before it is billed.
+func (s Subscription) untilStopped(now time.Time) (serving Subscription, until time.Time) {
+	until = now
+	if s.State == Paused {
+		s.State, until = Active, earliest(until, s.PausedAt)
+	}
+	if !s.Suspended.IsZero() {
+		until = earliest(until, s.Suspended.At)
+		s.Suspended = Suspension{}
+	}
+	return s, until
 }
 
 // used is the part of a period that retakes its place of which time was given: the days up to the one on which that

@@ -129,3 +129,40 @@ func TestEnd_AnUndoneDayThatWasUsedIsBilledWhole(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 }
+
+// TestEnd_WhatWasUsedOfAnUndonePostpaidMonthIsBilled, when service stopped before the end: March was used until a cut on
+// the 20th, or a pause on the 18th. Who is cut off and pays no further month pays the present one up to the end.
+func TestEnd_WhatWasUsedOfAnUndonePostpaidMonthIsBilled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		by   events.SuspendedBilling
+		stop commands.SubscriptionCommand
+		on   int
+		left int
+	}{
+		"no":    {events.BillNothing, commands.SuspendBilling{SubscriptionID: subscription, At: noon(3, 20)}, 20, 7},
+		"days":  {events.BillUsedDays, commands.SuspendBilling{SubscriptionID: subscription, At: noon(3, 20)}, 20, 12},
+		"pause": {"", commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}, 18, 14},
+	} {
+		for _, first := range []bool{true, false} {
+			if name == "pause" && first {
+				continue // period_undone
+			}
+			s := suspends(t, c.by, 1)
+			s.At(noon(2, 1)).When(due).ThenEvents()
+			undone := undoes(subscription, dueOf(t, s.At(noon(3, 1)).When(due).ThenEvents()).InvoiceID)
+			if first {
+				s.At(noon(3, 10)).When(undone).ThenEvents()
+			}
+			s.At(noon(3, c.on)).When(c.stop).ThenEvents()
+			if !first {
+				s.At(noon(3, 21)).When(undone).ThenEvents()
+			}
+			s.SurvivesClosing()
+			made := s.At(noon(3, 25)).When(end).ThenEvents()
+			march(t, made, 1500)
+			ended, _ := made[len(made)-1].(events.SubscriptionEnded)
+			sameCredits(t, ended.Credits, credits(dueIn(made).InvoiceID, c.left, 31))
+		}
+	}
+}
