@@ -60,6 +60,9 @@ type PeriodDue struct {
 	Charge money.Amount `json:"charge,omitzero"`
 	// Extras are on the invoice beside the price.
 	Extras []PeriodExtra `json:"extras,omitempty"`
+	// Retakes says that the period takes the place of a prepaid one of which time was given, and which an undo took
+	// back. So days of it may have been used already.
+	Retakes bool `json:"retakes,omitempty"`
 	// RunID is the billing run that made the period due; absent when something else did.
 	RunID id.BillingRun `json:"runId,omitzero"`
 	At    time.Time     `json:"at,omitzero"` // zero = recorded without it

@@ -166,7 +166,7 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 		Ordinal: ordinal, PlanName: terms.Name, Terms: terms, KeepsTime: true, At: now,
 	}
 	if terms.Mode == events.Prepaid {
-		period.DueAt = latest(now, s.StartsAt, course.PaidUntil)
+		period.DueAt, period.Retakes = latest(now, s.StartsAt, course.PaidUntil), s.retakes(len(s.Periods))
 		if terms.AnchorDay > 0 {
 			period = s.byBillingDay(period, s.partFrom(period.DueAt))
 		}

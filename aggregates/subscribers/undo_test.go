@@ -117,7 +117,10 @@ func billedAgain(t *testing.T, s *scenario, undone time.Time, after time.Duratio
 		t.Errorf("undone: paid until %s", got)
 	}
 	s.SurvivesClosing()
-	s.At(undone.Add(after)).When(again).ThenEvents()
+	made := dueOf(t, s.At(undone.Add(after)).When(again).ThenEvents())
+	if used := undone.After(noon(2, 28)); made.Retakes != used {
+		t.Errorf("made %+v", made)
+	}
 	s.SurvivesClosing()
 	s.When(paid(third, undone.Add(after))).ThenEvents()
 	return s.State().PaidUntil()

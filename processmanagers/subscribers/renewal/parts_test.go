@@ -104,6 +104,21 @@ func TestParts_OfAPeriodThatWasPaidBeforeBuyNoDays(t *testing.T) {
 	next.At(until).When(part(inv2, 700)).Then(does(buys(inv2, 30))) // April: never paid before
 }
 
+// TestParts_OfAPeriodThatTakesThePlaceOfAnUndoneUsedOneBuyNoDays, also on its corrected invoice.
+func TestParts_OfAPeriodThatTakesThePlaceOfAnUndoneUsedOneBuyNoDays(t *testing.T) {
+	t.Parallel()
+	again := events.PeriodDue{SubscriptionID: line, SubscriberID: who, InvoiceID: inv2, Retakes: true}
+	s := after(t, sellsDays(calendar.Month, events.PartIsDays), due(line, inv1), extended(line, inv1, until),
+		events.PeriodCancelled{
+			SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, UndoneRun: id.New[id.BillingRun](),
+			NextFrom: start.AddDate(0, 0, -20), At: start,
+		}, again)
+	s.When(part(inv2, 1450)).ThenNothing()
+	inv3 := id.Derive[id.Invoice]("test", "corrected")
+	s.Given(events.PeriodReissued{SubscriptionID: line, SubscriberID: who, InvoiceID: inv2, CorrectedID: inv3}).
+		When(part(inv3, 1450)).ThenNothing()
+}
+
 // TestParts_GoOverToTheCorrectedInvoice: its money came to it before anybody knew for which period it is.
 func TestParts_GoOverToTheCorrectedInvoice(t *testing.T) {
 	t.Parallel()

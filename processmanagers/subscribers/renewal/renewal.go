@@ -56,7 +56,8 @@ type Subscription struct {
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
 	// Open are the invoices of prepaid periods that are due and not paid, each once.
 	Open []id.Invoice `json:"open,omitempty"`
-	// Reopened are those of Open that were paid before: days of them may have been used, so a part buys none.
+	// Reopened are those of Open that were paid before, or take the place of a paid one: days of them may have been
+	// used, so a part buys none.
 	Reopened []id.Invoice `json:"reopened,omitempty"`
 	// Paid is the newest invoice of a period that was paid. It is open until the period is recorded.
 	Paid id.Invoice `json:"paid,omitzero"`
@@ -255,7 +256,11 @@ func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 
 // became takes in the period that became due.
 func (s *Subscription) became(e events.PeriodDue) {
-	s.wait(e.InvoiceID)
+	if e.Retakes {
+		s.reopen(e.InvoiceID)
+	} else {
+		s.wait(e.InvoiceID)
+	}
 	s.Dropped, s.Undone = time.Time{}, false
 	s.Part, s.Beside = e.Part, e.Extras
 	s.Extras = s.Extras.After(e)
@@ -285,7 +290,7 @@ func (s *Subscription) wait(invoice id.Invoice) {
 	}
 }
 
-// reopen adds a prepaid invoice that was paid before to the open ones.
+// reopen adds a prepaid invoice to the open ones of whose period days may have been used.
 func (s *Subscription) reopen(invoice id.Invoice) {
 	s.settle(invoice)
 	if s.wait(invoice); s.waitsFor(invoice) {
