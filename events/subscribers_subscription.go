@@ -220,7 +220,7 @@ type PeriodCancelled struct {
 	// NextFrom is the start of the next period after an undo: of each postpaid one, and of a prepaid one where time of
 	// the undone period was given, whose place the next one takes. Zero = the next prepaid one begins as others do.
 	NextFrom time.Time `json:"nextFrom,omitzero"`
-	// Credits are the days of a period that never began on invoices over changes of plan.
+	// Credits are the days of a period that never began on invoices over changes of plan, also of one that was paid.
 	Credits []DaysCredit `json:"credits,omitempty"`
 	At      time.Time    `json:"at"`
 }

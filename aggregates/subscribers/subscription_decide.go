@@ -444,7 +444,7 @@ func cancelled(s Subscription, at int, now time.Time) events.PeriodCancelled {
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
 		NeverBegan: s.neverServed(at, now), At: now,
 	}
-	if event.NeverBegan {
+	if event.NeverBegan || s.paidAhead(at, now) {
 		event.Credits = s.allUpgrades(at)
 	}
 	return s.dropped(event, now)

@@ -2,6 +2,7 @@ package subscribers
 
 import (
 	"slices"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -85,6 +86,12 @@ func (s Subscription) allUpgrades(at int) []events.DaysCredit {
 		}
 	}
 	return credits
+}
+
+// paidAhead reports whether the prepaid period at an index is paid, and no time of it was given yet.
+func (s Subscription) paidAhead(at int, now time.Time) bool {
+	p := s.Periods[at]
+	return p.Mode == events.Prepaid && p.State == PeriodPaid && !s.Course().Places[at].From.Before(s.stopsAt(now))
 }
 
 // clipped is the part of a span that lies in another one; one without length where they do not meet.

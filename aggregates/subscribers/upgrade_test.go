@@ -157,6 +157,35 @@ func TestUpgrade_OfAPeriodThatNeverBeganIsGivenBackWhole(t *testing.T) {
 	t.Errorf("no period is dropped: %+v", made)
 }
 
+// A month paid ahead is credited whole: before it begins, also after the end, what the upgrade cost for it is given back
+// with it.
+func TestUpgrade_OfAPaidPeriodThatIsCreditedBeforeItBeginsIsGivenBackWhole(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ended, at time.Time
+		want      int
+	}{
+		"before": {time.Time{}, noon(2, 20), 1}, "ended before": {noon(2, 20), noon(3, 20), 1},
+		"begun": {time.Time{}, noon(3, 20), 0},
+	} {
+		s := paidMonth(t)
+		dueOf(t, s.When(commands.MakePeriodDue{SubscriptionID: subscription}).ThenEvents())
+		s.When(paid(second, now)).ThenEvents()
+		want := []events.DaysCredit{
+			upgradeCredit(upgrades(t, s, events.Prepaid, 0, noon(2, 14)), 31, 31, 1000_00, 1500_00),
+		}
+		if !c.ended.IsZero() {
+			s.At(c.ended).When(end).ThenEvents()
+		}
+		made := s.At(c.at).When(cancel(second)).ThenEvents()
+		dropped, _ := made[0].(events.PeriodCancelled)
+		t.Log(name)
+		if sameCredits(t, dropped.Credits, want[:c.want]); dropped.NeverBegan {
+			t.Error("nothing is owed for it")
+		}
+	}
+}
+
 // Whenever a customer with upgrades ends, what is given back is the price of the days that are left under the present
 // plan, as if the whole month had been sold by the day.
 func TestUpgrade_WhatAnEndLeavesIsThePriceOfTheUsedDays(t *testing.T) {
