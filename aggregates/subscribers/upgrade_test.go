@@ -157,8 +157,8 @@ func TestUpgrade_OfAPeriodThatNeverBeganIsGivenBackWhole(t *testing.T) {
 	t.Errorf("no period is dropped: %+v", made)
 }
 
-// A month paid ahead is credited whole: before it begins, also after the end, what the upgrade cost for it is given back
-// with it.
+// A month paid ahead is credited whole: before it begins, also after the end, what the upgrade cost for it is given
+// back with it.
 func TestUpgrade_OfAPaidPeriodThatIsCreditedBeforeItBeginsIsGivenBackWhole(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -106,10 +106,11 @@ func TestProposal_ARoutersCustomersComeWithTheirPasswords(t *testing.T) {
 			if count(again, "customers") != 0 || !strings.Contains(notesOf(again), "amina here_already true") {
 				t.Errorf("the second proposal: %v\n%s", again["customers"], notesOf(again))
 			}
-			told := k.must(k.admin, "GET", "/audit-log?action=network.ReadDeviceCustomers&target=device:"+r.device, nil)
-			if len(told.list("data")) != 2 {
-				t.Errorf("the audit log has %v", told)
-			}
+			k.eventually("both readings in the audit log", func(ctx context.Context) (bool, error) {
+				path := "/audit-log?action=network.ReadDeviceCustomers&target=device:" + r.device
+				told, err := k.admin.call(ctx, "GET", path, "", nil)
+				return len(told.list("data")) == 2, err
+			})
 			k.shownIn(oldPasswords, nil)
 			for _, needle := range oldPasswords {
 				if strings.Contains(k.log.String(), needle) || strings.Contains(fmt.Sprint(p, again), needle) {
