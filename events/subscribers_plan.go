@@ -133,11 +133,16 @@ func (t PlanTerms) NextPart(from time.Time, zone *time.Location) PartPeriod {
 // NextPeriod is the period that becomes due under the terms, as far as its price depends on it, when it begins at an
 // instant, in a zone, beside these extras.
 func (t PlanTerms) NextPeriod(extras Extras, from time.Time, zone *time.Location) PeriodDue {
-	next := PeriodDue{Terms: t, DueAt: from, Part: t.NextPart(from, zone)}
+	return t.NextPeriodAt(extras, from, from, zone)
+}
+
+// NextPeriodAt is NextPeriod for one that is due at an instant and begins at a place, which can be before.
+func (t PlanTerms) NextPeriodAt(extras Extras, due, place time.Time, zone *time.Location) PeriodDue {
+	next := PeriodDue{Terms: t, DueAt: due, Part: t.NextPart(place, zone)}
 	if !next.Part.IsZero() {
 		next.Charge = next.Part.Share(t.Price)
 	}
-	next.Extras = extras.Next(t.Price, next.Part, from, zone)
+	next.Extras = extras.Next(t.Price, next.Part, due, zone)
 	return next
 }
 

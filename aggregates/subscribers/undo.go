@@ -36,7 +36,7 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 	switch {
 	case s.Periods[at].Mode == events.Postpaid:
 		event.NextFrom = latest(next.StartsAt, next.afterPause(next.Course().End))
-	case s.gave(at, now):
+	case s.gave(at, now) || s.retakes(at):
 		event.NextFrom = next.Course().End
 	}
 	event = s.dropped(event, now)

@@ -130,7 +130,7 @@ func TestEnd_AnUndoneDayThatWasUsedIsBilledWhole(t *testing.T) {
 	}
 }
 
-// TestEnd_WhatWasUsedOfAnUndonePostpaidMonthIsBilled, when service stopped before the end: March was used until a cut
+// TestEnd_WhatWasUsedOfAnUndonePostpaidMonthIsBilled when service stopped before the end: March was used until a cut
 // on the 20th, or a pause on the 18th. Who is cut off and pays no further month pays the present one up to the end.
 func TestEnd_WhatWasUsedOfAnUndonePostpaidMonthIsBilled(t *testing.T) {
 	t.Parallel()

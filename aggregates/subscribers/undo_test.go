@@ -193,7 +193,10 @@ func TestUndoPeriod_AUsedMonthWithABillingDayIsBilledWholeAgain(t *testing.T) {
 	s.When(paid(part.InvoiceID, now)).ThenEvents()
 	month := dueOf(t, s.When(due).ThenEvents())
 	s.When(paid(month.InvoiceID, now)).ThenEvents()
-	s.At(local(2, 20, 12)).When(undoes(subscription, month.InvoiceID)).ThenEvents()
+	made := s.At(local(2, 20, 12)).When(undoes(subscription, month.InvoiceID)).ThenEvents()
+	if undone, _ := made[0].(events.PeriodCancelled); !undone.NextFrom.Equal(month.From) {
+		t.Errorf("undone %+v", undone)
+	}
 	on := again
 	on.On = calendar.On(local(2, 20, 12), time.UTC)
 	s.At(local(2, 22, 12))

@@ -29,6 +29,9 @@ func TestNextLines_BetweenTwoBillingDaysAreThoseOfAPart(t *testing.T) {
 		"it starts later":              {row{Terms: fifth, StartsAt: *at(2, 28)}, 446_43},
 		"another plan is planned":      {row{Terms: whole, PaidUntil: at(2, 28), Planned: planned}, 446_43},
 		"one without a day is planned": {row{Terms: fifth, PaidUntil: at(3, 5), Planned: without}, 1500_00},
+		"the place of an undone period": {
+			row{Terms: fifth, PaidUntil: at(2, 1), RetakesFrom: at(2, 1), Planned: without}, 322_58, // 4 of 31 days
+		},
 		"a plan without a billing day": {row{Terms: whole, PaidUntil: at(2, 28)}, 1500_00},
 	} {
 		if got := c.row.NextLines(*at(2, 8), time.UTC); len(got) != 1 || got[0].Minor != c.want {

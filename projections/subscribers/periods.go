@@ -15,13 +15,15 @@ import (
 // changes no place and no paid time that it does not tell. A cancelled one tells the paid time only with an ordinal.
 const (
 	dueSQL = `
-update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3
+update {schema}.subscriptions set
+	open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3, retakes_from = null
 where subscription_id = $1`
 	cancelledSQL = `
 update {schema}.subscriptions set
-	paid_until = case when $3::integer > 0 then $4::timestamptz else paid_until end,
-	open_invoices = array_remove(open_invoices, $2::uuid), revision = $5
-where subscription_id = $1`
+	paid_until = case when @ordinal::integer > 0 then @until::timestamptz else paid_until end,
+	open_invoices = array_remove(open_invoices, @invoice::uuid), revision = @revision,
+	retakes_from = coalesce(@next::timestamptz, retakes_from)
+where subscription_id = @subscription`
 	extendedSQL = `
 update {schema}.subscriptions set paid_until = $2, open_invoices = array_remove(open_invoices, $3::uuid), revision = $4
 where subscription_id = $1`
@@ -129,7 +131,10 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 			elsewhere: v.Moved,
 		})
 	case events.PeriodCancelled:
-		w.Exec(cancelledSQL, v.SubscriptionID, v.InvoiceID, v.Ordinal, null.Time(v.PaidUntil), revision)
+		w.Exec(cancelledSQL, pgx.NamedArgs{
+			"subscription": v.SubscriptionID, "invoice": v.InvoiceID, "ordinal": v.Ordinal,
+			"until": null.Time(v.PaidUntil), "next": null.Time(v.NextFrom), "revision": revision,
+		})
 		became(w, period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "cancelled",
 			elsewhere: v.Moved,

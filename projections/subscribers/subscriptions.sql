@@ -13,6 +13,7 @@ create table {schema}.subscriptions (
   carried boolean not null default false, -- it was active in another system before
   undone boolean not null default false, -- its customer was removed with the import that had made both
   paid_until timestamptz,
+  retakes_from timestamptz, -- where the next period begins in the place of one that an undo took back; null = no place
   paid_told_at timestamptz, -- when the event was recorded that told paid_until; null before the first
   paid_told_event uuid,
   paid_lost_at timestamptz, -- as LostAt in projections/access/entitlement; null = never

@@ -29,6 +29,8 @@ type SubscriptionRow struct {
 	StartsAt     time.Time        `db:"starts_at"`
 	ActivatedAt  *time.Time       `db:"activated_at"`
 	PaidUntil    *time.Time       `db:"paid_until"` // exclusive; nil before the first paid period
+	// RetakesFrom is where the next period begins in the place of one that an undo took back; nil = no such place.
+	RetakesFrom *time.Time `db:"retakes_from"`
 	// PaidTold is when the event was recorded that told PaidUntil; nil before the first.
 	PaidTold      *time.Time  `db:"paid_told_at"`
 	PaidEvent     *id.Event   `db:"paid_told_event"`
@@ -56,10 +58,10 @@ type SubscriptionRow struct {
 
 // NextLines are the prices of the next period and its extras, without taxes on top, when nothing is paid before an
 // instant, in a zone. The first one is that of the plan. With a fixed billing day a period that begins between two is
-// a part.
+// a part. One in the place of an undone period has its plan, and its place.
 func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.Amount {
 	terms, begins := r.Terms, now
-	if r.Planned != nil {
+	if r.Planned != nil && r.RetakesFrom == nil {
 		terms = r.Planned.Terms
 	}
 	for _, known := range []*time.Time{r.PaidUntil, &r.StartsAt} {
@@ -71,7 +73,11 @@ func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.A
 	for _, x := range r.Extras {
 		held = append(held, x.Held())
 	}
-	return terms.NextPeriod(held, begins, zone).Prices()
+	place := begins
+	if r.RetakesFrom != nil {
+		place = *r.RetakesFrom
+	}
+	return terms.NextPeriodAt(held, begins, place, zone).Prices()
 }
 
 // PeriodRow is one period of a subscription.
@@ -111,8 +117,8 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
-	s.planned, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event,
-	s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
+	s.planned, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.retakes_from, s.paid_told_at,
+	s.paid_told_event, s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
 	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision, s.unbilled_since,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `

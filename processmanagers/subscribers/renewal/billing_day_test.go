@@ -128,3 +128,18 @@ func TestBillingDay_ARefusedCreditNoteIsAskedForAgain(t *testing.T) {
 		When(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv1})
 	given.WhenDue("again", start).ThenNothing()
 }
+
+// TestBillingDay_AUsedMonthThatAnUndoTookBackIsRenewedByItsPrice, not by that of the days up to the billing day.
+func TestBillingDay_AUsedMonthThatAnUndoTookBackIsRenewedByItsPrice(t *testing.T) {
+	t.Parallel()
+	place := time.Date(2026, time.February, 4, 21, 0, 0, 0, time.UTC) // 5 February in Nairobi
+	s := after(t, onFifth(), due(line, inv1), extended(line, inv1, place.AddDate(0, 0, 28)), events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, PaidUntil: place,
+		UndoneRun: id.New[id.BillingRun](), NextFrom: place, At: start,
+	})
+	left := func(minor int64) events.Event {
+		return events.CreditLeft{SubscriberID: who, Credit: money.Of(minor, money.KES), Received: true}
+	}
+	s.When(left(1499_99)).ThenNothing()
+	s.When(left(1500_00)).Then(does(commands.MakePeriodDue{SubscriptionID: line, Received: true}))
+}

@@ -126,7 +126,11 @@ func (s Subscription) next(now time.Time) events.PeriodDue {
 	if len(s.Open) == 0 {
 		terms.AnchorDay = s.Terms.AnchorDay
 	}
-	return terms.NextPeriod(s.Extras, from, s.zone())
+	place := from
+	if !s.Retakes.IsZero() {
+		place = s.Retakes
+	}
+	return terms.NextPeriodAt(s.Extras, from, place, s.zone())
 }
 
 // needs is the price of the next period, in minor units.

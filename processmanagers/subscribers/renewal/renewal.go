@@ -59,6 +59,8 @@ type Subscription struct {
 	// Reopened are those of Open that were paid before, or take the place of a paid one: days of them may have been
 	// used, so a part buys none.
 	Reopened []id.Invoice `json:"reopened,omitempty"`
+	// Retakes is where the next prepaid period begins that takes the place of an undone used one; zero = no such place.
+	Retakes time.Time `json:"retakes,omitzero"`
 	// Paid is the newest invoice of a period that was paid. It is open until the period is recorded.
 	Paid id.Invoice `json:"paid,omitzero"`
 	// Late goes into the command that records a payment.
@@ -261,7 +263,7 @@ func (s *Subscription) became(e events.PeriodDue) {
 	} else {
 		s.wait(e.InvoiceID)
 	}
-	s.Dropped, s.Undone = time.Time{}, false
+	s.Dropped, s.Undone, s.Retakes = time.Time{}, false, time.Time{}
 	s.Part, s.Beside = e.Part, e.Extras
 	s.Extras = s.Extras.After(e)
 	if !e.To.IsZero() {
@@ -276,7 +278,9 @@ func (s *Subscription) dropped(e events.PeriodCancelled) {
 		s.PaidUntil = e.PaidUntil
 	}
 	s.Dropped, s.Undone = e.At, s.Undone || !e.UndoneRun.IsZero()
-	s.NextFrom = cmp.Or(e.NextFrom, s.NextFrom) // told by an undo
+	if s.NextFrom = cmp.Or(e.NextFrom, s.NextFrom); s.Mode == events.Prepaid { // told by an undo
+		s.Retakes = cmp.Or(e.NextFrom, s.Retakes)
+	}
 	s.Extras = s.Extras.After(e)
 }
 
