@@ -291,6 +291,7 @@ func TestRunner_OneProgramDrivesAndAnotherTakesOver(t *testing.T) {
 	if err := first.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	taken(t, first, "courier", b.happen("p0", "on")) // it leads before the other one begins
 	second := &bench{log: b.log, db: pgtest.Open(t, b.db.URL, b.db.Namespace), clock: b.clock, office: b.office}
 	next := second.start(t, "courier")
 	taken(t, first, "courier", b.happen("p1", "on"))
@@ -314,9 +315,9 @@ func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.start(t, "courier")
+	taken(t, first, "courier", b.happen("p0", "on")) // it leads before the other one begins
 	second := &bench{log: b.log, db: pgtest.Open(t, b.db.URL, b.db.Namespace), clock: b.clock, office: b.office}
 	second.start(t, "courier")
-	taken(t, first, "courier", b.happen("p0", "on"))
 	var want []string
 	for round := range 4 {
 		b.breakLead(t)
