@@ -101,10 +101,12 @@ const halfDay = 12 * time.Hour
 
 // pausedDays are the days of a pause in the periods that end on a fixed billing day and are owed or paid: an
 // anniversary gives the time back instead. The day of the resumption is used. The day on which the pause begins counts
-// when the pause as a whole is as long as its days, rounded: a few minutes around midnight are no day.
+// when the pause as a whole is as long as its days, rounded: a few minutes around midnight are no day. All pauses of a
+// period together have no more days than their sum, a part of one counted whole: ten times half a day are five days.
 // Source: docs/rules/billing.md#billing-day.
 func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 	var list []events.DaysCredit
+	gaps := withGap(s.Gaps, pause)
 	length := int((pause.To.Sub(pause.From) + halfDay) / (2 * halfDay))
 	used := max(0, s.daysIn(pause)-length)
 	count := func(in Span) int {
@@ -118,12 +120,35 @@ func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 		if p.BillingDay == 0 || !p.takesTime() || !in.From.Before(in.To) {
 			continue
 		}
-		if days := count(in); days > 0 && p.State != PeriodCancelled {
+		left := max(0, wholeDays(gaps, place)-p.Paused)
+		bounded := func(in Span) int { return min(count(in), left) }
+		if days := bounded(in); days > 0 && p.State != PeriodCancelled {
 			list = append(list, events.DaysCredit{InvoiceID: p.InvoiceID, Days: days, Of: s.days(p, place)})
 		}
-		list = s.withUpgrades(list, i, in, count)
+		list = s.withUpgrades(list, i, in, bounded)
 	}
 	return list
+}
+
+// wholeDays is what gaps have of a place, in days of 24 hours; a part of one counts whole.
+func wholeDays(gaps []Span, place Span) int {
+	var sum time.Duration
+	for _, g := range gaps {
+		if part := clipped(g, place); part.From.Before(part.To) {
+			sum += part.To.Sub(part.From)
+		}
+	}
+	return int((sum + 2*halfDay - 1) / (2 * halfDay))
+}
+
+// paused remembers the days of pauses that were given back.
+func (s Subscription) paused(credits []events.DaysCredit) Subscription {
+	for _, c := range credits {
+		if s.find(c.InvoiceID) >= 0 { // that of an upgrade has no period
+			s = s.became(c.InvoiceID, 0, func(p *Period) { p.Paused += c.Days })
+		}
+	}
+	return s
 }
 
 // daysLeft are the days that an end leaves unused of postpaid periods of weeks and months: who pays later pays up to

@@ -102,7 +102,7 @@ func (s Subscription) suspended(e events.SubscriptionEvent) Subscription {
 		s = s.told(e.At)
 		s.Suspended = Suspension{At: e.At, By: e.By}
 	case events.BillingResumed:
-		s = s.told(e.At)
+		s = s.told(e.At).paused(e.Credits)
 		s.Gaps = withGap(s.Gaps, Span{e.From, e.At})
 		s.Suspended, s.Dropped = Suspension{}, time.Time{}
 	default: // the other events change nothing of it

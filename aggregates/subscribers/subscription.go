@@ -123,7 +123,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s = s.told(e.At)
 		s.State, s.PausedAt = Paused, e.At
 	case events.SubscriptionResumed:
-		s = s.told(e.At)
+		s = s.told(e.At).paused(e.Credits)
 		s.Gaps = withGap(s.Gaps, Span{s.PausedAt, e.At})
 		s.State, s.PausedAt, s.Dropped = Active, time.Time{}, time.Time{}
 	case events.BillingSuspended, events.BillingResumed:

@@ -123,6 +123,7 @@ type openingPeriod struct {
 	Of         int          `json:"of,omitempty"`
 	Undone     bool         `json:"undone,omitempty"`
 	Used       bool         `json:"used,omitempty"`
+	Paused     int          `json:"paused,omitempty"`
 	Fixed      openingSpan  `json:"fixed,omitzero"`
 	Price      money.Amount `json:"price,omitzero"` // absent = that of the subscription's terms
 
@@ -198,7 +199,7 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 func (s Subscription) closePeriod(p Period) openingPeriod {
 	o := openingPeriod{
 		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, BillingDay: p.BillingDay,
-		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Fixed: openingSpan(p.Fixed),
+		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Paused: p.Paused, Fixed: openingSpan(p.Fixed),
 		Price: p.Price,
 	}
 	for _, u := range p.Upgrades {
@@ -250,7 +251,8 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
 			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, BillingDay: p.BillingDay,
-			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Fixed: Span(p.Fixed), Price: p.Price,
+			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Paused: p.Paused, Fixed: Span(p.Fixed),
+			Price: p.Price,
 		}
 		for _, u := range p.Upgrades {
 			read.Upgrades = append(read.Upgrades, Upgrade(u))

@@ -166,6 +166,20 @@ func TestBillingDay_APauseHasAtMostTheDaysOfItsLength(t *testing.T) {
 			sameCredits(t, pausedOnce(t, s, c.from, c.to), want)
 		})
 	}
+	t.Run("each night", func(t *testing.T) {
+		t.Parallel()
+		s := suspends(t, "", 1)
+		s.At(local(2, 1, 12)).When(due).ThenEvents()
+		days := 0
+		for d := 10; d < 20; d++ {
+			for _, c := range pausedOnce(t, s, local(2, d, 13), local(2, d+1, 1)) {
+				days += c.Days
+			}
+		}
+		if days != 5 {
+			t.Errorf("ten times half a day are %d days", days)
+		}
+	})
 	t.Run("each midnight", func(t *testing.T) {
 		t.Parallel()
 		s := suspends(t, "", 1)
