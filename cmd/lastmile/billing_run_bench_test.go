@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"strconv"
 	"sync"
 	"testing"
@@ -74,7 +75,7 @@ func (k *kit) measureRun(b *testing.B, n int, until time.Time) measuredRun {
 	held := k.runOf(b, day, "held", 5*time.Minute)
 	k.rests(b)
 	same := benchtest.WatchRows(b, k.db.Owner, string(k.db.Namespace))
-	grown := watchHeap(b, time.Duration(n)*runRow/heapLooks)
+	grown := watchHeap(b)
 	began := time.Now()
 	k.must(k.admin, "POST", "/billing/runs/"+held.text("id")+"/release", map[string]string{"reason": "measured"})
 	k.finishes(b, id.Must[id.BillingRun](held.text("id")))
@@ -172,32 +173,33 @@ func (k *kit) rests(b *testing.B) {
 	b.Fatal("the processes do not come to rest")
 }
 
-// heapLooks is how often the heap is looked at in the time that a run may take. Each look collects the garbage, which
-// takes some of the time of the run.
-const heapLooks = 8
+// heapLook is how often the size of the heap is looked at.
+const heapLook = 50 * time.Millisecond
 
-// watchHeap looks at what the heap has without garbage until the returned function is called, which gives how much more
-// there was at most than at the beginning, in bytes.
-func watchHeap(b *testing.B, every time.Duration) func() float64 {
+// watchHeap looks at what the heap has without garbage, as the collections of garbage of the measured time have found
+// it, until the returned function is called. That gives how much more there was at most than at the beginning, in
+// bytes. Only before and after it collects garbage itself, which would take some of the measured time.
+func watchHeap(b *testing.B) func() float64 {
 	b.Helper()
 	ctx, stop := context.WithCancel(b.Context())
 	live := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
+		found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(found)
+		return float64(found[0].Value.Uint64())
 	}
+	runtime.GC()
 	before, most := live(), make(chan float64, 1)
 	go func() {
 		peak := before
-		for loop.Sleep(ctx, every) {
+		for loop.Sleep(ctx, heapLook) {
 			peak = max(peak, live())
 		}
-		most <- max(peak, live())
+		most <- peak
 	}()
 	return func() float64 {
 		stop()
-		return <-most - before
+		runtime.GC()
+		return max(<-most, live()) - before
 	}
 }
 

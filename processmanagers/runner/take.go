@@ -276,11 +276,14 @@ type instance struct {
 	missing bool // there is no row
 }
 
-// lockInstancesSQL reads the rows and locks them until the transaction ends.
+// lockInstancesSQL reads the rows and locks them until the transaction ends. The limit has each looked up by its own key,
+// also while the planner knows nothing of the table.
 const lockInstancesSQL = `
-select key, state, last_position, quiet, ended, error <> '',
-	exists (select from {schema}.held h where h.process = i.process and h.key = i.key)
-from {schema}.instances i where process = $1 and key = any($2) for update`
+select i.*, exists (select from {schema}.held h where h.process = $1 and h.key = i.key)
+from unnest($2::text[]) as n (key) cross join lateral (
+	select key, state, last_position, quiet, ended, error <> '' from {schema}.instances
+	where process = $1 and key = n.key limit 1 for update
+) i`
 
 // instances checks that the term is not over, and locks the rows of the inputs' instances. Both last until the
 // transaction ends. A row that was read just before, for a timer that acted, is not read again: when it is written, it

@@ -11,7 +11,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Statements that write what inputs lead to: each for many instances, whose values are columns of equal length.
+// Statements that write what inputs lead to: each for many instances, whose values are columns of equal length. The
+// limits have each row looked up by its own key: a plan that was made while the tables were small would go over all rows
+// of the process. A row that another program has changed since the look is not where it was, and is left alone.
 const (
 	// The rows were missing when they were read, and must be so still.
 	insertInstancesSQL = `
@@ -22,9 +24,15 @@ on conflict do nothing`
 	// The rows must be as they were read.
 	updateInstancesSQL = `
 update {schema}.instances i set state = n.state::jsonb, last_position = n.position, ended = n.ended
-from unnest(@keys::text[], @states::text[], @positions::bigint[], @ended::bool[], @last::bigint[])
-	n (key, state, position, ended, last)
-where i.process = @process and i.key = n.key and i.last_position = n.last`
+from (
+	select n.state, n.position, n.ended, i.place
+	from unnest(@keys::text[], @states::text[], @positions::bigint[], @ended::bool[], @last::bigint[])
+		n (key, state, position, ended, last)
+	cross join lateral (
+		select ctid as place from {schema}.instances
+		where process = @process and key = n.key and last_position = n.last limit 1
+	) i
+) n where i.ctid = n.place`
 	upsertTimersSQL = `
 insert into {schema}.timers (process, key, name, due_at, cause)
 select $1, key, name, due_at, cause::jsonb
@@ -32,11 +40,19 @@ from unnest($2::text[], $3::text[], $4::timestamptz[], $5::text[]) n (key, name,
 on conflict (process, key, name) do update set due_at = excluded.due_at, cause = excluded.cause`
 	deleteTimersSQL = `
 delete from {schema}.timers t using unnest($2::text[], $3::text[]) n (key, name)
-where t.process = $1 and t.key = n.key and t.name = n.name`
-	deleteTimersOfSQL  = `delete from {schema}.timers where process = $1 and key = any($2)`
+cross join lateral (
+	select ctid as place from {schema}.timers where process = $1 and key = n.key and name = n.name limit 1
+) i where t.ctid = i.place`
+	deleteTimersOfSQL = `
+delete from {schema}.timers t using unnest($2::text[]) n (key)
+cross join lateral (select ctid as place from {schema}.timers where process = $1 and key = n.key offset 0) i
+where t.ctid = i.place`
 	deleteDueTimersSQL = `
 delete from {schema}.timers t using unnest($2::text[], $3::text[], $4::timestamptz[]) n (key, name, due_at)
-where t.process = $1 and t.key = n.key and t.name = n.name and t.due_at = n.due_at
+cross join lateral (
+	select ctid as place from {schema}.timers
+	where process = $1 and key = n.key and name = n.name and due_at = n.due_at limit 1
+) i where t.ctid = i.place
 returning t.key`
 )
 

@@ -25,7 +25,8 @@ type TakenRow struct {
 }
 
 // Statements of Taken. The terms are an index of usernames, addresses and old account numbers; what is found by them is
-// compared as it is. A subscription that has ended has nothing any more.
+// compared as it is. A subscription that has ended has nothing any more. The offsets have each value looked up by itself:
+// while the planner knows nothing of new tables, it would compare each one with all that an organization has.
 const (
 	takenServicesSQL = `
 with wanted as (
@@ -34,15 +35,20 @@ with wanted as (
 	union all select 'macAddresses=' || v, v from unnest(@macs::text[]) as v
 )
 select distinct on (w.key) w.key, s.subscriber_id, '' as phone
-from wanted w join {schema}.terms t on t.org_id = @org and t.term = w.term
-join {schema}.subscriptions s on s.subscription_id = t.subscription_id and s.state <> 'ended'
+from wanted w
+cross join lateral (select subscription_id from {schema}.terms where org_id = @org and term = w.term offset 0) t
+cross join lateral (
+	select * from {schema}.subscriptions where subscription_id = t.subscription_id and state <> 'ended' offset 0
+) s
 where w.key in ('username=' || s.username, 'staticIp=' || s.static_ip)
 	or substr(w.key, length('macAddresses=') + 1) = any(s.mac_addresses) and w.key like 'macAddresses=%'
 order by w.key, s.created_at`
 	takenAliasesSQL = `
 select 'accountAliases=' || w.alias as key, s.subscriber_id, coalesce(s.phone, '') as phone
-from unnest($2::text[]) as w (alias) join {schema}.terms t on t.org_id = $1 and t.term = lower(w.alias)
-join {schema}.subscribers s on s.subscriber_id = t.subscriber_id and w.alias = any(s.account_aliases)`
+from unnest($2::text[]) as w (alias)
+cross join lateral (select subscriber_id from {schema}.terms where org_id = $1 and term = lower(w.alias) offset 0) t
+cross join lateral (select * from {schema}.subscribers where subscriber_id = t.subscriber_id offset 0) s
+where w.alias = any(s.account_aliases)`
 	takenPhonesSQL = `
 select subscriber_id, coalesce(phone, '') from {schema}.subscribers
 where org_id = $1 and subscriber_id = any($2::uuid[])`

@@ -37,7 +37,7 @@ type RunWork struct {
 // How a run works.
 const (
 	runPage = 512 // subscriptions that are read at a time
-	runCrew = 32  // of them that are asked at the same time
+	runCrew = 128 // of them that are asked at the same time: the more, the more share each write of the log
 )
 
 // mostPeriods is how many postpaid periods of one subscription a run makes: as many weeks as there are in two years.
