@@ -130,7 +130,7 @@ func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 	return list
 }
 
-// wholeDays is what gaps have of a place, in days of 24 hours; a part of one counts whole.
+// wholeDays counts the days of 24 hours that gaps have of a place; a part of one counts whole.
 func wholeDays(gaps []Span, place Span) int {
 	var sum time.Duration
 	for _, g := range gaps {

@@ -276,8 +276,8 @@ type instance struct {
 	missing bool // there is no row
 }
 
-// lockInstancesSQL reads the rows and locks them until the transaction ends. The limit has each looked up by its own key,
-// also while the planner knows nothing of the table.
+// lockInstancesSQL reads the rows and locks them until the transaction ends. The limit has each looked up by its own
+// key, also while the planner knows nothing of the table.
 const lockInstancesSQL = `
 select i.*, exists (select from {schema}.held h where h.process = $1 and h.key = i.key)
 from unnest($2::text[]) as n (key) cross join lateral (

@@ -12,8 +12,8 @@ import (
 )
 
 // Statements that write what inputs lead to: each for many instances, whose values are columns of equal length. The
-// limits have each row looked up by its own key: a plan that was made while the tables were small would go over all rows
-// of the process. A row that another program has changed since the look is not where it was, and is left alone.
+// limits have each row looked up by its own key: a plan that was made while the tables were small would go over all
+// rows of the process. A row that another program has changed since the look is not where it was, and is left alone.
 const (
 	// The rows were missing when they were read, and must be so still.
 	insertInstancesSQL = `

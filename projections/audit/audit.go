@@ -35,7 +35,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 10 }
+func (Log) Version() int { return 11 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -195,25 +195,31 @@ func sessionWrite(
 // keepActor lets an organization see the name of a user who acted in it, if the platform knows the name.
 func keepActor(w *runner.Writes, org id.Organization, actor events.Actor) {
 	if user := actingUser(actor); !user.IsZero() && !org.IsZero() {
-		w.Exec(actorSQL, org, user)
+		w.Once(org.String()+user.String(), actorSQL, org, user)
 	}
+}
+
+// knowPerson keeps a user's name for the platform. Without one until now, keepActor had nothing to keep.
+func knowPerson(w *runner.Writes, user id.User, name *string) {
+	w.Exec(personSQL, user, name)
+	w.Anew()
 }
 
 // learnNames keeps the names of users: one for the platform, and one in each organization where the user is a member.
 func learnNames(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.UserRegistered:
-		w.Exec(personSQL, v.UserID, fullName(v.FirstName, v.LastName))
+		knowPerson(w, v.UserID, fullName(v.FirstName, v.LastName))
 	case events.MembershipGranted:
 		w.Exec(memberSQL, v.OrgID, v.UserID, fullName(v.FirstName, v.LastName))
 	case events.MembershipDetailsCorrected:
 		w.Exec(memberSQL, v.OrgID, v.UserID, fullName(v.FirstName, v.LastName))
 	case events.UserDetailsCorrected:
-		w.Exec(personSQL, v.UserID, fullName(v.FirstName, v.LastName))
+		knowPerson(w, v.UserID, fullName(v.FirstName, v.LastName))
 		w.Exec(renameSQL, v.UserID, fullName(v.FirstName, v.LastName))
 	case events.UserForgotten: // entries stay, the person's name and addresses go
 		var none *string
-		w.Exec(personSQL, v.UserID, none)
+		knowPerson(w, v.UserID, none)
 		w.Exec(renameSQL, v.UserID, none)
 		w.Exec(forgetPlaceSQL, v.UserID)
 		w.Exec(forgetReasonSQL, v.UserID)

@@ -1,7 +1,7 @@
 -- One row for each command and stream that it wrote, for each write to a router, and for each refused request.
 create table {schema}.entries (
   id uuid primary key,
-  position bigint not null, -- of its first event; the list is ordered by it
+  position bigint not null, -- of its first event, which has no other entry; the list is ordered by it
   last_position bigint not null, -- of its newest event; older events were applied already
   org_id uuid, -- null for entries of the platform
   at timestamptz not null,
@@ -24,13 +24,13 @@ create table {schema}.entries (
   events text[] not null,
   detail jsonb                    -- of a write to a router: path, before, after
 );
-create index entries_newest on {schema}.entries (org_id, position desc, id desc);
-create index entries_actor on {schema}.entries (org_id, actor_id, position desc, id desc);
-create index entries_action on {schema}.entries (org_id, action, position desc, id desc);
-create index entries_unhappy on {schema}.entries (org_id, position desc, id desc) where outcome <> 'succeeded';
-create index entries_target on {schema}.entries (org_id, target_id, position desc, id desc);
+create index entries_newest on {schema}.entries (org_id, position desc);
+create index entries_actor on {schema}.entries (org_id, actor_id, position desc);
+create index entries_action on {schema}.entries (org_id, action, position desc);
+create index entries_unhappy on {schema}.entries (org_id, position desc) where outcome <> 'succeeded';
+create index entries_target on {schema}.entries (org_id, target_id, position desc);
 create index entries_at on {schema}.entries (org_id, at);
-create index entries_all on {schema}.entries (position desc, id desc);
+create index entries_all on {schema}.entries (position desc);
 create index entries_correlation on {schema}.entries (correlation_id, actor_id, position) where ip is not null;
 create index entries_reasons on {schema}.entries (reason_of) where reason_of is not null;
 create index entries_places on {schema}.entries (actor_user) where ip is not null;

@@ -52,12 +52,11 @@ type RouterWrite struct {
 
 // Key is an entry's place in the log, newest first. The zero value starts at the newest entry.
 type Key struct {
-	Position int64  `json:"p"`
-	ID       id.Any `json:"i"`
+	Position int64 `json:"p"`
 }
 
 // Key makes the next page begin after this entry.
-func (r Entry) Key() Key { return Key{Position: r.Position, ID: r.ID} }
+func (r Entry) Key() Key { return Key{Position: r.Position} }
 
 // Filter narrows the log. A zero field does not restrict it; several fields must all fit.
 type Filter struct {
@@ -82,10 +81,10 @@ const (
 		left join {schema}.actors a on a.org_id = e.org_id and a.user_id = e.actor_user`
 	platformFrom = `select ` + columns + ` from {schema}.entries e
 		left join {schema}.people a on a.user_id = e.actor_user`
-	before      = ` where (e.position, e.id) < (@position, @id)`
+	before      = ` where e.position < @position`
 	tenantSQL   = tenantFrom + before
 	platformSQL = platformFrom + before
-	newestFirst = ` order by e.position desc, e.id desc limit @max`
+	newestFirst = ` order by e.position desc limit @max`
 )
 
 // OfOrganization returns up to max entries of an organization after a key, newest first.
@@ -164,7 +163,7 @@ func (f Filter) narrow(sql string, after Key, max int, with ...condition) (strin
 		condition{"e.outcome <> '" + Succeeded + "' and e.outcome = ", "outcome", f.Outcome})
 	add(!f.From.IsZero(), condition{"e.at >= ", "from", f.From})
 	add(!f.To.IsZero(), condition{"e.at < ", "to", f.To})
-	args := pgx.NamedArgs{"position": after.Position, "id": after.ID.UUID(), "max": max}
+	args := pgx.NamedArgs{"position": after.Position, "max": max}
 	for _, c := range with {
 		args[c.name] = c.value
 		sql += " and " + c.text + "@" + c.name

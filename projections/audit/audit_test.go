@@ -265,7 +265,7 @@ func TestLog_FiltersAndPages(t *testing.T) {
 		}
 		for _, row := range rows {
 			seen = append(seen, row.ID)
-			after = auditviews.Key{Position: row.Position, ID: row.ID}
+			after = row.Key()
 		}
 		stream, archived := plan(100+len(seen), acme) // entries arrive between the pages
 		s.append(stream, eventstore.NoStream,

@@ -39,8 +39,9 @@ type Projection interface {
 type Writes struct {
 	schema string
 	batch  *pgx.Batch
-	known  statements // parsed statements, shared by all batches of a generation
-	err    error      // the first statement that could not be queued; the event then counts as refused
+	known  statements          // parsed statements, shared by all batches of a generation
+	err    error               // the first statement that could not be queued; the event then counts as refused
+	once   map[string]struct{} // keys of the statements of Once; nil = none
 }
 
 // Exec queues a statement; {schema} in it stands for the schema being filled. The text must be a constant, because each
@@ -57,6 +58,22 @@ func (w *Writes) Exec(sql string, args ...any) {
 	}
 	w.batch.Queue(text, args...)
 }
+
+// Once is Exec for a statement that changes nothing when it was executed before in the same transaction. One with a key
+// that was queued before is left out, until Anew.
+func (w *Writes) Once(key, sql string, args ...any) {
+	if _, queued := w.once[key]; queued {
+		return
+	}
+	if w.once == nil {
+		w.once = map[string]struct{}{}
+	}
+	w.once[key] = struct{}{}
+	w.Exec(sql, args...)
+}
+
+// Anew says that what the statements of Once read has changed: they are queued again.
+func (w *Writes) Anew() { w.once = nil }
 
 // plain turns an id into a form that pgx encodes directly: through driver.Valuer each id would become a text first,
 // which costs most of the time of a rebuild. It also replaces NUL, which PostgreSQL cannot store in a text, so that a

@@ -52,6 +52,44 @@ func TestWrites_TakeIdsForColumnsOfEveryType(t *testing.T) {
 	}
 }
 
+// onceIn writes a row for each stream, and one more after each event of a stream that ends in "anew".
+type onceIn struct{ sales }
+
+// DDL has a row for each statement that was executed.
+func (onceIn) DDL() string { return `create table {schema}.sales (org_id uuid, stream text)` }
+
+// Apply writes the stream.
+func (onceIn) Apply(w *runner.Writes, e events.Envelope) error {
+	w.Once(e.Stream, `insert into {schema}.sales values ($1, $2)`, e.Meta.OrgID, e.Stream)
+	if strings.HasSuffix(e.Stream, "anew") {
+		w.Anew()
+	}
+	return nil
+}
+
+func TestWrites_OnceInATransactionUntilAnew(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	scratch, err := runner.NewScratch(t.Context(), db, onceIn{}, "once")
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := projectiontest.NewStory(orgA, noon)
+	for _, stream := range []string{"sale-1", "sale-2", "sale-1", "sale-1", "sale-anew", "sale-1", "sale-1"} {
+		story = story.Add(stream, sold{})
+	}
+	if err := scratch.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	want := "== sales (4)\n"
+	for _, stream := range []string{"sale-1", "sale-1", "sale-2", "sale-anew"} {
+		want += "{\"org_id\":\"" + orgA.String() + "\",\"stream\":\"" + stream + "\"}\n"
+	}
+	if diff := cmp.Diff(want, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // textsIn writes texts with NUL, as strangers may send them.
 type textsIn struct{ sales }
 

@@ -25,8 +25,8 @@ type TakenRow struct {
 }
 
 // Statements of Taken. The terms are an index of usernames, addresses and old account numbers; what is found by them is
-// compared as it is. A subscription that has ended has nothing any more. The offsets have each value looked up by itself:
-// while the planner knows nothing of new tables, it would compare each one with all that an organization has.
+// compared as it is. A subscription that has ended has nothing any more. The offsets have each value looked up by
+// itself: while the planner knows nothing of new tables, it would compare each one with all that an organization has.
 const (
 	takenServicesSQL = `
 with wanted as (

@@ -36,8 +36,10 @@ type RunWork struct {
 
 // How a run works.
 const (
-	runPage = 512 // subscriptions that are read at a time
-	runCrew = 128 // of them that are asked at the same time: the more, the more share each write of the log
+	// runPage is the number of subscriptions that are read at a time.
+	runPage = commands.MaxNumberBlock
+	// runCrew is the number of them that are asked at the same time. The more, the more share each write of the log.
+	runCrew = 256
 )
 
 // mostPeriods is how many postpaid periods of one subscription a run makes: as many weeks as there are in two years.
