@@ -129,10 +129,8 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 	return pool, nil
 }
 
-// plainPlans has statements find each row by its key. So do all of the owner's. A plan for given values is no better,
-// and costs more than it saves. One plan is kept until the table is analyzed again; made while the table was small, it
-// would read all of it instead of using the index, or join all of it: a minute later, each look would go over the
-// 50,000 rows of an import.
+// plainPlans has statements find each row by its key, as all of the owner's do (ADR 0027). A plan for given values is
+// no better, and costs more than it saves.
 func plainPlans(params map[string]string) {
 	params["plan_cache_mode"] = "force_generic_plan"
 	for _, kind := range []string{"seqscan", "hashjoin", "mergejoin"} {
