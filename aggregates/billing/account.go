@@ -274,11 +274,28 @@ func (s Account) knows(invoice id.Invoice) bool {
 
 // decideAccount only dispatches; the rule of each command is in the function of its name.
 func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]events.AccountEvent, error) {
+	made, err := decideAlone(s, c, now)
+	for _, e := range made {
+		// Without a prefix it would have no series, and never get a number.
+		if note, ok := e.(events.CreditNoteDrafted); ok && note.Prefix == "" {
+			return nil, errNoSettings()
+		}
+	}
+	return made, err
+}
+
+// errNoSettings refuses the command of a process to which the organization's settings were not added.
+func errNoSettings() error {
+	return failure.NewConflict("settings_missing", "The organization's settings were not added.")
+}
+
+// decideAlone decides a command, whose events decideAccount checks.
+func decideAlone(s Account, c commands.AccountCommand, now time.Time) ([]events.AccountEvent, error) {
 	switch c := c.(type) {
 	case commands.DraftInvoice:
 		return decideDraftInvoice(s, c, now)
 	case commands.DraftPeriodInvoice, commands.DraftTopUpInvoice:
-		return nil, failure.NewConflict("settings_missing", "The organization's settings were not added.")
+		return nil, errNoSettings()
 	case commands.IssueInvoice:
 		return decideIssueInvoice(s, c, now)
 	case commands.VoidInvoice:

@@ -194,8 +194,13 @@ func TestAccount_TargetsSurviveClosing(t *testing.T) {
 	}
 }
 
-// A period whose settings nobody added is refused, and tried again by its process.
-func TestDraftPeriodInvoice_WithoutSettingsIsRefused(t *testing.T) {
+// The command of a process is refused before its settings were added, and tried again.
+func TestAccount_WhatNeedsSettingsThatNobodyAddedIsRefused(t *testing.T) {
 	t.Parallel()
 	given(t).fails(commands.DraftPeriodInvoice{SubscriberID: subscriber}, failure.Conflict, "settings_missing")
+	l := given(t, draft(1, 1000, 20), issue(1), credit(1, 400))
+	unprefixed := takesBack(1, true)
+	unprefixed.Prefix = ""
+	l.fails(unprefixed, failure.Conflict, "settings_missing") // the credit note would never get a number
+	l.kinds(takesBack(1, true), events.CreditNoteDrafted{})
 }
