@@ -38,6 +38,14 @@ type AccountOpened struct {
 	Currency     money.Currency  `json:"currency"`
 }
 
+// AccountClosed ends an account: it takes no money and gets no invoice any more. What is on it can still be taken back.
+type AccountClosed struct {
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	OrgID        id.Organization `json:"orgId"`
+	Reason       string          `json:"reason"`
+	At           time.Time       `json:"at"`
+}
+
 // InvoiceLine is one charge. All amounts are in the organization's currency.
 type InvoiceLine struct {
 	Description personal.Text `json:"description"`
@@ -299,6 +307,7 @@ type NoteReason struct {
 }
 
 func (AccountOpened) EventType() string       { return "billing.AccountOpened.v1" }
+func (AccountClosed) EventType() string       { return "billing.AccountClosed.v1" }
 func (InvoiceDrafted) EventType() string      { return "billing.InvoiceDrafted.v2" }
 func (InvoiceIssued) EventType() string       { return "billing.InvoiceIssued.v2" }
 func (InvoiceVoided) EventType() string       { return "billing.InvoiceVoided.v3" }
@@ -317,6 +326,7 @@ func (PromptReleased) EventType() string      { return "billing.PromptReleased.v
 func (AccountPeriodClosed) EventType() string { return "billing.AccountPeriodClosed.v2" }
 
 func (AccountOpened) accountEvent()       {}
+func (AccountClosed) accountEvent()       {}
 func (InvoiceDrafted) accountEvent()      {}
 func (InvoiceIssued) accountEvent()       {}
 func (InvoiceVoided) accountEvent()       {}

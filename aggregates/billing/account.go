@@ -32,7 +32,7 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
 			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{}, commands.TellCredit{},
 			commands.PayOrders{}, commands.VoidOrders{}, commands.CarryBalanceOver{}, commands.TakeBackInvoice{},
-			commands.ReissueInvoice{},
+			commands.ReissueInvoice{}, commands.CloseAccount{},
 		},
 	}
 }
@@ -44,6 +44,7 @@ type Account struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization
 	Currency     money.Currency
+	Closed       bool                   // AccountClosed was recorded
 	Invoices     map[id.Invoice]Invoice // drafts, and issued invoices with an amount due
 	Settled      map[id.Invoice]Invoice // nothing is due; a withdrawn receipt can move an invoice back to Invoices
 	Voided       map[id.Invoice]string  // value: the document number, "" for a voided draft
@@ -276,9 +277,16 @@ func (s Account) knows(invoice id.Invoice) bool {
 func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]events.AccountEvent, error) {
 	made, err := decideAlone(s, c, now)
 	for _, e := range made {
-		// Without a prefix it would have no series, and never get a number.
-		if note, ok := e.(events.CreditNoteDrafted); ok && note.Prefix == "" {
-			return nil, errNoSettings()
+		switch e := e.(type) {
+		case events.CreditNoteDrafted:
+			if e.Prefix == "" { // it would have no series, and never get a number
+				return nil, errNoSettings()
+			}
+		case events.InvoiceDrafted, events.ReceiptCredited, events.BalanceCarriedOver, events.PromptReserved:
+			if s.Closed {
+				return nil, errAccountClosed()
+			}
+		default: // nothing else needs more than its own rule
 		}
 	}
 	return made, err
@@ -336,6 +344,8 @@ func decideAlone(s Account, c commands.AccountCommand, now time.Time) ([]events.
 		return decideReissue(s, c, now)
 	case commands.CarryBalanceOver:
 		return decideCarryBalanceOver(s, c, now)
+	case commands.CloseAccount:
+		return decideCloseAccount(s, c, now)
 	}
 	return nil, nil
 }

@@ -13,6 +13,8 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) { // complete: gochecksumtype, no default
 	case events.AccountOpened:
 		s.SubscriberID, s.OrgID, s.Currency = e.SubscriberID, e.OrgID, e.Currency
+	case events.AccountClosed:
+		s.Closed = true
 	case events.InvoiceDrafted:
 		s.Invoices = with(s.Invoices, e.InvoiceID, Invoice{
 			SubscriptionID: e.SubscriptionID, SoldTo: e.SoldTo, Order: e.Order,
@@ -32,8 +34,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.Voided = with(s.Voided, e.InvoiceID, e.Number)
 	case events.InvoicePaid:
 		inv, _ := s.invoice(e.InvoiceID)
-		// what was ordered is given: from now on it is owed
-		inv.Paid, inv.EverPaid, inv.Order = true, true, false
+		inv.Paid, inv.EverPaid, inv.Order = true, true, false // what was ordered is given: from now on it is owed
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceCancelled:
 		inv, _ := s.invoice(e.InvoiceID)
@@ -51,8 +52,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Waived = true
 		return s.withInvoice(e.InvoiceID, inv)
-	case events.CreditLeft:
-		// The credit follows from Lots.
+	case events.CreditLeft: // it follows from Lots
 	case events.CreditNoteVoided:
 		s.Voided = with(s.Voided, id.As[id.Invoice](e.CreditNoteID), e.Number)
 	case events.PromptReserved:

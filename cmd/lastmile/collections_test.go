@@ -27,7 +27,7 @@ func TestCollections_EachSumOfAMonthIsItsReceipts(t *testing.T) {
 	k.bank.Advance(time.Until(begins))
 	k.start().signIn()
 	k.paybillReady()
-	other := k.organization("other", "admin@other.test")
+	k.organization("other", "admin@other.test")
 	amina, account := k.subscriber("254711000701")
 	brian, _ := k.subscriber("254711000702")
 	wrong := k.takes(amina, 200.5, "Book 1")
@@ -39,7 +39,7 @@ func TestCollections_EachSumOfAMonthIsItsReceipts(t *testing.T) {
 	moving.Advance(24 * time.Hour)
 	k.root, _ = k.login("", testRootEmail, testPassword)
 	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
-	other, _ = k.login("other", "admin@other.test", testPassword)
+	other, _ := k.login("other", "admin@other.test", testPassword)
 	k.must(k.admin, "POST", "/receipts/"+wrong+"/reverse", map[string]string{"reason": "not paid"})
 	k.must(k.admin, "POST", "/receipts/"+hers+"/reattribute",
 		map[string]string{"subscriberId": brian, "reason": "his"})

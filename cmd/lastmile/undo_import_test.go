@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -134,6 +135,52 @@ func TestUndoImport_WhatWasChangedByHandStays(t *testing.T) {
 	if b := k.undone(batch); b.at("undo.undone") != "1" || b.at("undo.blocked") != "5" {
 		t.Errorf("undone: %v", b)
 	}
+}
+
+// TestUndoImport_MoneyThatComesMeanwhileIsNotOnAClosedAccount: customers pay while their import is taken back. Who has
+// paid stays and has the money; money of one who is removed waits in suspense.
+func TestUndoImport_MoneyThatComesMeanwhileIsNotOnAClosedAccount(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.paybillReady()
+	var file strings.Builder
+	file.WriteString("firstName,phone,openingBalance\n")
+	const customers = 24
+	for i := range customers {
+		fmt.Fprintf(&file, "C%02d,07110009%02d,-100\n", i, i)
+	}
+	_, asked := k.upload(k.admin, "", file.String())
+	batch := asked.text("id")
+	k.imported(k.admin, batch)
+	k.shown()
+	rows := k.all(k.admin, "/subscribers")
+	paid := make([]string, len(rows))
+	for i, row := range rows {
+		if i == len(rows)/3 {
+			k.must(k.admin, "POST", "/batches/"+batch+"/undo", map[string]any{"reason": "the wrong file"})
+		}
+		paid[i] = k.pay("254711000999", row.text("accountNumber"), 50)
+	}
+	k.undone(batch)
+	k.settled()
+	for i, row := range rows {
+		k.eventually("the money of "+row.text("id")+" to have its place", func(ctx context.Context) (bool, error) {
+			page, err := k.admin.call(ctx, "GET", "/receipts?receiptNumber="+paid[i], "", nil)
+			if err != nil || len(page.list("data")) != 1 {
+				return false, err
+			}
+			now, err := k.admin.call(ctx, "GET", "/subscribers/"+row.text("id"), "", nil)
+			switch state := page.list("data")[0].text("state"); {
+			case err != nil:
+				return false, err
+			case now.text("status") == "forgotten":
+				return state == "suspense" && number(now, "credit") == "0.00", nil
+			default:
+				return state == "matched" && number(now, "credit") == "150.00", nil
+			}
+		})
+	}
+	k.soundBooks()
 }
 
 // importedInstead imports the right file with one customer, who has a login of a customer that was taken back.

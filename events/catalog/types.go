@@ -73,7 +73,8 @@ func subscribers() []events.Event {
 // billing lists the events of accounts and number series.
 func billing() []events.Event {
 	return []events.Event{
-		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
+		events.AccountOpened{}, events.AccountClosed{},
+		events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
 		events.ReceiptCredited{}, events.BalanceCarriedOver{},
 		events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{},
 		events.CreditLeft{}, events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{},

@@ -131,7 +131,7 @@ func ofLoss(e events.AccountEvent) happening {
 	case events.RecoveryWaived:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
 			says("recovery_waived", Facts{}))
-	case events.AccountPeriodClosed: // bookkeeping, no row
+	case events.AccountPeriodClosed, events.AccountClosed: // bookkeeping, no row
 	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
 		events.InvoiceAllocated, events.InvoicePaid, events.InvoiceCancelled, events.AllocationWithdrawn,
 		events.InvoiceReopened, events.ReceiptCredited, events.ReceiptWithdrawn:

@@ -213,6 +213,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.AccessRepairWritten{}.EventType():    true, // the wish for it has a row
 		events.ReceiptRefunded{}.EventType():        true, // the refund has rows
 		events.PlanChangeMoved{}.EventType():        true, // the plan of it has a row
+		events.AccountClosed{}.EventType():          true, // that the customer is removed has a row
 		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row
 		// its end has a row, and so has the invoice that is void
 		events.SignatureQueued{}.EventType(): true, events.SigningBegan{}.EventType(): true,

@@ -2,6 +2,7 @@ package subscriberscases
 
 import (
 	"context"
+	"errors"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
@@ -12,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -54,7 +56,9 @@ func (u UndoImports) Look(ctx context.Context, of usecases.BatchUndoOf, item use
 // imported has the account and the services of a customer from the import.
 type imported struct {
 	gone          bool // removed already
+	currency      money.Currency
 	account       billing.Account
+	seen          uint64 // the revision of the account; commands.NoRevision where there is none
 	subscriptions []id.Subscription
 }
 
@@ -62,88 +66,128 @@ type imported struct {
 const rowServices = 1
 
 // look refuses a customer to whom something happened since: the histories of the account, of the services and of their
-// dunning tell.
+// dunning tell. One whose account an undo has closed is on the way out.
 func (u UndoImports) look(ctx context.Context, undo usecases.BatchUndoOf, of id.Subscriber) (imported, error) {
 	var has imported
-	org, batch := undo.OrgID, undo.BatchID
-	_, revision, err := bus.LoadOwned[subscribers.Subscriber](ctx, u.Bus, org, of)
+	org := undo.OrgID
+	customer, revision, err := bus.LoadOwned[subscribers.Subscriber](ctx, u.Bus, org, of)
 	switch {
 	case failure.KindOf(err) == failure.NotFound: // it was registered here: what is left of it is that it was removed
 		has.gone = true
 		return has, nil
 	case err != nil:
 		return has, err
-	case revision > 0:
-		return has, commands.ErrCorrectedSince()
 	}
-	has.account, _, err = bus.LoadUnchecked[billing.Account](ctx, u.Bus, of) // of the customer above
-	if err != nil && failure.KindOf(err) != failure.NotFound {
-		return has, err
-	}
-	money, err := bus.HistoryUnchecked[billing.Account](ctx, u.Bus, of)
-	if err != nil {
-		return has, err
-	}
-	if err := billing.Untouched(money, batch); err != nil {
-		return has, err
-	}
-	rows, err := subscribersviews.SubscriptionsQuery{Views: u.Views}.List(
-		ctx, org, of, "", subscribersviews.SubscriptionKey{}, rowServices+1)
+	has.currency = customer.Currency
+	has.account, has.seen, err = bus.LoadUnchecked[billing.Account](ctx, u.Bus, of) // of the customer above
 	switch {
 	case err != nil:
 		return has, err
-	case len(rows) > rowServices:
+	case !has.account.Exists():
+		has.seen = commands.NoRevision
+	case has.account.Closed:
+		return u.withServices(ctx, org, of, has)
+	}
+	if revision > 0 {
 		return has, commands.ErrCorrectedSince()
 	}
-	for _, row := range rows {
-		service, err := bus.HistoryUnchecked[subscribers.Subscription](ctx, u.Bus, row.ID)
+	history, err := bus.HistoryUnchecked[billing.Account](ctx, u.Bus, of)
+	if err != nil {
+		return has, err
+	}
+	if err := billing.Untouched(history, undo.BatchID); err != nil {
+		return has, err
+	}
+	if has, err = u.withServices(ctx, org, of, has); err != nil {
+		return has, err
+	}
+	if len(has.subscriptions) > rowServices {
+		return has, commands.ErrCorrectedSince()
+	}
+	for _, subscription := range has.subscriptions {
+		service, err := bus.HistoryUnchecked[subscribers.Subscription](ctx, u.Bus, subscription)
 		if err != nil {
 			return has, err
 		}
-		dunning, err := bus.HistoryUnchecked[access.Dunning](ctx, u.Bus, row.ID)
+		dunning, err := bus.HistoryUnchecked[access.Dunning](ctx, u.Bus, subscription)
 		if err != nil {
 			return has, err
 		}
-		if !subscribers.Untouched(service, batch) || !access.Untouched(dunning) {
+		if !subscribers.Untouched(service, undo.BatchID) || !access.Untouched(dunning) {
 			return has, commands.ErrCorrectedSince()
 		}
-		has.subscriptions = append(has.subscriptions, row.ID)
 	}
 	return has, nil
 }
 
-// Undo voids what is due, so that the end of the service has nothing to give back; takes what was paid ahead off the
-// account; ends the service, and removes the customer as the last step, which is how a repeat knows that all is done.
-// Fails as Look.
+// mostServices bounds the services of a customer who is on the way out.
+const mostServices = 100
+
+// withServices adds the services of a customer, those that have ended too.
+func (u UndoImports) withServices(
+	ctx context.Context, org id.Organization, of id.Subscriber, has imported,
+) (imported, error) {
+	rows, err := subscribersviews.SubscriptionsQuery{Views: u.Views}.List(
+		ctx, org, of, "", subscribersviews.SubscriptionKey{}, mostServices)
+	for _, row := range rows {
+		has.subscriptions = append(has.subscriptions, row.ID)
+	}
+	return has, err
+}
+
+// undoTries is how often a customer is looked at whose account changes at the same time.
+const undoTries = 3
+
+// Undo closes the account as it was looked at, so that nothing comes between; voids what is due, so that the end of the
+// service has nothing to give back; takes what was paid ahead off the account; ends the service, and removes the
+// customer as the last step, which is how a repeat knows that all is done. Fails as Look.
 func (u UndoImports) Undo(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem, meta commands.Meta,
 ) (string, error) {
-	has, err := u.look(ctx, of, item.SubscriberID)
-	if err != nil || has.gone {
-		return events.ItemUndone, err
-	}
-	var steps []commands.Command
-	for _, list := range []map[id.Invoice]billing.Invoice{has.account.Invoices, has.account.Settled} {
-		for invoice := range list {
-			steps = append(steps, commands.VoidInvoice{
-				SubscriberID: item.SubscriberID, InvoiceID: invoice, Reason: of.Text, ReleaseMoney: true,
-			})
+	var has imported
+	var err error
+	for range undoTries {
+		if has, err = u.look(ctx, of, item.SubscriberID); err != nil || has.gone {
+			return events.ItemUndone, err
+		}
+		as := usecases.UndoStep(meta, of)
+		as.ExpectedRevision = &has.seen
+		_, err = u.Bus.Execute(ctx, commands.CloseAccount{
+			SubscriberID: item.SubscriberID, OrgID: of.OrgID, Currency: has.currency, Reason: of.Text,
+		}, as)
+		if !errors.Is(err, bus.ErrStale()) {
+			break
 		}
 	}
-	ahead := events.CarriedCredit(item.SubscriberID)
-	if money, carried := has.account.Receipts[ahead]; carried && !money.Withdrawn {
-		steps = append(steps, commands.WithdrawReceipt{
-			SubscriberID: item.SubscriberID, ReceiptID: ahead, Reason: of.Text,
-		})
+	if err != nil {
+		return "", err
 	}
-	for _, subscription := range has.subscriptions {
-		steps = append(steps, commands.EndSubscription{SubscriptionID: subscription, Reason: of.Text})
-	}
-	steps = append(steps, commands.RemoveSubscriber{SubscriberID: item.SubscriberID, Reason: of.Text})
-	for _, step := range steps {
+	for _, step := range has.steps(of, item.SubscriberID) {
 		if _, err := u.Bus.Execute(ctx, step, usecases.UndoStep(meta, of)); err != nil {
 			return "", err
 		}
 	}
 	return events.ItemUndone, nil
+}
+
+// steps remove a customer whose account is closed.
+func (has imported) steps(of usecases.BatchUndoOf, subscriber id.Subscriber) []commands.Command {
+	var steps []commands.Command
+	for _, list := range []map[id.Invoice]billing.Invoice{has.account.Invoices, has.account.Settled} {
+		for invoice := range list {
+			steps = append(steps, commands.VoidInvoice{
+				SubscriberID: subscriber, InvoiceID: invoice, Reason: of.Text, ReleaseMoney: true,
+			})
+		}
+	}
+	ahead := events.CarriedCredit(subscriber)
+	if receipt, carried := has.account.Receipts[ahead]; carried && !receipt.Withdrawn {
+		steps = append(steps, commands.WithdrawReceipt{
+			SubscriberID: subscriber, ReceiptID: ahead, Reason: of.Text,
+		})
+	}
+	for _, subscription := range has.subscriptions {
+		steps = append(steps, commands.EndSubscription{SubscriptionID: subscription, Reason: of.Text})
+	}
+	return append(steps, commands.RemoveSubscriber{SubscriberID: subscriber, Reason: of.Text})
 }

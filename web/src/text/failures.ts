@@ -17,6 +17,7 @@ export const swahiliFailures: Record<string, Failure> = {
   malformed_callback: () => 'Ombi lazima liwe kitu kimoja cha JSON.',
   reserved_interface: (v) => `Kiolesura ${v[0]} kimetengwa: ${v[1]}.`,
   unknown_parameter: (v) => `Hakuna kigezo “${v[0]}” hapa. Vinavyoruhusiwa: ${v[1]}.`,
+  account_closed: () => 'Akaunti imefungwa: mteja wake ameondolewa.',
   account_locked: () => 'Akaunti hii imefungwa kwa muda baada ya manenosiri mengi yasiyo sahihi. Tafadhali jaribu baadaye.',
   refresh_token_invalid: () => 'Muda wako umeisha. Tafadhali ingia tena.',
   refresh_token_reused: () => 'Kikao kilimalizwa kwa usalama. Tafadhali ingia tena.',
