@@ -214,18 +214,14 @@ func decideExtend(
 	}
 	paid := events.SubscriptionExtended{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
-		PaidAt: c.PaidAt, Begins: s.begins(p, before, c.PaidAt), Part: c.Part,
+		PaidAt: c.PaidAt, Part: c.Part,
 	}
-	if p.BillingDay > 0 {
+	if paid.Begins, paid.WithoutAccess = s.begins(p, before, c.PaidAt, c.Served); p.BillingDay > 0 {
 		return s.paidByBillingDay(at, paid, c.Served), nil
-	}
-	late := s.termsOf(p).LateRenewal
-	if late == events.FromExpiry && !before.PaidUntil.IsZero() && paid.Begins.After(before.End) {
-		paid.Begins, paid.WithoutAccess = fromExpiry(Span{before.End, paid.Begins}, c.Served)
 	}
 	switch off := s.unserved(before, c.PaidAt); {
 	case off.IsZero():
-	case late == events.FromExpiry:
+	case s.termsOf(p).LateRenewal == events.FromExpiry:
 		paid.WithoutAccess = joined(paid.WithoutAccess, notServed(off, c.Served))
 	default:
 		paid.UnservedFrom, paid.UnservedTo = off.From, off.To
@@ -258,13 +254,19 @@ func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []eve
 // begins is the instant at which paid time begins anew with the first payment of a prepaid period: the payment on the
 // subscription's own clock, not before the service. It is zero when the payment continues paid time. A payment that was
 // withdrawn before instants of withdrawals were recorded counts as none. A period that retakes a place begins there.
-func (s Subscription) begins(p Period, before Course, paidAt time.Time) time.Time {
+// Where terms count from the expiry, fromExpiry gives both results.
+func (s Subscription) begins(
+	p Period, before Course, paidAt time.Time, served []events.TimeSpan,
+) (begins time.Time, off []events.TimeSpan) {
 	first := !s.retakes(s.find(p.InvoiceID)) && (p.State == PeriodDue || s.UnservedSince.IsZero())
-	begins := latest(s.running(paidAt), s.StartsAt)
-	if p.Mode != events.Prepaid || p.BillingDay > 0 || !first || !begins.After(before.PaidUntil) {
-		return time.Time{}
+	begins = latest(s.running(paidAt), s.StartsAt)
+	switch {
+	case p.Mode != events.Prepaid || p.BillingDay > 0 || !first || !begins.After(before.PaidUntil):
+		return time.Time{}, nil
+	case s.termsOf(p).LateRenewal == events.FromExpiry && !before.PaidUntil.IsZero() && begins.After(before.End):
+		return fromExpiry(Span{before.End, begins}, served)
 	}
-	return begins
+	return begins, nil
 }
 
 // fromExpiry places a period that is paid late under terms that count from the expiry. since lies between the end of

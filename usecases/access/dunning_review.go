@@ -15,9 +15,9 @@ type ProcessBus interface {
 	DecodeStored(name string, body []byte) (commands.Command, error)
 }
 
-// Reviews is a bus for processes. It adds to each ReviewDunning the rules that hold in the organization at present, and
-// to each late renewal what was served since the expiry where the plan counts it; other commands pass unchanged. Safe
-// for concurrent use.
+// Reviews is a bus for processes. It adds to each ReviewDunning the rules that hold in the organization at present, to
+// each late renewal what was served since the expiry where the plan counts it, and to each SellDays the days of the
+// whole period; other commands pass unchanged. Safe for concurrent use.
 type Reviews struct {
 	ProcessBus
 	rules   *bus.Bus
@@ -34,6 +34,12 @@ func (u Reviews) Execute(ctx context.Context, cmd commands.Command, meta command
 	switch c := cmd.(type) {
 	case commands.ExtendSubscription:
 		filled, err := withServed(ctx, u.rules, c)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		cmd = filled
+	case commands.SellDays:
+		filled, err := withDays(ctx, u.rules, c, u.present.clock.Now())
 		if err != nil {
 			return bus.Result{}, err
 		}

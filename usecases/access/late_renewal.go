@@ -25,21 +25,52 @@ func withServed(
 	}
 	// the process that asks has seen the subscription, so the owner need not be checked
 	s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, b, c.SubscriptionID)
-	if err != nil || s.PaidUntil().IsZero() || !s.PaidUntil().Before(c.PaidAt) {
+	if err != nil {
 		return c, err
+	}
+	c.Served, err = servedSince(ctx, b, s, c.PaidAt)
+	return c, err
+}
+
+// withDays adds to a wish to sell days how many the period has. One that was stored by an older program has them.
+func withDays(ctx context.Context, b *bus.Bus, c commands.SellDays, now time.Time) (commands.SellDays, error) {
+	if c.Of > 0 {
+		return c, nil
+	}
+	s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, b, c.SubscriptionID)
+	if err != nil {
+		return c, err
+	}
+	var counted []events.TimeSpan
+	if s.Terms.LateRenewal == events.FromExpiry {
+		if counted, err = servedSince(ctx, b, s, now); err != nil {
+			return c, err
+		}
+	}
+	c.Of = s.WholeDays(c.InvoiceID, now, counted)
+	return c, nil
+}
+
+// servedSince lists the times in which a subscription was served, from the end of its paid time to a payment; nil when
+// there is no time between.
+func servedSince(
+	ctx context.Context, b *bus.Bus, s subscribers.Subscription, paidAt time.Time,
+) ([]events.TimeSpan, error) {
+	if s.PaidUntil().IsZero() || !s.PaidUntil().Before(paidAt) {
+		return nil, nil
 	}
 	var streams [3][]events.Envelope
+	var err error
 	if streams[0], err = bus.HistoryUnchecked[subscribers.Subscriber](ctx, b, s.SubscriberID); err != nil {
-		return c, err
+		return nil, err
 	}
 	if streams[1], err = bus.HistoryUnchecked[subscribers.Subscription](ctx, b, s.ID); err != nil {
-		return c, err
+		return nil, err
 	}
 	if streams[2], err = bus.HistoryUnchecked[access.Dunning](ctx, b, s.ID); err != nil {
-		return c, err
+		return nil, err
 	}
-	c.Served = served(inOrder(streams[:]), events.TimeSpan{From: s.PaidUntil(), To: c.PaidAt})
-	return c, nil
+	return served(inOrder(streams[:]), events.TimeSpan{From: s.PaidUntil(), To: paidAt}), nil
 }
 
 // inOrder merges streams by the time of their events. Each stream keeps its own order.

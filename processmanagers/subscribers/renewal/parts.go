@@ -6,7 +6,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
@@ -59,7 +58,7 @@ func (s State) sold(out processmanagers.Output, subscription id.Subscription, no
 		return out
 	}
 	out.Commands = append(out.Commands, commands.SellDays{
-		SubscriberID: sub.Partly.SubscriberID, InvoiceID: sub.Partly.InvoiceID, Of: sub.daysFrom(now),
+		SubscriberID: sub.Partly.SubscriberID, SubscriptionID: subscription, InvoiceID: sub.Partly.InvoiceID,
 		Reason:       partReason,
 		CreditNoteID: id.Derive[id.Receipt]("part", sub.Partly.InvoiceID.String()),
 	})
@@ -74,16 +73,6 @@ func (s State) soldFor(invoice id.Invoice, now time.Time) processmanagers.Output
 		}
 	}
 	return processmanagers.Output{}
-}
-
-// daysFrom are the days of a whole period that begins where the paid time ends, or now when that is later.
-func (s Subscription) daysFrom(now time.Time) int {
-	begins, zone := now, s.zone()
-	if s.PaidUntil.After(now) {
-		begins = s.PaidUntil
-	}
-	first := calendar.On(begins, zone)
-	return calendar.DaysBetween(first, calendar.On(s.Period.After(begins, first.Day, zone), zone))
 }
 
 // parting names the timer after which a part that is paid buys days.

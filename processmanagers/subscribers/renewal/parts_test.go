@@ -22,10 +22,10 @@ func part(invoice id.Invoice, left int64) events.Event {
 	return events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Amount: kes(1), Due: kes(left)}
 }
 
-// buys asks for the days of a whole period of so many.
-func buys(invoice id.Invoice, of int) commands.SellDays {
+// buys asks for the days that the money on an invoice pays; how many the period has, the subscription knows.
+func buys(invoice id.Invoice) commands.SellDays {
 	return commands.SellDays{
-		SubscriberID: who, InvoiceID: invoice, Of: of, Reason: "days that are not paid",
+		SubscriberID: who, SubscriptionID: line, InvoiceID: invoice, Reason: "days that are not paid",
 		CreditNoteID: id.Derive[id.Receipt]("part", invoice.String()),
 	}
 }
@@ -39,7 +39,7 @@ func atPart(at time.Time) processmanagers.Output {
 func TestParts_BuyDaysWhenThePaidTimeEnds(t *testing.T) {
 	t.Parallel()
 	s := after(t, sellsDays(calendar.Month, events.PartIsDays), due(line, inv1))
-	s.When(part(inv1, 700)).Then(does(buys(inv1, 31))) // March
+	s.When(part(inv1, 700)).Then(does(buys(inv1)))
 	s.When(events.InvoicePaid{SubscriberID: who, SubscriptionID: line, InvoiceID: inv1, At: start,
 		Part: events.PartPeriod{Days: 15, Of: 31}}).
 		Then(does(commands.ExtendSubscription{
@@ -51,7 +51,7 @@ func TestParts_BuyDaysWhenThePaidTimeEnds(t *testing.T) {
 	waits.Then(atPart(end.Add(-15 * time.Minute)))
 	waits = next.Given(part(inv2, 700))
 	waits.At(end.Add(-15*time.Minute)).WhenDue("part:"+line.String(), end.Add(-15*time.Minute)).
-		Then(does(buys(inv2, 31)))
+		Then(does(buys(inv2)))
 	paid := waits.Given(extended(line, inv2, end.AddDate(0, 1, 0)))
 	paid.At(end).WhenDue("part:"+line.String(), end.Add(-15*time.Minute)).ThenNothing()
 }
@@ -101,7 +101,7 @@ func TestParts_OfAPeriodThatWasPaidBeforeBuyNoDays(t *testing.T) {
 	})
 	corrected.When(part(inv2, 1000)).ThenNothing()
 	next := s.Given(extended(line, inv1, until), due(line, inv2))
-	next.At(until).When(part(inv2, 700)).Then(does(buys(inv2, 30))) // April: never paid before
+	next.At(until).When(part(inv2, 700)).Then(does(buys(inv2))) // never paid before
 }
 
 // TestParts_OfAPeriodThatTakesThePlaceOfAnUndoneUsedOneBuyNoDays, also on its corrected invoice.
@@ -128,8 +128,8 @@ func TestParts_GoOverToTheCorrectedInvoice(t *testing.T) {
 		due(line, inv2), part(inv2, 700), part(inv3, 600)).At(until.AddDate(0, 0, -2))
 	at := until.Add(-15 * time.Minute)
 	s.When(reissued).Then(atPart(at))
-	s.Given(reissued).At(at).WhenDue("part:"+line.String(), at).Then(does(buys(inv3, 30)))
-	s.At(until).When(reissued).Then(does(buys(inv3, 30)))
+	s.Given(reissued).At(at).WhenDue("part:"+line.String(), at).Then(does(buys(inv3)))
+	s.At(until).When(reissued).Then(does(buys(inv3)))
 
 	paid := s.Given(events.InvoicePaid{SubscriberID: who, SubscriptionID: line, InvoiceID: inv3, At: start})
 	paid.At(until).When(reissued).ThenNothing()
