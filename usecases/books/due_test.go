@@ -138,15 +138,15 @@ func (c *course) operate() {
 	switch oneOf(c,
 		"day", "day", "day", "time", "time", "time", "pay", "pay", "pay", "withdraw", "cancel", "undo", "again",
 		"pause",
-		"resume", "resume", "cut", "restore", "restore", "change", "move", "move", "apply", "compensate", "take back",
-		"compensate, and take back", "reissue", "end",
+		"resume", "resume", "cut", "restore", "restore", "change", "change, and keep", "move", "move", "apply",
+		"pay, and compensate", "compensate", "take back", "compensate, and take back", "reissue", "end",
 	) {
 	case "day":
 		c.try(commands.MakePeriodDue{SubscriptionID: of, On: calendar.On(c.now, nairobi), RunID: c.run})
 	case "time":
 		c.now = c.now.Add(time.Duration(1+c.chance.IntN(20*24)) * time.Hour)
 	case "pay":
-		c.try(commands.ExtendSubscription{SubscriptionID: of, InvoiceID: c.invoice(), PaidAt: c.now})
+		c.pay()
 	case "withdraw":
 		c.try(commands.WithdrawPeriod{SubscriptionID: of, InvoiceID: c.invoice(), Reason: "bounced"})
 	case "cancel":
@@ -164,9 +164,10 @@ func (c *course) operate() {
 	case "restore":
 		c.try(commands.ResumeBilling{SubscriptionID: of, At: c.now})
 	case "change":
-		if preview, err := c.line().PlanChange(to, c.now); err == nil {
-			c.try(commands.ChangePlan{SubscriptionID: of, NewPlan: to, Preview: preview.Preview})
-		}
+		c.change(to)
+	case "change, and keep":
+		c.change(to)
+		c.change(commands.NewPlan{PlanID: c.line().PlanID, Version: c.line().PlanVersion, Terms: c.line().Terms})
 	case "move":
 		c.try(commands.MovePlan{SubscriptionID: of, NewPlan: to})
 	case "apply":
@@ -174,16 +175,30 @@ func (c *course) operate() {
 	case "compensate, and take back":
 		c.compensate()
 		c.takeBack()
+	case "pay, and compensate":
+		c.pay()
+		c.now = c.now.Add(60 * time.Hour)
+		c.compensate()
 	case "compensate":
 		c.compensate()
 	case "take back":
 		c.takeBack()
 	case "reissue":
-		c.try(commands.ReissuePeriod{
-			SubscriptionID: of, InvoiceID: c.invoice(), CorrectedID: id.New[id.Invoice](),
-		})
+		c.try(commands.ReissuePeriod{SubscriptionID: of, InvoiceID: c.invoice(), CorrectedID: id.New[id.Invoice]()})
 	case "end":
 		c.try(commands.EndSubscription{SubscriptionID: of, Reason: "moved away"})
+	}
+}
+
+// pay pays one of the invoices.
+func (c *course) pay() {
+	c.try(commands.ExtendSubscription{SubscriptionID: c.sub, InvoiceID: c.invoice(), PaidAt: c.now})
+}
+
+// change changes the plan as its preview tells. The present plan drops a change that is planned.
+func (c *course) change(to commands.NewPlan) {
+	if preview, err := c.line().PlanChange(to, c.now); err == nil {
+		c.try(commands.ChangePlan{SubscriptionID: c.sub, NewPlan: to, Preview: preview.Preview})
 	}
 }
 
