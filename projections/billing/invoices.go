@@ -44,7 +44,7 @@ func (Invoices) TenantTables() []string {
 
 // Handles lists the events that change the tables.
 func (Invoices) Handles() []string {
-	return []string{
+	return append(placing(),
 		events.SubscriptionCreated{}.EventType(),
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 		events.InvoiceAllocated{}.EventType(), events.AllocationWithdrawn{}.EventType(),
@@ -53,13 +53,7 @@ func (Invoices) Handles() []string {
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 		events.BalanceCarriedOver{}.EventType(),
-		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
-		events.PeriodCancelled{}.EventType(),
-		events.PeriodReissued{}.EventType(), events.SubscriptionResumed{}.EventType(),
-		events.BillingResumed{}.EventType(),
-		events.SubscriptionCompensated{}.EventType(),
-		events.CompensationTakenBack{}.EventType(),
-	}
+	)
 }
 
 // Statements of Apply. Each sets values that the event holds, so that repeating a statement changes nothing.
@@ -198,7 +192,9 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(recoveredSQL, v.InvoiceID)
 	default:
 		applyNote(w, e)
-		applyPlaces(w, e.Event)
+		for _, p := range places(e.Event) {
+			w.Exec(placeSQL, p.InvoiceID, null.Time(p.From), null.Time(p.To))
+		}
 	}
 	return nil
 }
@@ -212,36 +208,6 @@ func carry(w *runner.Writes, e events.BalanceCarriedOver) {
 		"invoice": e.InvoiceID, "org": e.OrgID, "subscriber": e.SubscriberID, "currency": string(e.Amount.Currency),
 		"total": e.Amount.Minor, "due_on": e.DueOn.String(), "at": e.At,
 	})
-}
-
-// applyPlaces queues where periods lie since an event of their subscription. A withdrawn or cancelled period has no
-// place unless the event gives it one.
-func applyPlaces(w *runner.Writes, e events.Event) {
-	var moved []events.PeriodPlace
-	switch v := e.(type) {
-	case events.SubscriptionExtended:
-		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID, From: v.From, To: v.To})
-		moved = append(moved, v.Moved...)
-	case events.PeriodWithdrawn:
-		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID})
-		moved = append(moved, v.Moved...)
-	case events.PeriodCancelled:
-		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID})
-		moved = append(moved, v.Moved...)
-	case events.PeriodReissued:
-		moved = []events.PeriodPlace{{InvoiceID: v.InvoiceID}, {InvoiceID: v.CorrectedID, From: v.From, To: v.To}}
-	case events.SubscriptionCompensated:
-		moved = v.Moved
-	case events.CompensationTakenBack:
-		moved = v.Moved
-	case events.SubscriptionResumed:
-		moved = v.Moved
-	case events.BillingResumed:
-		moved = v.Moved
-	}
-	for _, p := range moved {
-		w.Exec(placeSQL, p.InvoiceID, null.Time(p.From), null.Time(p.To))
-	}
 }
 
 // covering is one change of what covers an invoice; the amount is negative when something was taken from it. kind is ""

@@ -45,18 +45,14 @@ func (Revenue) TenantTables() []string { return []string{"earnings", "sold", "re
 
 // Handles lists the events that change the tables.
 func (Revenue) Handles() []string {
-	return []string{
+	return append(placing(),
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 		events.InvoicePaid{}.EventType(), events.CreditNoteIssued{}.EventType(), events.DebtWrittenOff{}.EventType(),
 		events.WriteOffRecovered{}.EventType(), events.RecoveryWithdrawn{}.EventType(),
 		events.VoucherRedeemed{}.EventType(), events.SubscriptionCreated{}.EventType(),
-		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
-		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
-		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
-		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
-		events.CompensationTakenBack{}.EventType(), events.PeriodReissued{}.EventType(),
-		events.BillingSuspended{}.EventType(), events.BillingResumed{}.EventType(),
-	}
+		events.SubscriptionPaused{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionPlanChanged{}.EventType(), events.BillingSuspended{}.EventType(),
+	)
 }
 
 // Statements of Apply about what is known. A row takes no event that was applied to it before.
@@ -177,6 +173,10 @@ func (b booking) draft(v events.InvoiceDrafted) {
 
 // subscription queues what an event of a subscription changes.
 func (b booking) subscription(e events.Event) {
+	elsewhere := places(e)
+	for _, p := range elsewhere {
+		b.place(p)
+	}
 	switch v := e.(type) {
 	case events.SubscriptionCreated:
 		b.w.Exec(soldNewSQL, v.SubscriptionID, v.OrgID, v.PlanID, v.Terms.Mode == events.Prepaid)
@@ -184,42 +184,27 @@ func (b booking) subscription(e events.Event) {
 		b.w.Exec(`update {schema}.sold set plan_id = $2 where subscription_id = $1`, v.SubscriptionID, v.PlanID)
 	case events.SubscriptionExtended:
 		b.know(earnPaidSQL, v.InvoiceID, true)
-		moved := append([]events.PeriodPlace{{InvoiceID: v.InvoiceID, From: v.From, To: v.To}}, v.Moved...)
-		b.places(v.InvoiceID, moved)
+		b.bookAll(v.InvoiceID, elsewhere)
 	case events.PeriodWithdrawn:
 		b.know(earnPaidSQL, v.InvoiceID, false)
-		b.places(v.InvoiceID, v.Moved)
+		b.bookAll(v.InvoiceID, elsewhere)
 	case events.PeriodCancelled:
 		b.know(earnPaidSQL, v.InvoiceID, false)
-		b.places(v.InvoiceID, v.Moved)
+		b.bookAll(v.InvoiceID, elsewhere)
 	case events.PeriodReissued:
 		b.know(earnReissuedSQL, v.CorrectedID, v.InvoiceID)
 		b.know(earnPaidSQL, v.InvoiceID, false)
-		b.places(v.InvoiceID, []events.PeriodPlace{{InvoiceID: v.CorrectedID, From: v.From, To: v.To}})
+		b.bookAll(v.InvoiceID, elsewhere)
 	case events.SubscriptionPaused:
 		b.state(v.SubscriptionID, `update {schema}.sold set held = true where subscription_id = $1`)
 	case events.SubscriptionResumed:
-		for _, p := range v.Moved {
-			b.place(p)
-		}
 		b.state(v.SubscriptionID, `update {schema}.sold set held = false where subscription_id = $1`)
 	case events.BillingSuspended:
 		if v.By == events.BillUsedDays {
 			b.state(v.SubscriptionID, `update {schema}.sold set held = true where subscription_id = $1`)
 		}
 	case events.BillingResumed:
-		for _, p := range v.Moved {
-			b.place(p)
-		}
 		b.state(v.SubscriptionID, `update {schema}.sold set held = false where subscription_id = $1`)
-	case events.SubscriptionCompensated:
-		for _, p := range v.Moved {
-			b.place(p)
-		}
-	case events.CompensationTakenBack:
-		for _, p := range v.Moved {
-			b.place(p)
-		}
 	case events.SubscriptionEnded:
 		b.state(v.SubscriptionID, `update {schema}.sold set ended = true where subscription_id = $1`)
 	}
@@ -232,11 +217,8 @@ func (b booking) place(p events.PeriodPlace) {
 	}
 }
 
-// places queues the places of periods that an event moved, and books them and the one that the event is about.
-func (b booking) places(about id.Invoice, moved []events.PeriodPlace) {
-	for _, p := range moved {
-		b.place(p)
-	}
+// bookAll books the invoice that an event is about, and then the others whose periods lie elsewhere since.
+func (b booking) bookAll(about id.Invoice, moved []events.PeriodPlace) {
 	b.book(about)
 	for _, p := range moved {
 		if p.InvoiceID != about {

@@ -67,7 +67,6 @@ type period struct {
 	state        string
 	due, paid    time.Time
 	from, to     time.Time
-	elsewhere    []events.PeriodPlace // periods that moved
 }
 
 // tellPaid notes the event that tells the paid time, and, before it is told, up to when it ran; other events queue
@@ -122,13 +121,12 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
 		became(w, period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "paid", paid: v.PaidAt,
-			from: v.From, to: v.To, elsewhere: v.Moved,
+			from: v.From, to: v.To,
 		})
 	case events.PeriodWithdrawn:
 		w.Exec(withdrawnSQL, v.SubscriptionID, null.Time(v.PaidUntil), v.InvoiceID, revision)
 		became(w, period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "withdrawn",
-			elsewhere: v.Moved,
 		})
 	case events.PeriodCancelled:
 		w.Exec(cancelledSQL, pgx.NamedArgs{
@@ -137,7 +135,6 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 		})
 		became(w, period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "cancelled",
-			elsewhere: v.Moved,
 		})
 	case events.PeriodReissued:
 		w.Exec(reissuedSQL, v.SubscriptionID, v.InvoiceID, v.CorrectedID, revision)
@@ -145,17 +142,17 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 	}
 }
 
-// became queues the row of a period and the places of those that moved with it.
+// became queues the row of a period.
 func became(w *runner.Writes, p period) {
 	w.Exec(becameSQL, pgx.NamedArgs{
 		"subscription": p.subscription, "invoice": p.invoice, "ordinal": p.ordinal, "state": p.state,
 		"due": null.Time(p.due), "paid": null.Time(p.paid), "from": null.Time(p.from), "to": null.Time(p.to),
 	})
-	place(w, p.subscription, p.elsewhere)
 }
 
-// place queues the new places of periods; one that takes no time any more has none.
-func place(w *runner.Writes, subscription id.Subscription, moved []events.PeriodPlace) {
+// place queues the new places of the periods that an event has moved; one that takes no time any more has none.
+func place(w *runner.Writes, e events.Event) {
+	subscription, moved := events.Moved(e)
 	for _, m := range moved {
 		w.Exec(placeSQL, subscription, m.InvoiceID, null.Time(m.From), null.Time(m.To))
 	}

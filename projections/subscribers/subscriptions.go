@@ -42,22 +42,19 @@ func (Subscriptions) TenantTables() []string {
 
 // Handles lists the events that change the tables.
 func (Subscriptions) Handles() []string {
-	return []string{
-		events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(), events.PeriodCancelled{}.EventType(),
-		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
-		events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
-		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
-		events.BillingSuspended{}.EventType(), events.BillingResumed{}.EventType(),
-		events.SubscriptionCompensated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
+	return append(events.MovingTypes(),
+		events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(),
+		events.SubscriptionActivated{}.EventType(), events.SubscriptionPaused{}.EventType(),
+		events.SubscriptionEnded{}.EventType(), events.BillingSuspended{}.EventType(),
+		events.SubscriptionPlanChanged{}.EventType(),
 		events.PlanChangePlanned{}.EventType(), events.PlanChangeMoved{}.EventType(),
 		events.PlanChangeDropped{}.EventType(), events.ExtraAdded{}.EventType(), events.ExtraRemoved{}.EventType(),
 		events.ChargesDue{}.EventType(), events.PeriodReissued{}.EventType(),
-		events.CompensationTakenBack{}.EventType(),
 		events.SubscriptionAddressesAssigned{}.EventType(), events.SubscriptionCredentialsSet{}.EventType(),
 		events.SubscriptionCredentialsShown{}.EventType(), events.PaidTimeCarriedOver{}.EventType(),
 		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
 		events.SubscriberForgotten{}.EventType(),
-	}
+	)
 }
 
 // Statements of Apply on subscriptions. An invoice is at most once among the open ones, also when its event is applied
@@ -141,18 +138,14 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionResumed:
 		w.Exec(resumedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, null.Time(v.PaidUntil), revision)
-		place(w, v.SubscriptionID, v.Moved)
 	case events.BillingSuspended:
 		w.Exec(billingSuspendedSQL, v.SubscriptionID, v.At, revision)
 	case events.BillingResumed:
 		w.Exec(billingResumedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)
-		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionCompensated:
 		w.Exec(compensatedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)
-		place(w, v.SubscriptionID, v.Moved)
 	case events.CompensationTakenBack:
 		w.Exec(compensatedSQL, v.SubscriptionID, null.Time(v.PaidUntil), revision)
-		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionEnded:
 		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionAddressesAssigned:
@@ -175,6 +168,7 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(forgetExtrasSQL, v.SubscriberID)
 		w.Exec(`update {schema}.blocks set reason = '' where subscriber_id = $1`, v.SubscriberID)
 	}
+	place(w, e.Event)
 	return nil
 }
 
