@@ -31,7 +31,7 @@ var dueDDL string
 func (Due) Name() string { return DueName }
 
 // Version must grow with every change to the table or to Apply.
-func (Due) Version() int { return 4 }
+func (Due) Version() int { return 5 }
 
 // DDL creates the table of due.sql.
 func (Due) DDL() string { return dueDDL }
@@ -100,15 +100,15 @@ func (Due) Apply(w *runner.Writes, e events.Envelope) error {
 		change(v.SubscriptionID, `open = array_replace(open, @invoice::uuid, @corrected::uuid)`,
 			pgx.NamedArgs{"invoice": v.InvoiceID, "corrected": v.CorrectedID})
 	case events.SubscriptionPaused:
-		change(v.SubscriptionID, `resting = true`, nil)
+		change(v.SubscriptionID, `paused = true`, nil)
 	case events.SubscriptionResumed:
-		change(v.SubscriptionID, `resting = false, dropped_at = null, paid_until = @until,
+		change(v.SubscriptionID, `paused = false, dropped_at = null, paid_until = @until,
 			next_from = coalesce(@from, next_from)`,
 			pgx.NamedArgs{"until": micros(v.PaidUntil), "from": micros(v.NextFrom)})
 	case events.BillingSuspended:
-		change(v.SubscriptionID, `resting = true`, nil)
+		change(v.SubscriptionID, `unbilled = true`, nil)
 	case events.BillingResumed:
-		change(v.SubscriptionID, `resting = false, dropped_at = null, paid_until = @until, next_from = @from`,
+		change(v.SubscriptionID, `unbilled = false, dropped_at = null, paid_until = @until, next_from = @from`,
 			pgx.NamedArgs{"until": micros(v.PaidUntil), "from": micros(v.NextFrom)})
 	case events.SubscriptionPlanChanged:
 		change(v.SubscriptionID, `short = @short, ahead = @ahead`, billedBy(v.Terms))

@@ -6,19 +6,20 @@ create table {schema}.due (
   prepaid boolean not null,
   short boolean not null, -- its periods are hours or days
   ahead bigint not null, -- from the invoice of a prepaid period to the end of the paid time, in microseconds
-  resting boolean not null default false, -- paused, or cut off and not billed
+  paused boolean not null default false,
+  unbilled boolean not null default false, -- cut off and not billed for that
   open uuid[] not null default '{}', -- invoices of prepaid periods that wait for money
   paid_until bigint,
   next_from bigint not null, -- of the next postpaid period
   dropped_at bigint, -- when the newest change was that a period was dropped
   undone_run uuid, -- an undo of this run took the last period back: the next one waits for a person
   due bigint generated always as (case -- null: nothing becomes due by itself
-    when resting or undone_run is not null then null
+    when paused or unbilled or undone_run is not null then null
     when not prepaid then next_from
     when open = '{}' and (dropped_at is null or paid_until - ahead > dropped_at) then paid_until - ahead
   end) stored,
   again bigint generated always as (case -- when it becomes due once the undone run is asked for again
-    when resting or undone_run is null or open <> '{}' then null
+    when paused or unbilled or undone_run is null or open <> '{}' then null
     when not prepaid then next_from
     else paid_until - ahead
   end) stored

@@ -35,7 +35,7 @@ var bookSQL string
 func (Revenue) Name() string { return RevenueName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Revenue) Version() int { return 4 }
+func (Revenue) Version() int { return 5 }
 
 // DDL creates the tables of revenue.sql.
 func (Revenue) DDL() string { return revenueDDL }
@@ -196,15 +196,15 @@ func (b booking) subscription(e events.Event) {
 		b.know(earnPaidSQL, v.InvoiceID, false)
 		b.bookAll(v.InvoiceID, elsewhere)
 	case events.SubscriptionPaused:
-		b.state(v.SubscriptionID, `update {schema}.sold set held = true where subscription_id = $1`)
+		b.state(v.SubscriptionID, `update {schema}.sold set stopped = true where subscription_id = $1`)
 	case events.SubscriptionResumed:
-		b.state(v.SubscriptionID, `update {schema}.sold set held = false where subscription_id = $1`)
+		b.state(v.SubscriptionID, `update {schema}.sold set stopped = false where subscription_id = $1`)
 	case events.BillingSuspended:
 		if v.By == events.BillUsedDays {
-			b.state(v.SubscriptionID, `update {schema}.sold set held = true where subscription_id = $1`)
+			b.state(v.SubscriptionID, `update {schema}.sold set stopped = true where subscription_id = $1`)
 		}
 	case events.BillingResumed:
-		b.state(v.SubscriptionID, `update {schema}.sold set held = false where subscription_id = $1`)
+		b.state(v.SubscriptionID, `update {schema}.sold set stopped = false where subscription_id = $1`)
 	case events.SubscriptionEnded:
 		b.state(v.SubscriptionID, `update {schema}.sold set ended = true where subscription_id = $1`)
 	}

@@ -33,7 +33,7 @@ create table {schema}.sold (
   org_id uuid not null,
   plan_id uuid not null,
   prepaid boolean not null,
-  held boolean not null default false, -- paused, or cut off under terms that bill used days only
+  stopped boolean not null default false, -- its time is: it is paused, or unbilled under terms that bill used days
   ended boolean not null default false
 );
 

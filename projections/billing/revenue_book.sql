@@ -7,7 +7,7 @@ with was as (
     case when e.issued and not e.voided and not e.ordered and (e.paid or not e.prepaid) then 1 else 0 end as counts,
     coalesce(round(e.tax_minor::numeric * e.credited_minor / nullif(e.net_minor + e.tax_minor, 0)), 0)::bigint
       as credited_tax,
-    case when e.subscription_id is null or s.ended then 'once' when s.held or e.from_at is null then 'wait'
+    case when e.subscription_id is null or s.ended then 'once' when s.stopped or e.from_at is null then 'wait'
       else extract(epoch from e.from_at) || ' to ' || extract(epoch from e.to_at) end as place,
     -- which share of the open part had run
     case when e.open_from is null or e.open_from >= @at::timestamptz and e.open_from < e.open_to then 0

@@ -101,7 +101,7 @@ func (s State) kept(credit money.Amount, renewed id.Subscription, now time.Time)
 func (s State) inTurn(renewed id.Subscription) []id.Subscription {
 	turn := func(subscription id.Subscription) int {
 		switch sub := s.Subscriptions[subscription]; {
-		case sub.Resting:
+		case sub.Paused:
 			return 2
 		case len(sub.Open) > 0 || subscription == renewed:
 			return 1
@@ -202,7 +202,7 @@ func (s State) renewedBy(e events.CreditLeft, now time.Time) id.Subscription {
 
 // renewable reports whether a period could be made due: none is, and the price is paid ahead.
 func (s Subscription) renewable() bool {
-	return s.Mode == events.Prepaid && !s.Resting && len(s.Open) == 0 && s.Price.Positive()
+	return s.Mode == events.Prepaid && !s.Paused && len(s.Open) == 0 && s.Price.Positive()
 }
 
 // expires reports whether the subscription is without service, or so near its end that the next period should be due.

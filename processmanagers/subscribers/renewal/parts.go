@@ -51,7 +51,7 @@ func (s State) sold(out processmanagers.Output, subscription id.Subscription, no
 	sub := s.Subscriptions[subscription]
 	at := sub.PaidUntil.Add(-partAhead)
 	switch {
-	case sub.Partly.InvoiceID.IsZero() || sub.Resting:
+	case sub.Partly.InvoiceID.IsZero() || sub.Paused:
 		return out
 	case at.After(now):
 		out.Timers = append(out.Timers, processmanagers.Timer{Name: parting(subscription), At: at})

@@ -50,7 +50,7 @@ type Subscription struct {
 	Tax       events.TaxRule  `json:"tax,omitzero"`
 	Gross     money.Amount    `json:"gross,omitzero"`
 	Period    calendar.Period `json:"period"`
-	Resting   bool            `json:"resting,omitempty"` // paused
+	Paused    bool            `json:"resting,omitempty"` // rows keep the name that they began with
 	StartsAt  time.Time       `json:"startsAt,omitzero"` // of prepaid: there is no period before
 	PaidUntil time.Time       `json:"paidUntil,omitzero"`
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
@@ -70,7 +70,8 @@ type Subscription struct {
 	Partly    PartPaid `json:"partly,omitzero"`
 	// Terms are those that the length of a next part depends on; absent without a fixed billing day.
 	Terms events.PlanTerms `json:"terms,omitzero"`
-	// Cut says that dunning has cut a postpaid customer off, and Unbilled that nothing becomes due because of it.
+	// Cut says that dunning has cut a postpaid customer off, and Unbilled that this time is not billed: nothing becomes
+	// due in it.
 	Cut      bool `json:"cut,omitempty"`
 	Unbilled bool `json:"unbilled,omitempty"`
 	// Dropped is when the newest change was that a period was dropped, and Undone says that an undo did it: then the
@@ -171,14 +172,14 @@ func Evolve(s State, in processmanagers.Input) State {
 			sub.reopen(e.InvoiceID)
 		})
 	case events.SubscriptionPaused:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Paused = true })
 	case events.SubscriptionCompensated:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil = e.PaidUntil })
 	case events.CompensationTakenBack:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil = e.PaidUntil })
 	case events.SubscriptionResumed:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.Resting, sub.PaidUntil, sub.Dropped = false, e.PaidUntil, time.Time{}
+			sub.Paused, sub.PaidUntil, sub.Dropped = false, e.PaidUntil, time.Time{}
 			if !e.NextFrom.IsZero() {
 				sub.NextFrom = e.NextFrom
 			}
@@ -450,7 +451,7 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 func (s State) due(subscription id.Subscription) time.Time {
 	sub := s.Subscriptions[subscription]
 	switch {
-	case sub.Resting || sub.Unbilled || sub.Undone:
+	case sub.Paused || sub.Unbilled || sub.Undone:
 		return time.Time{}
 	case sub.Mode != events.Prepaid:
 		return sub.NextFrom
