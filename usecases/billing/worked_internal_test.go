@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/billing"
-	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -17,175 +15,77 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// worked is the customer of docs/billing.md, whose subscription and account follow each other as in the program.
-type worked struct {
-	t        *testing.T
-	settings events.BillingSettings
-	line     subscribers.Subscription
-	account  billing.Account
-	at       time.Time
-	invoices []events.InvoiceDrafted
-	notes    []string // "150.00 for 3 of 30 days"
-}
-
 // local is noon of a day of 2026 in Nairobi.
 func local(month time.Month, day int) time.Time {
 	return time.Date(2026, month, day, 9, 0, 0, 0, time.UTC)
 }
 
-// sold begins with a subscription of 1,500 a month that is made on 21 March.
-func sold(t *testing.T, mode events.BillingMode, day int, vatOnTop bool, extras ...events.Extra) *worked {
+// worked is the customer of docs/billing.md.
+type worked struct{ *followed }
+
+// terms are those of the page's plan: 1,500 a month, on an anniversary or a billing day.
+func terms(mode events.BillingMode, day int) events.PlanTerms {
+	return events.PlanTerms{
+		Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: mode, Period: calendar.Month,
+		AnchorDay: day,
+	}
+}
+
+// sold begins with a subscription that is made on 21 March, with VAT in its price.
+func sold(t *testing.T, plan events.PlanTerms, extras ...events.Extra) worked {
 	t.Helper()
-	w := &worked{t: t, at: local(time.March, 21), settings: events.BillingSettings{
-		Timezone: "Africa/Nairobi", Currency: money.KES, InvoicePrefix: "ACME",
-		Tax: events.TaxRule{Inclusive: !vatOnTop, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
-	}}
+	return soldUnder(t, events.TaxRule{
+		Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+	}, plan, extras...)
+}
+
+// soldUnder is for taxes that are not in the price.
+func soldUnder(t *testing.T, tax events.TaxRule, plan events.PlanTerms, extras ...events.Extra) worked {
+	t.Helper()
+	w := worked{follow(t, events.BillingSettings{
+		Timezone: "Africa/Nairobi", Currency: money.KES, InvoicePrefix: "ACME", Tax: tax,
+	}, local(time.March, 21))}
 	var with []commands.AddExtra
 	for _, x := range extras {
 		with = append(with, commands.AddExtra{Extra: x, Description: personal.Of(string(x.Kind))})
 	}
-	w.subscription(commands.CreateSubscription{
-		Extras:         with,
-		SubscriptionID: id.Derive[id.Subscription]("worked"), OrgID: id.Derive[id.Organization]("worked"),
-		SubscriberID: id.Derive[id.Subscriber]("worked"), Timezone: w.settings.Timezone, PlanVersion: 1,
-		Terms: events.PlanTerms{
-			Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: mode, Period: calendar.Month,
-			AnchorDay: day,
-		},
+	w.does(commands.CreateSubscription{
+		Extras: with, SubscriptionID: id.Derive[id.Subscription]("worked"), OrgID: id.Derive[id.Organization]("worked"),
+		SubscriberID: id.Derive[id.Subscriber]("worked"), Timezone: w.settings.Timezone, PlanVersion: 1, Terms: plan,
+		Tax: tax,
 	})
 	return w
 }
 
-// subscription decides a command of the subscription, and makes the invoices and credit notes that follow.
-func (w *worked) subscription(c commands.SubscriptionCommand) {
+// corrects reissues the newest invoice with another price.
+func (w worked) corrects(price money.Amount) {
 	w.t.Helper()
-	made, err := subscribers.Subscriptions().Decide(w.line, c, w.at)
-	if err != nil {
-		w.t.Fatalf("%T: %v", c, err)
-	}
-	for _, e := range made {
-		w.line = subscribers.Subscriptions().Evolve(w.line, e)
-		switch e := e.(type) {
-		case events.PeriodDue:
-			w.invoice(e)
-		case events.SubscriptionExtended:
-			w.credit(e.Credits)
-		case events.SubscriptionResumed:
-			w.credit(e.Credits)
-		case events.SubscriptionEnded:
-			w.credit(e.Credits)
-		default: // the others cost nothing
-		}
-	}
-}
-
-// invoice drafts and issues the invoice of a period.
-func (w *worked) invoice(due events.PeriodDue) {
-	w.t.Helper()
-	draft, err := DraftUnder(w.settings, commands.DraftOf(due), w.line.ExtraCalled)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.money(draft)
-	w.money(commands.IssueInvoice{
-		SubscriberID: due.SubscriberID, InvoiceID: due.InvoiceID, Number: fmt.Sprintf("ACME-%04d", len(w.invoices)),
-	})
-}
-
-// credit drafts and issues a credit note for days.
-func (w *worked) credit(list []events.DaysCredit) {
-	w.t.Helper()
-	for _, c := range list {
-		note := id.Derive[id.Receipt]("worked", fmt.Sprint(len(w.notes)))
-		drafted := w.money(commands.CreditDays{
-			SubscriberID: w.line.SubscriberID, CreditNoteID: note, DaysCredit: c, Reason: "worked", Prefix: "ACME-CN",
-		})
-		w.money(commands.IssueCreditNote{
-			SubscriberID: w.line.SubscriberID, CreditNoteID: note, Number: fmt.Sprintf("ACME-CN-%04d", len(w.notes)),
-		})
-		amount, _ := drafted[0].(events.CreditNoteDrafted)
-		w.notes = append(w.notes,
-			fmt.Sprintf("a credit note of %s for %d of %d days", figures(amount.Amount), c.Days, c.Of))
-	}
-}
-
-// money decides a command of the account, and tells the subscription what it must know.
-func (w *worked) money(c commands.AccountCommand) []events.AccountEvent {
-	w.t.Helper()
-	made, err := billing.Accounts().Decide(w.account, c, w.at)
-	if err != nil {
-		w.t.Fatalf("%T: %v", c, err)
-	}
-	for _, e := range made {
-		w.account = billing.Accounts().Evolve(w.account, e)
-		switch e := e.(type) {
-		case events.InvoiceDrafted:
-			w.invoices = append(w.invoices, e)
-		case events.InvoicePaid:
-			w.subscription(commands.ExtendSubscription{
-				SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: w.at, Part: e.Part,
-			})
-		case events.InvoiceCancelled:
-			w.cancelled(e)
-		default: // the subscription need not know the others
-		}
-	}
-	return made
-}
-
-// cancelled drops a period, or names its corrected invoice, as the process does.
-func (w *worked) cancelled(e events.InvoiceCancelled) {
-	w.t.Helper()
-	if e.ReplacedBy.IsZero() {
-		w.subscription(commands.CancelPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID})
-		return
-	}
-	w.subscription(commands.ReissuePeriod{
-		SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, CorrectedID: e.ReplacedBy,
-	})
-	if !e.Covered {
-		w.subscription(commands.WithdrawPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.ReplacedBy})
-	}
-}
-
-// corrects reissues the newest invoice with another price, and issues both documents.
-func (w *worked) corrects(price money.Amount) {
-	w.t.Helper()
-	corrected, note := id.Derive[id.Invoice]("worked", "corrected"), id.Derive[id.Receipt]("worked", "corrected")
-	w.money(commands.ReissueInvoice{
-		InvoiceID: w.last().InvoiceID, CreditNoteID: note, NotePrefix: "ACME-CN", Reason: "worked",
+	w.does(commands.ReissueInvoice{
+		InvoiceID: w.lastInvoice().InvoiceID, CreditNoteID: id.Derive[id.Receipt]("worked", "corrected"),
+		NotePrefix: "ACME-CN", Reason: "worked",
 		Corrected: commands.DraftInvoice{
-			SubscriberID: w.line.SubscriberID, OrgID: w.line.Owner, InvoiceID: corrected, Currency: money.KES,
+			SubscriberID: w.line.SubscriberID, OrgID: w.line.Owner,
+			InvoiceID: id.Derive[id.Invoice]("worked", "corrected"), Currency: money.KES,
 			Lines: []commands.LineInput{{Description: "Home", Quantity: "1", UnitPrice: price}}, Tax: w.settings.Tax,
-			Prefix: "ACME", DueOn: w.last().DueOn,
+			Prefix: "ACME", DueOn: w.lastInvoice().DueOn,
 		},
 	})
-	w.money(commands.IssueInvoice{SubscriberID: w.line.SubscriberID, InvoiceID: corrected, Number: "ACME-0009"})
-	w.money(commands.IssueCreditNote{
-		SubscriberID: w.line.SubscriberID, CreditNoteID: note, Number: "ACME-CN-0009",
-	})
 }
 
-// pays gives money in whole shillings.
-func (w *worked) pays(amount money.Amount) {
+// pays brings an amount to the account, which pays what is due first.
+func (w worked) pays(amount money.Amount) {
 	w.t.Helper()
-	w.money(commands.CreditReceipt{
+	w.does(commands.CreditReceipt{
 		SubscriberID: w.line.SubscriberID, OrgID: w.line.Owner, Number: "R", Channel: "cash", Amount: amount,
 		PaidAt: w.at, ReceiptID: id.Derive[id.Receipt]("worked", w.at.String(), amount.String()),
 	})
 }
 
-// next makes the next period due at an instant.
-func (w *worked) next(at time.Time) {
-	w.at = at
-	w.subscription(commands.MakePeriodDue{SubscriptionID: w.line.ID})
+// credited tells the newest credit note.
+func (w worked) credited() string {
+	n := w.lastNote()
+	return fmt.Sprintf("a credit note of %s for %d of %d days", figures(n.Amount), n.credits.Days, n.credits.Of)
 }
-
-// last is the newest invoice.
-func (w *worked) last() events.InvoiceDrafted { return w.invoices[len(w.invoices)-1] }
-
-// note is the newest credit note.
-func (w *worked) note() string { return w.notes[len(w.notes)-1] }
 
 // figures writes an amount with two decimals and commas between thousands.
 func figures(a money.Amount) string {
@@ -197,7 +97,8 @@ func figures(a money.Amount) string {
 	return text
 }
 
-// TestBilling_TheWorkedNumbersAreComputed compares docs/billing.md with the program's own rules.
+// TestBilling_TheWorkedNumbersAreComputed compares docs/billing.md with the program's own rules and
+// processes.
 func TestBilling_TheWorkedNumbersAreComputed(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/billing.md")
@@ -224,83 +125,79 @@ func TestBilling_TheWorkedNumbersAreComputed(t *testing.T) {
 // workedMonths are whole months, parts and late payments.
 func workedMonths(t *testing.T) []string {
 	t.Helper()
-	in, top := sold(t, events.Prepaid, 0, false).last(), sold(t, events.Prepaid, 0, true).last()
-	list := []string{
+	whole, onFirst := terms(events.Prepaid, 0), terms(events.Prepaid, 1)
+	in, top := sold(t, whole).lastInvoice(), soldUnder(t, events.TaxRule{
+		Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+	}, whole).lastInvoice()
+	part := sold(t, onFirst).lastInvoice()
+	inApril := func(month time.Month, day int) (worked, events.InvoiceDrafted) { // and April is paid on this day
+		w := sold(t, onFirst)
+		w.pays(part.Total)
+		w.until(local(time.March, 29))
+		april := w.lastInvoice()
+		w.until(local(month, day))
+		w.pays(april.Total)
+		return w, april
+	}
+	soon, april := inApril(time.April, 4)
+	late, _ := inApril(time.May, 10)
+	return []string{
 		fmt.Sprintf("1,500.00 with VAT in the price: net %s, VAT %s", figures(in.Lines[0].Net),
 			figures(in.Taxes[0].Amount)),
 		fmt.Sprintf("1,500.00 with VAT on top: net %s, VAT %s, to pay %s", figures(top.Lines[0].Net),
 			figures(top.Taxes[0].Amount), figures(top.Total)),
-	}
-	w := sold(t, events.Prepaid, 1, false)
-	part := w.last()
-	w.pays(part.Total)
-	w.next(local(time.March, 29))
-	april := w.last()
-	list = append(list,
 		fmt.Sprintf("signed up on 21 March, billed on the 1st: %s for %s", daysOf(t, part), figures(part.Total)),
 		fmt.Sprintf("the month after it: %s to %s for %s", april.PeriodFrom.In(nairobi).Format("2 January"),
-			april.PeriodTo.Add(-time.Second).In(nairobi).Format("2 January"), figures(april.Total)))
-	later := *w
-	w.at = local(time.April, 4)
-	w.pays(april.Total)
-	list = append(list, "April is paid on the 4th: "+w.note())
-	later.at = local(time.May, 10)
-	later.pays(april.Total)
-	missed := later.note()
-	later.next(later.at)
-	return append(list, fmt.Sprintf("April is paid on 10 May: %s, and %s until 1 June for %s", missed,
-		daysOf(t, later.last()), figures(later.last().Total)))
+			april.PeriodTo.Add(-time.Second).In(nairobi).Format("2 January"), figures(april.Total)),
+		"April is paid on the 4th: " + soon.credited(),
+		fmt.Sprintf("April is paid on 10 May: %s, and %s until 1 June for %s", late.credited(),
+			daysOf(t, late.lastInvoice()), figures(late.lastInvoice().Total)),
+	}
 }
 
 // workedChanges are a pause, an end and payments.
 func workedChanges(t *testing.T) []string {
 	t.Helper()
-	w := sold(t, events.Postpaid, 1, false)
-	w.next(local(time.April, 1))
-	ended := *w
-	w.at = local(time.April, 10)
-	w.subscription(commands.PauseSubscription{SubscriptionID: w.line.ID, Reason: "travels"})
-	w.at = local(time.April, 20)
-	w.subscription(commands.ResumeSubscription{SubscriptionID: w.line.ID, Reason: "is back"})
-	ended.at = local(time.April, 20)
-	ended.subscription(commands.EndSubscription{SubscriptionID: w.line.ID, Reason: "moves"})
-	month := sold(t, events.Prepaid, 0, false)
+	paused, ended := sold(t, terms(events.Postpaid, 1)), sold(t, terms(events.Postpaid, 1))
+	paused.until(local(time.April, 10))
+	paused.does(commands.PauseSubscription{SubscriptionID: paused.line.ID, Reason: "travels"})
+	paused.until(local(time.April, 20))
+	paused.does(commands.ResumeSubscription{SubscriptionID: paused.line.ID, Reason: "is back"})
+	ended.until(local(time.April, 20))
+	ended.does(commands.EndSubscription{SubscriptionID: ended.line.ID, Reason: "moves"})
+	month := sold(t, terms(events.Prepaid, 0))
 	month.pays(money.Major(2000, money.KES))
-	part := sold(t, events.Prepaid, 1, false)
-	asked := part.last().Total.CeilMajor()
-	part.pays(asked)
+	part := sold(t, terms(events.Prepaid, 1))
+	price := part.lastInvoice().Total
+	part.pays(price.CeilMajor())
 	list := append(workedParts(t),
-		"paused from 10 April to 20 April: "+w.note(),
-		fmt.Sprintf("ended on 20 April, paid afterwards: %s, and %s to pay", ended.note(),
-			figures(ended.account.Invoices[ended.last().InvoiceID].Due)),
+		"paused from 10 April to 20 April: "+paused.credited(),
+		fmt.Sprintf("ended on 20 April, paid afterwards: %s, and %s to pay", ended.credited(),
+			figures(ended.account.Invoices[ended.lastInvoice().InvoiceID].Due)),
 	)
 	list = append(list, workedExtras(t)...)
 	return append(append(list,
 		fmt.Sprintf("2,000.00 for an invoice of 1,500.00: %s of credit", figures(month.account.Credit())),
-		fmt.Sprintf("asked on the phone for %s: %d, of which %s is credit", figures(part.last().Total),
-			asked.Minor/money.KES.Unit(), figures(part.account.Credit())),
+		fmt.Sprintf("asked on the phone for %s: %d, of which %s is credit", figures(price),
+			price.CeilMajor().Minor/money.KES.Unit(), figures(part.account.Credit())),
 	), workedCorrections(t)...)
 }
 
 // workedParts are payments of a part of April, for which no other time was paid.
 func workedParts(t *testing.T) (list []string) {
 	t.Helper()
+	plan := terms(events.Prepaid, 0)
+	plan.PartialPayment = events.PartIsDays
 	for _, amount := range []int64{800, 810} {
-		w := sold(t, events.Prepaid, 0, false)
-		w.at = local(time.April, 1)
+		w := sold(t, plan)
+		w.until(local(time.April, 1))
 		w.pays(money.Major(amount, money.KES))
-		note := id.Derive[id.Receipt]("worked", "part")
-		made := w.money(commands.SellDays{
-			SubscriberID: w.line.SubscriberID, CreditNoteID: note, InvoiceID: w.last().InvoiceID, Of: 30,
-			Reason: "worked", Prefix: "ACME-CN",
-		})
-		drafted, _ := made[0].(events.CreditNoteDrafted)
-		w.money(commands.IssueCreditNote{SubscriberID: w.line.SubscriberID, CreditNoteID: note, Number: "ACME-CN-0001"})
-		if until, want := w.line.PaidUntil(), w.at.AddDate(0, 0, drafted.Leaves.Days); !until.Equal(want) {
+		n := w.lastNote()
+		if until, want := w.line.PaidUntil(), w.at.AddDate(0, 0, n.Leaves.Days); !until.Equal(want) {
 			t.Errorf("paid until %v, want %v", until, want)
 		}
 		text := fmt.Sprintf("%s paid in April: %d of %d days, a credit note of %s",
-			figures(money.Major(amount, money.KES)), drafted.Leaves.Days, drafted.Leaves.Of, figures(drafted.Amount))
+			figures(money.Major(amount, money.KES)), n.Leaves.Days, n.Leaves.Of, figures(n.Amount))
 		if credit := w.account.Credit(); credit.Positive() {
 			text += fmt.Sprintf(", and %s of credit", figures(credit))
 		}
@@ -312,7 +209,7 @@ func workedParts(t *testing.T) (list []string) {
 // workedCorrections are invoices that were too high and too low.
 func workedCorrections(t *testing.T) []string {
 	t.Helper()
-	high, low := sold(t, events.Prepaid, 0, false), sold(t, events.Prepaid, 0, false)
+	high, low := sold(t, terms(events.Prepaid, 0)), sold(t, terms(events.Prepaid, 0))
 	high.pays(money.Major(1500, money.KES))
 	high.corrects(money.Major(1000, money.KES))
 	low.pays(money.Major(1500, money.KES))
@@ -330,20 +227,20 @@ func workedCorrections(t *testing.T) []string {
 // workedExtras are a charge, an add-on and a discount.
 func workedExtras(t *testing.T) []string {
 	t.Helper()
-	w := sold(t, events.Prepaid, 1, false,
+	w := sold(t, terms(events.Prepaid, 1),
 		events.Extra{
 			ID: id.Derive[id.Extra]("1"), Kind: events.ChargeExtra, Amount: money.Major(2000, money.KES), Periods: 1,
 		},
 		events.Extra{ID: id.Derive[id.Extra]("2"), Kind: events.AddOnExtra, Amount: money.Major(310, money.KES)},
 		events.Extra{ID: id.Derive[id.Extra]("3"), Kind: events.DiscountExtra, BasisPoints: 5000},
 	)
-	part := w.last()
+	part := w.lastInvoice()
 	w.pays(part.Total)
-	w.next(local(time.March, 29))
+	w.until(local(time.March, 29))
 	return []string{
 		fmt.Sprintf("2,000.00 for the installation, an address for 310.00 a month, half price: %s for %s, of which "+
 			"the discount is %s", daysOf(t, part), figures(part.Total), figures(part.Lines[3].Gross.Neg())),
-		"the month after it: " + figures(w.last().Total),
+		"the month after it: " + figures(w.lastInvoice().Total),
 	}
 }
 

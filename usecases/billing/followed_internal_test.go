@@ -1,0 +1,233 @@
+package billingcases
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
+)
+
+// followed is a customer with one subscription and an account. The processes of the program follow up on what happens,
+// and each day has its billing run.
+type followed struct {
+	t         *testing.T
+	settings  events.BillingSettings
+	line      subscribers.Subscription
+	account   billing.Account
+	at        time.Time
+	invoices  []events.InvoiceDrafted
+	notes     []note
+	processes []*process
+	told      []events.Event // what the processes have not heard yet
+	heard     int
+}
+
+// note is a credit note over days: those that it credits, or those of which it leaves the invoice.
+type note struct {
+	events.CreditNoteDrafted
+	credits events.DaysCredit
+}
+
+// process is one of the processes with all of its instances, by key.
+type process struct {
+	processmanagers.Erased
+	each map[string]*instance
+}
+
+// instance is the stored state of one, which is nil before it begins and after it has ended, and its armed timers.
+type instance struct {
+	state  []byte
+	timers map[string]time.Time
+}
+
+// follow begins with no subscription, at an instant.
+func follow(t *testing.T, settings events.BillingSettings, at time.Time) *followed {
+	t.Helper()
+	f := &followed{t: t, settings: settings, at: at}
+	for _, p := range []processmanagers.Any{renewal.Process(), invoicing.Process(), invoicing.DocumentProcess()} {
+		f.processes = append(f.processes, &process{p.Erase(), map[string]*instance{}})
+	}
+	return f
+}
+
+// does executes a command of a person, which must not be refused, and lets everything follow.
+func (f *followed) does(c commands.Command) {
+	f.t.Helper()
+	if err := f.execute(c); err != nil {
+		f.t.Fatalf("%T: %v", c, err)
+	}
+	f.settle()
+}
+
+// execute decides a command, with what the program adds to it on its way.
+func (f *followed) execute(c commands.Command) error {
+	switch c := c.(type) {
+	case commands.DraftPeriodInvoice:
+		draft, err := DraftUnder(f.settings, c, f.line.ExtraCalled)
+		if err != nil {
+			return err
+		}
+		return f.ofAccount(draft, events.DaysCredit{})
+	case commands.CreditDays:
+		c.Prefix = "ACME-CN"
+		return f.ofAccount(c, c.DaysCredit)
+	case commands.SellDays:
+		c.Prefix, c.Of = "ACME-CN", f.line.WholeDays(c.InvoiceID, f.at, nil)
+		return f.ofAccount(c, events.DaysCredit{})
+	case commands.TellCredit:
+		c.Tax = &f.settings.Tax
+		return f.ofAccount(c, events.DaysCredit{})
+	case commands.CreditReceipt:
+		c.Tax = &f.settings.Tax
+		return f.ofAccount(c, events.DaysCredit{})
+	case commands.AccountCommand:
+		return f.ofAccount(c, events.DaysCredit{})
+	case commands.SubscriptionCommand:
+		made, err := subscribers.Subscriptions().Decide(f.line, c, f.at)
+		for _, e := range made {
+			f.line = subscribers.Subscriptions().Evolve(f.line, e)
+			f.told = append(f.told, e)
+		}
+		return err
+	}
+	f.t.Fatalf("%T is of neither the subscription nor the account", c)
+	return nil
+}
+
+// ofAccount decides a command of the account. Drafted documents are kept, and get their numbers at once.
+func (f *followed) ofAccount(c commands.AccountCommand, credits events.DaysCredit) error {
+	made, err := billing.Accounts().Decide(f.account, c, f.at)
+	for _, e := range made {
+		f.account = billing.Accounts().Evolve(f.account, e)
+		f.told = append(f.told, e)
+		switch e := e.(type) {
+		case events.InvoiceDrafted:
+			f.invoices = append(f.invoices, e)
+			f.number(commands.InvoiceDocument, id.As[id.Any](e.InvoiceID), len(f.invoices))
+		case events.CreditNoteDrafted:
+			f.notes = append(f.notes, note{e, credits})
+			f.number(commands.CreditNoteDocument, id.As[id.Any](e.CreditNoteID), len(f.notes))
+		default: // no document
+		}
+	}
+	return err
+}
+
+// number grants a number, as the series does.
+func (f *followed) number(document string, of id.Any, n int) {
+	f.told = append(f.told, events.NumberGranted{
+		Document: document, DocumentID: of, SubscriberID: f.line.SubscriberID, Seq: int64(n),
+		Number: fmt.Sprintf("ACME-%04d", n), At: f.at,
+	})
+}
+
+// settle lets the processes hear what was told, and what follows from that, until nothing is left.
+func (f *followed) settle() {
+	f.t.Helper()
+	for len(f.told) > 0 {
+		e := f.told[0]
+		f.told, f.heard = f.told[1:], f.heard+1
+		in := events.Envelope{
+			ID: id.Derive[id.Event]("worked", fmt.Sprint(f.heard)), Type: e.EventType(),
+			Position: uint64(f.heard), Event: e, //nolint:gosec // a count
+		}
+		for _, p := range f.processes {
+			if key := p.Key(in); key != "" {
+				f.take(p, key, processmanagers.Input{Event: &in})
+			}
+		}
+	}
+}
+
+// take gives an instance an input, and executes its commands. It hears of those that are refused.
+func (f *followed) take(p *process, key string, in processmanagers.Input) {
+	f.t.Helper()
+	i := p.each[key]
+	if i == nil {
+		i = &instance{timers: map[string]time.Time{}}
+		p.each[key] = i
+	}
+	next, err := p.Step(&processmanagers.Stored{JSON: i.state}, in, f.at)
+	if err != nil {
+		f.t.Fatalf("process %s: %v", p.Name, err)
+	}
+	begins := in.Event != nil && !p.Follows(in.Event.Type)
+	if i.state == nil && !begins || next.Ended {
+		i.state, i.timers = nil, map[string]time.Time{}
+	} else {
+		i.state = next.State
+		for _, t := range next.Output.Timers {
+			if i.timers[t.Name] = t.At; t.At.IsZero() {
+				delete(i.timers, t.Name)
+			}
+		}
+	}
+	for _, c := range next.Output.Commands {
+		if err := f.execute(c); err != nil {
+			f.take(p, key, processmanagers.Input{Refusal: &processmanagers.Refusal{
+				Command: c.CommandName(), Code: failure.CodeOf(err), Target: c.Target(), Asked: c,
+			}})
+		}
+	}
+}
+
+// until lets time pass: timers ring, and each day begins with its billing run.
+func (f *followed) until(at time.Time) {
+	f.t.Helper()
+	for {
+		day := calendar.On(f.at, nairobi).AddDays(1)
+		next, happens := day.Start(nairobi), func() {
+			f.does(commands.MakePeriodDue{SubscriptionID: f.line.ID, On: day})
+		}
+		for _, p := range f.processes {
+			for _, key := range slices.Sorted(maps.Keys(p.each)) {
+				for name, due := range p.each[key].timers {
+					if !due.After(next) {
+						next, happens = due, func() { f.ring(p, key, name) }
+					}
+				}
+			}
+		}
+		if next.After(at) {
+			f.at = at
+			return
+		}
+		if next.After(f.at) {
+			f.at = next
+		}
+		happens()
+	}
+}
+
+// ring tells an instance that its timer is due.
+func (f *followed) ring(p *process, key, name string) {
+	f.t.Helper()
+	due := p.each[key].timers[name]
+	delete(p.each[key].timers, name)
+	f.take(p, key, processmanagers.Input{Timeout: &processmanagers.Timeout{Name: name, Due: due}})
+	f.settle()
+}
+
+// lastInvoice is the newest one.
+func (f *followed) lastInvoice() events.InvoiceDrafted { return f.invoices[len(f.invoices)-1] }
+
+// lastNote is the newest credit note.
+func (f *followed) lastNote() note {
+	f.t.Helper()
+	if len(f.notes) == 0 {
+		f.t.Fatal("there is no credit note")
+	}
+	return f.notes[len(f.notes)-1]
+}
