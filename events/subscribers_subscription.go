@@ -63,6 +63,9 @@ type PeriodDue struct {
 	// Retakes says that the period takes the place of a prepaid one of which time was given, and which an undo took
 	// back. So days of it may have been used already.
 	Retakes bool `json:"retakes,omitempty"`
+	// Credits are the days of the period in pauses, and in cuts that are not billed, that were over before it became
+	// due: an undo had taken it back. They need not be paid.
+	Credits []DaysCredit `json:"credits,omitempty"`
 	// RunID is the billing run that made the period due; absent when something else did.
 	RunID id.BillingRun `json:"runId,omitzero"`
 	At    time.Time     `json:"at,omitzero"` // zero = recorded without it

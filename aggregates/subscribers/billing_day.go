@@ -106,15 +106,7 @@ const halfDay = 12 * time.Hour
 // Source: docs/rules/billing.md#billing-day.
 func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 	var list []events.DaysCredit
-	gaps := withGap(s.Gaps, pause)
-	length := int((pause.To.Sub(pause.From) + halfDay) / (2 * halfDay))
-	used := max(0, s.daysIn(pause)-length)
-	count := func(in Span) int {
-		if in.From.Equal(pause.From) {
-			return s.daysIn(in) - used
-		}
-		return s.daysIn(in)
-	}
+	gaps, count := withGap(s.Gaps, pause), s.daysOf(pause)
 	for i, place := range s.Course().Places {
 		p, in := s.Periods[i], clipped(place, pause)
 		if p.BillingDay == 0 || !p.takesTime() || !in.From.Before(in.To) {
@@ -128,6 +120,40 @@ func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 		list = s.withUpgrades(list, i, in, bounded)
 	}
 	return list
+}
+
+// daysOf counts the days of a pause in a part of it.
+func (s Subscription) daysOf(pause Span) func(in Span) int {
+	length := int((pause.To.Sub(pause.From) + halfDay) / (2 * halfDay))
+	used := max(0, s.daysIn(pause)-length)
+	return func(in Span) int {
+		if in.From.Equal(pause.From) {
+			return s.daysIn(in) - used
+		}
+		return s.daysIn(in)
+	}
+}
+
+// pausedBefore are the days of a postpaid period on a fixed billing day, which becomes due, in pauses that are over.
+// There are some where an undo took it back, and then a pause ended, or service came back after a cut: nothing of it
+// could be given back then. Source: docs/rules/billing.md#undo.
+func (s Subscription) pausedBefore(period events.PeriodDue) []events.DaysCredit {
+	next := evolveSubscription(s, period)
+	p := next.Periods[len(next.Periods)-1]
+	if p.BillingDay == 0 {
+		return nil
+	}
+	place, days := Span{period.From, period.To}, 0
+	for i, pause := range s.Gaps {
+		in := clipped(place, pause)
+		if in.From.Before(in.To) {
+			days += min(s.daysOf(pause)(in), wholeDays(s.Gaps[:i+1], place)-days)
+		}
+	}
+	if days == 0 {
+		return nil
+	}
+	return []events.DaysCredit{{InvoiceID: period.InvoiceID, Days: days, Of: next.days(p, place)}}
 }
 
 // wholeDays counts the days of 24 hours that gaps have of a place; a part of one counts whole.

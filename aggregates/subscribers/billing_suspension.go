@@ -72,7 +72,8 @@ func errPeriodUndone() error {
 
 // billingResumed ends the suspension of billing; there is no event without one. The time since the cut is a gap under
 // terms that bill used days, and that since the end of the present period under those that bill nothing: it is never
-// made up. Source: docs/rules/subscribers.md#suspended-billing.
+// made up. A period that an undo took back counts as made again.
+// Source: docs/rules/subscribers.md#suspended-billing.
 func (s Subscription) billingResumed(at time.Time) []events.SubscriptionEvent {
 	if s.Suspended.IsZero() || s.State == Ended {
 		return nil
@@ -83,7 +84,8 @@ func (s Subscription) billingResumed(at time.Time) []events.SubscriptionEvent {
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, From: s.Suspended.At, At: at,
 	}
 	if !s.Suspended.stops() {
-		resumed.From = earliest(at, latest(s.Suspended.At, before.End))
+		billed, _ := s.asBegun(at)
+		resumed.From = earliest(at, latest(s.Suspended.At, billed.Course().End))
 	}
 	next := evolveSubscription(s, resumed)
 	after := next.Course()

@@ -170,7 +170,7 @@ func (s Subscription) due(e events.PeriodDue) Subscription {
 		if p.Mode == events.Postpaid || e.From.After(s.Course().End) {
 			p.Begins = e.From
 		}
-	})
+	}).paused(e.Credits)
 }
 
 // told remembers the instant of an event; zero for an event without one.

@@ -177,7 +177,7 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 		period = s.byBillingDay(period, period.From)
 	}
 	period.To = evolveSubscription(s, period).Course().End
-	period.DueAt = period.To
+	period.DueAt, period.Credits = period.To, s.pausedBefore(period)
 	period = s.withExtras(period)
 	if s.State != Pending {
 		return []events.SubscriptionEvent{period}

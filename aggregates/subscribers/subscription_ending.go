@@ -25,6 +25,8 @@ func (s Subscription) Ending(
 	made := decideEnd(s, "", at)
 	for _, e := range made {
 		switch e := e.(type) {
+		case events.PeriodDue:
+			unused = append(unused, e.Credits...)
 		case events.PeriodCancelled:
 			never, unused = append(never, e.InvoiceID), append(unused, e.Credits...)
 		case events.SubscriptionEnded:
@@ -63,8 +65,7 @@ func leftOf(due events.PeriodDue, unused []events.DaysCredit) money.Amount {
 // Source: docs/rules/subscribers.md#periods-that-are-not-invoiced-yet.
 func (s Subscription) unbilled(now time.Time) (next Subscription, made []events.SubscriptionEvent) {
 	if s.Terms.Mode == events.Postpaid {
-		serving, until := s.untilStopped(now)
-		_, made = serving.begun(commands.MakePeriodDue{Received: true}, until)
+		_, made = s.asBegun(now)
 		for _, e := range made {
 			s = evolveSubscription(s, e)
 		}
@@ -81,6 +82,13 @@ func (s Subscription) unbilled(now time.Time) (next Subscription, made []events.
 		}
 	}
 	return s, nil
+}
+
+// asBegun is the subscription with all postpaid periods that have begun, those that an undo took back included, as if
+// it was neither paused nor cut off until then. made are the events of those that are not due yet.
+func (s Subscription) asBegun(now time.Time) (next Subscription, made []events.SubscriptionEvent) {
+	serving, until := s.untilStopped(now)
+	return serving.begun(commands.MakePeriodDue{Received: true}, until)
 }
 
 // untilStopped is the subscription as if it was neither paused nor cut off without being billed, and the instant until

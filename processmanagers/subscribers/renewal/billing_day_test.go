@@ -1,6 +1,8 @@
 package renewal_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,6 +91,36 @@ func TestBillingDay_DaysThatAreNotPaidBecomeCreditNotes(t *testing.T) {
 	}).Then(with(leaves(line), note("days before the payment, without service")))
 	s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who, Credits: unused, At: at}).
 		Then(with(arms(line, time.Time{}), note("subscription ended")))
+}
+
+// TestBillingDay_DaysThatWerePausedBeforeAPeriodBecameDueAreCreditedBesideThoseOfAnEnd, which makes it due at its own
+// instant.
+func TestBillingDay_DaysThatWerePausedBeforeAPeriodBecameDueAreCreditedBesideThoseOfAnEnd(t *testing.T) {
+	t.Parallel()
+	paused := events.DaysCredit{InvoiceID: inv1, Days: 10, Of: 31}
+	left := events.DaysCredit{InvoiceID: inv1, Days: 7, Of: 31}
+	notes := map[id.Receipt]events.DaysCredit{}
+	s := after(t, created(line, events.Postpaid, 1500, calendar.Month))
+	for _, e := range []events.Event{
+		events.PeriodDue{
+			SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, From: start, To: until,
+			Credits: []events.DaysCredit{paused}, At: start,
+		},
+		events.SubscriptionEnded{
+			SubscriptionID: line, SubscriberID: who, Credits: []events.DaysCredit{left}, At: start,
+		},
+	} {
+		s = s.When(e)
+		for _, c := range s.Output().Commands {
+			if c, ok := c.(commands.CreditDays); ok {
+				notes[c.CreditNoteID] = c.DaysCredit
+			}
+		}
+	}
+	if days := slices.Collect(maps.Values(notes)); len(days) != 2 || !slices.Contains(days, paused) ||
+		!slices.Contains(days, left) {
+		t.Errorf("credit notes %v", notes)
+	}
 }
 
 // Two periods of one invoice over a change of plan can be dropped at the same instant.

@@ -42,6 +42,18 @@ func crediting(
 	return out
 }
 
+// creditingDue adds the credit notes over days of a period that were paused before it became due. Their ids are others
+// than those of an end, which makes a period due at its own instant.
+func creditingDue(out processmanagers.Output, e events.PeriodDue) processmanagers.Output {
+	for _, c := range e.Credits {
+		out.Commands = append(out.Commands, commands.CreditDays{
+			SubscriberID: e.SubscriberID, DaysCredit: c, Reason: unservedReason,
+			CreditNoteID: id.Derive[id.Receipt]("days", c.InvoiceID.String(), "before it was due"),
+		})
+	}
+	return out
+}
+
 // compensating adds the credit notes of a compensation. Their ids follow from it, so that two at the same instant are
 // two.
 func compensating(out processmanagers.Output, e events.SubscriptionCompensated) processmanagers.Output {

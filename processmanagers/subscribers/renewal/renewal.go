@@ -6,7 +6,7 @@
 //	                                                                        └──► due today ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ──────► MakePeriodDue
 //	                                        InvoiceReopened ──► WithdrawPeriod
-//	SubscriptionExtended, -Resumed, -Ended, -Compensated with credits ──► CreditDays
+//	PeriodDue, SubscriptionExtended, -Resumed, -Ended, -Compensated with credits ──► CreditDays
 //	                                        InvoiceVoided, InvoiceCancelled, InvoiceWrittenOff ──► CancelPeriod
 //	InvoiceCancelled with another in its place ──► ReissuePeriod, and ExtendSubscription or WithdrawPeriod
 //	PeriodCancelled that never began ──► VoidInvoice, money on it becomes credit
@@ -376,7 +376,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.PaidTimeCarriedOver:
 		return after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
 	case events.PeriodDue:
-		return after.next(e.SubscriptionID, now)
+		return creditingDue(after.next(e.SubscriptionID, now), e)
 	case events.PeriodCancelled:
 		if !e.UndoneRun.IsZero() { // the next one waits for a person or for money
 			return disarm(e.SubscriptionID)

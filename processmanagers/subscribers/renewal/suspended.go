@@ -8,7 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// unservedReason stands on credit notes over days on which a postpaid customer was cut off.
+// unservedReason stands on credit notes over days on which a postpaid customer was cut off, and over those that were
+// paused before their period became due.
 const unservedReason = "days without service"
 
 // step is an event of dunning that changes what a customer has.
