@@ -90,7 +90,7 @@ func (s Subscription) billingResumed(at time.Time) []events.SubscriptionEvent {
 	next := evolveSubscription(s, resumed)
 	after := next.Course()
 	resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
-	resumed.NextFrom = next.afterPause(after.End)
+	resumed.NextFrom = latest(s.StartsAt, next.afterPause(after.End))
 	if s.Suspended.stops() {
 		resumed.Credits = s.pausedDays(Span{resumed.From, at})
 	}

@@ -125,6 +125,9 @@ func (c *Course) add(p Period, gaps []Span, grants []Grant, zone *time.Location)
 		}
 		return p.Fixed
 	}
+	if p.Undone && p.Mode == events.Postpaid { // one before it can be undone, too, and is to be made again first
+		return Span{}
+	}
 	if p.Begins.After(c.End) {
 		c.End, c.Anchor, c.Begun = p.Begins, cmp.Or(p.Anchor, p.Begins.In(zone).Day()), p.Begins
 	}

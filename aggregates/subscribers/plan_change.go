@@ -48,7 +48,7 @@ func (s Subscription) planned(e events.SubscriptionEvent) Subscription {
 	switch e := e.(type) {
 	case events.SubscriptionPlanChanged:
 		s = s.told(e.At).upgraded(e)
-		s.Moved = s.movedBy(e)
+		s.Moved, s.Former = s.movedBy(e), s.leaves(s.leftAt())
 		s.PlanID, s.PlanVersion, s.Terms, s.Planned = e.PlanID, e.PlanVersion, e.Terms, PlannedChange{}
 		s.Changes++
 		places := s.Course().Places
@@ -61,6 +61,7 @@ func (s Subscription) planned(e events.SubscriptionEvent) Subscription {
 	case events.PlanChangePlanned:
 		s = s.told(e.At)
 		s.Changes++
+		s.Former = s.formerBefore(e.FromOrdinal)
 		s.Planned = PlannedChange{
 			PlanID: e.PlanID, Version: e.PlanVersion, Terms: e.Terms, FromOrdinal: e.FromOrdinal, MoveID: e.MoveID,
 			EffectiveAt: e.EffectiveAt,
@@ -80,14 +81,6 @@ func (s Subscription) planned(e events.SubscriptionEvent) Subscription {
 	return s
 }
 
-// after moves a planned change behind the period that will be made again in the place of an undone one.
-func (p PlannedChange) after(undone, next int) PlannedChange {
-	if undone < p.FromOrdinal {
-		p.FromOrdinal = next + 1
-	}
-	return p
-}
-
 // nextTerms are those of the next period.
 func (s Subscription) nextTerms() events.PlanTerms { return s.termsFrom(s.lastOrdinal() + 1) }
 
@@ -96,6 +89,11 @@ func (s Subscription) termsOf(p Period) events.PlanTerms { return s.termsFrom(p.
 
 // termsFrom are those of the period of an ordinal.
 func (s Subscription) termsFrom(ordinal int) events.PlanTerms {
+	for _, f := range s.Former {
+		if ordinal < f.Before {
+			return f.Terms
+		}
+	}
 	if !s.Planned.IsZero() && ordinal >= s.Planned.FromOrdinal {
 		return s.Planned.Terms
 	}

@@ -54,6 +54,8 @@ type Subscription struct {
 	Terms        events.PlanTerms
 	// Planned is the change to another plan that comes with a later period; the zero value is none.
 	Planned PlannedChange
+	// Former are the terms that earlier changes left, in the order of their periods.
+	Former []Former
 	// Moved is the latest move of many customers that took this one to another version.
 	Moved PlanMoved
 	// Changes counts the changes of plans and of their plans; each makes the previews before it stale.
@@ -164,7 +166,7 @@ func (s Subscription) due(e events.PeriodDue) Subscription {
 	return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
 		p.State, p.Mode, p.Unit, p.KeepsTime = PeriodDue, e.Terms.Mode, e.Terms.Period, e.KeepsTime
 		p.BillingDay, p.Days = e.Terms.AnchorDay, e.Part.Days
-		if !s.Planned.IsZero() {
+		if !s.Planned.IsZero() || e.Terms.Price != s.Terms.Price {
 			p.Price = e.Terms.Price
 		}
 		if p.Mode == events.Postpaid || e.From.After(s.Course().End) {
@@ -204,7 +206,8 @@ func (s Subscription) cancelled(e events.PeriodCancelled) Subscription {
 		p.Used = p.Undone && p.Mode == events.Prepaid && !e.NextFrom.IsZero()
 	})
 	if s.UnservedSince, s.Dropped = e.UnservedSince, e.At; !e.UndoneRun.IsZero() {
-		s.Undone, s.Planned = e.UndoneRun, s.Planned.after(e.Ordinal, s.lastOrdinal()+1)
+		s = s.madeAgain(e.Ordinal)
+		s.Undone = e.UndoneRun
 	}
 	return s
 }

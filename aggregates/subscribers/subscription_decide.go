@@ -159,8 +159,7 @@ func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []
 // due makes the events of the next period; the first postpaid period also activates the subscription.
 func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 	ordinal, course := s.lastOrdinal()+1, s.Course()
-	terms := s.nextTerms()
-	terms.Access = events.AccessTerms{} // no invoice needs what only the network needs
+	terms := withoutAccess(s.nextTerms())
 	period := events.PeriodDue{
 		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: s.invoiceOf(ordinal),
 		Ordinal: ordinal, PlanName: terms.Name, Terms: terms, KeepsTime: true, At: now,

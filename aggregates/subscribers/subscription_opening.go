@@ -49,10 +49,11 @@ type subscriptionOpening struct {
 	PasswordRef   id.Secret         `json:"passwordRef,omitzero"`
 	FormerRef     id.Secret         `json:"formerRef,omitzero"`
 
-	Planned openingChange `json:"planned,omitzero"`
-	Moved   openingMove   `json:"moved,omitzero"`
-	Changes int           `json:"changes,omitempty"`
-	Extras  events.Extras `json:"extras,omitempty"` // what they are called travels outside, sealed
+	Planned openingChange   `json:"planned,omitzero"`
+	Former  []openingFormer `json:"former,omitempty"` // absent where no change was recorded since it is kept
+	Moved   openingMove     `json:"moved,omitzero"`
+	Changes int             `json:"changes,omitempty"`
+	Extras  events.Extras   `json:"extras,omitempty"` // what they are called travels outside, sealed
 
 	Grants           []openingGrant       `json:"grants,omitempty"`
 	Compensated      []openingCompensated `json:"compensated,omitempty"`
@@ -67,6 +68,12 @@ type openingChange struct {
 	FromOrdinal int              `json:"from"`
 	MoveID      id.PlanMove      `json:"move,omitzero"`
 	EffectiveAt time.Time        `json:"at,omitzero"`
+}
+
+// openingFormer is the durable form of Former. Names of fields never change.
+type openingFormer struct {
+	Terms  events.PlanTerms `json:"terms"`
+	Before int              `json:"before"`
 }
 
 // openingMove is the durable form of PlanMoved. Names of fields never change.
@@ -172,6 +179,9 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 		Dropped: s.Dropped, Undone: s.Undone, PasswordRef: s.PasswordRef, FormerRef: s.FormerRef,
 		CompensatedUntil: s.CompensatedUntil,
 	}
+	for _, f := range s.Former {
+		o.Former = append(o.Former, openingFormer(f))
+	}
 	for _, g := range s.Grants {
 		o.Grants = append(o.Grants, openingGrant(g))
 	}
@@ -261,6 +271,9 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 			read.InvoiceID = s.invoiceOf(p.Ordinal)
 		}
 		s.Periods = append(s.Periods, read)
+	}
+	for _, f := range o.Former {
+		s.Former = append(s.Former, Former(f))
 	}
 	for _, g := range o.Gaps {
 		s.Gaps = append(s.Gaps, Span(g))

@@ -43,7 +43,7 @@ func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) 
 		resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 		resumed.Credits = s.pausedDays(Span{s.PausedAt, now})
 		if s.Terms.Mode == events.Postpaid {
-			resumed.NextFrom = next.afterPause(after.End)
+			resumed.NextFrom = latest(s.StartsAt, next.afterPause(after.End))
 		}
 		return []events.SubscriptionEvent{resumed}, nil
 	}
