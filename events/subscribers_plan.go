@@ -94,6 +94,9 @@ type PlanTerms struct {
 	BillWhileSuspended SuspendedBilling `json:"billWhileSuspended,omitempty"`
 }
 
+// Told reports whether there are terms: an event that tells none has the zero value.
+func (t PlanTerms) Told() bool { return t.Mode != "" }
+
 // Equal reports whether two terms mean the same.
 func (t PlanTerms) Equal(u PlanTerms) bool {
 	t.Access, u.Access = t.Access.WithDefaults(), u.Access.WithDefaults()

@@ -66,6 +66,9 @@ type PeriodDue struct {
 	// Credits are the days of the period in pauses, and in cuts that are not billed, that were over before it became
 	// due: an undo had taken it back. They need not be paid.
 	Credits []DaysCredit `json:"credits,omitempty"`
+	// NextTerms are those of the period after it where they are not its own: it is made again after an undo, and a
+	// change of plan comes after it. Absent = nothing new is told.
+	NextTerms PlanTerms `json:"nextTerms,omitzero"`
 	// RunID is the billing run that made the period due; absent when something else did.
 	RunID id.BillingRun `json:"runId,omitzero"`
 	At    time.Time     `json:"at,omitzero"` // zero = recorded without it
@@ -223,6 +226,9 @@ type PeriodCancelled struct {
 	// NextFrom is the start of the next period after an undo: of each postpaid one, and of a prepaid one where time of
 	// the undone period was given, whose place the next one takes. Zero = the next prepaid one begins as others do.
 	NextFrom time.Time `json:"nextFrom,omitzero"`
+	// NextTerms are those of the next period after an undo, where a change of plan comes after it which had come, or
+	// was planned, for the next one before. Absent = nothing new is told.
+	NextTerms PlanTerms `json:"nextTerms,omitzero"`
 	// Credits are the days of a period that never began on invoices over changes of plan, also of one that was paid.
 	Credits []DaysCredit `json:"credits,omitempty"`
 	At      time.Time    `json:"at"`

@@ -47,6 +47,16 @@ func (s Subscription) leftAt() int {
 	return min(s.Planned.FromOrdinal, s.lastOrdinal()+1)
 }
 
+// newTerms are those of the period of an ordinal where a change of plan comes between an earlier one and it; zero where
+// none does.
+func (s Subscription) newTerms(earlier, ordinal int) events.PlanTerms {
+	comes := func(from int) bool { return earlier < from && from <= ordinal }
+	if comes(s.Planned.FromOrdinal) || slices.ContainsFunc(s.Former, func(f Former) bool { return comes(f.Before) }) {
+		return withoutAccess(s.termsFrom(ordinal))
+	}
+	return events.PlanTerms{}
+}
+
 // madeAgain moves the changes of plan behind the period that will be made again in the place of an undone one: those
 // between the two, and those that wait already behind another one.
 func (s Subscription) madeAgain(undone int) Subscription {

@@ -163,6 +163,7 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 	period := events.PeriodDue{
 		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: s.invoiceOf(ordinal),
 		Ordinal: ordinal, PlanName: terms.Name, Terms: terms, KeepsTime: true, At: now,
+		NextTerms: s.newTerms(ordinal, ordinal+1),
 	}
 	if terms.Mode == events.Prepaid {
 		period.DueAt, period.Retakes = latest(now, s.StartsAt, course.PaidUntil), s.retakes(len(s.Periods))

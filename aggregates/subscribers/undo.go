@@ -33,6 +33,9 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 		UndoneRun: c.RunID, At: now,
 	}
 	next := evolveSubscription(s, event)
+	if s.newTerms(event.Ordinal, s.lastOrdinal()+1).Told() {
+		event.NextTerms = withoutAccess(next.nextTerms())
+	}
 	switch {
 	case s.Periods[at].Mode == events.Postpaid:
 		event.NextFrom = latest(next.StartsAt, next.afterPause(next.Course().End))

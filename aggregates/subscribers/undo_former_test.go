@@ -139,3 +139,33 @@ func TestUndoPeriod_TheFirstPostpaidMonthIsMadeAgainFromTheBeginningOfService(t 
 		t.Errorf("made again from %s", again.From)
 	}
 }
+
+// TestUndoPeriod_TellsTheTermsOfTheNextPeriod: whoever asks for a price, or renews from credit, has those of the period
+// that will be made again, and then those of the change that comes after it.
+func TestUndoPeriod_TellsTheTermsOfTheNextPeriod(t *testing.T) {
+	t.Parallel()
+	costs := func(got events.PlanTerms, want int64) {
+		t.Helper()
+		if want == 0 && got.Told() || want > 0 && got.Price != money.Major(want, money.KES) {
+			t.Errorf("told %+v, want %d", got, want)
+		}
+	}
+	for _, undone := range []time.Time{noon(2, 26), noon(3, 22)} { // before its time, and in it
+		s := usedMonth(t)
+		changes(t, s, cheap(events.Prepaid, 0), noon(2, 25))
+		made, _ := s.At(undone).When(undoes(subscription, second)).ThenEvents()[0].(events.PeriodCancelled)
+		costs(made.NextTerms, 1500)
+		again := dueOf(t, s.When(received).ThenEvents())
+		costs(again.Terms, 1500)
+		costs(again.NextTerms, 100)
+		s.When(paid(third, undone)).ThenEvents()
+		s.At(s.State().PaidUntil().Add(-day))
+		next := dueOf(t, s.When(due).ThenEvents())
+		costs(next.Terms, 100)
+		costs(next.NextTerms, 0)
+	}
+	s := usedMonth(t)
+	made, _ := s.At(noon(3, 22)).When(undoes(subscription, second)).ThenEvents()[0].(events.PeriodCancelled)
+	costs(made.NextTerms, 0)
+	costs(dueOf(t, s.When(received).ThenEvents()).NextTerms, 0)
+}

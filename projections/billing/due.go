@@ -68,6 +68,9 @@ func (Due) Apply(w *runner.Writes, e events.Envelope) error {
 		maps.Copy(args, values)
 		w.Exec(`update {schema}.due set `+set+` where subscription_id = @subscription`, args)
 	}
+	if of, next := nextTerms(e.Event); next.Told() {
+		change(of, `short = @short, ahead = @ahead`, billedBy(next))
+	}
 	switch v := e.Event.(type) {
 	case events.SubscriptionCreated:
 		w.Exec(insertDueSQL, pgx.NamedArgs{
@@ -110,16 +113,27 @@ func (Due) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.BillingResumed:
 		change(v.SubscriptionID, `unbilled = false, dropped_at = null, paid_until = @until, next_from = @from`,
 			pgx.NamedArgs{"until": micros(v.PaidUntil), "from": micros(v.NextFrom)})
-	case events.SubscriptionPlanChanged:
-		change(v.SubscriptionID, `short = @short, ahead = @ahead`, billedBy(v.Terms))
-	case events.PlanChangePlanned:
-		change(v.SubscriptionID, `short = @short, ahead = @ahead`, billedBy(v.Terms))
-	case events.PlanChangeDropped:
-		change(v.SubscriptionID, `short = @short, ahead = @ahead`, billedBy(v.Terms))
 	case events.SubscriptionEnded:
 		w.Exec(`delete from {schema}.due where subscription_id = $1`, v.SubscriptionID)
 	}
 	return nil
+}
+
+// nextTerms are those of the next period, where an event tells them: of a plan, or of another period.
+func nextTerms(e events.Event) (id.Subscription, events.PlanTerms) {
+	switch v := e.(type) {
+	case events.SubscriptionPlanChanged:
+		return v.SubscriptionID, v.Terms
+	case events.PlanChangePlanned:
+		return v.SubscriptionID, v.Terms
+	case events.PlanChangeDropped:
+		return v.SubscriptionID, v.Terms
+	case events.PeriodDue:
+		return v.SubscriptionID, v.NextTerms
+	case events.PeriodCancelled:
+		return v.SubscriptionID, v.NextTerms
+	}
+	return id.Subscription{}, events.PlanTerms{}
 }
 
 // dropped sets the columns that change with a cancelled period.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -32,10 +33,49 @@ func TestNextLines_BetweenTwoBillingDaysAreThoseOfAPart(t *testing.T) {
 		"the place of an undone period": {
 			row{Terms: fifth, PaidUntil: at(2, 1), RetakesFrom: at(2, 1), Planned: without}, 322_58, // 4 of 31 days
 		},
+		"what an undo told":            {row{Terms: whole, Planned: planned, Next: &whole}, 1500_00},
 		"a plan without a billing day": {row{Terms: whole, PaidUntil: at(2, 28)}, 1500_00},
 	} {
 		if got := c.row.NextLines(*at(2, 8), time.UTC); len(got) != 1 || got[0].Minor != c.want {
 			t.Errorf("%s: %v, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestSubscriptions_TheNextPeriodHasTheTermsThatWereToldLast: by an undo, by the period that is made again, and by the
+// plan itself.
+func TestSubscriptions_TheNextPeriodHasTheTermsThatWereToldLast(t *testing.T) {
+	t.Parallel()
+	priced := func(price int64) events.PlanTerms {
+		terms := terms(events.Prepaid)
+		terms.Price = kes(price)
+		return terms
+	}
+	list := []events.Event{lines()[0], dueAgain(1, inv1)}
+	again := events.PeriodDue{
+		SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv2, Ordinal: 2, DueAt: began,
+		Terms: priced(1500), NextTerms: priced(100), At: began,
+	}
+	for _, step := range []struct {
+		e    events.Event
+		want int64
+	}{
+		{events.PlanChangePlanned{
+			SubscriptionID: line, SubscriberID: amina, PlanID: home, Terms: priced(100), FromOrdinal: 2, At: began,
+		}, 100},
+		{events.PeriodCancelled{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, Ordinal: 1, At: began,
+			UndoneRun: id.Derive[id.BillingRun]("test", "undone"), NextTerms: priced(1500),
+		}, 1500},
+		{again, 100},
+		{events.SubscriptionPlanChanged{
+			SubscriptionID: line, SubscriberID: amina, PlanID: home, Terms: priced(90), At: began,
+		}, 90},
+	} {
+		list = append(list, step.e)
+		row := periodsAfter(t, list...)
+		if got := row.NextLines(began, time.UTC); got[0] != kes(step.want) {
+			t.Errorf("after %T %v, want %d", step.e, got, step.want)
 		}
 	}
 }

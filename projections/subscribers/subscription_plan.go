@@ -29,8 +29,8 @@ func applyPlan(w *runner.Writes, e events.Event, revision int64) error {
 			return fmt.Errorf("marshal terms: %w", err)
 		}
 		w.Exec(`update {schema}.subscriptions
-			set plan_id = $2, plan_version = $3, terms = $4, planned = null, revision = $5 where subscription_id = $1`,
-			v.SubscriptionID, v.PlanID, v.PlanVersion, string(terms), revision)
+			set plan_id = $2, plan_version = $3, terms = $4, planned = null, next_terms = null, revision = $5
+			where subscription_id = $1`, v.SubscriptionID, v.PlanID, v.PlanVersion, string(terms), revision)
 	case events.PlanChangePlanned:
 		planned, err := json.Marshal(PlannedPlan{
 			PlanID: v.PlanID, Version: v.PlanVersion, Terms: v.Terms, MoveID: v.MoveID, EffectiveAt: v.EffectiveAt,
@@ -38,15 +38,36 @@ func applyPlan(w *runner.Writes, e events.Event, revision int64) error {
 		if err != nil {
 			return fmt.Errorf("marshal planned terms: %w", err)
 		}
-		w.Exec(`update {schema}.subscriptions set planned = $2, revision = $3 where subscription_id = $1`,
-			v.SubscriptionID, string(planned), revision)
+		w.Exec(`update {schema}.subscriptions set planned = $2, next_terms = null, revision = $3
+			where subscription_id = $1`, v.SubscriptionID, string(planned), revision)
 	case events.PlanChangeMoved:
 		w.Exec(`update {schema}.subscriptions
 			set planned = jsonb_set(planned, '{effectiveAt}', to_jsonb($2::text)), revision = $3
 			where subscription_id = $1`, v.SubscriptionID, v.EffectiveAt.UTC().Format(time.RFC3339Nano), revision)
 	case events.PlanChangeDropped:
-		w.Exec(`update {schema}.subscriptions set planned = null, revision = $2 where subscription_id = $1`,
-			v.SubscriptionID, revision)
+		w.Exec(`update {schema}.subscriptions set planned = null, next_terms = null, revision = $2
+			where subscription_id = $1`, v.SubscriptionID, revision)
 	}
+	return nil
+}
+
+// tellNext queues the terms of the next period where an event about another one tells them.
+func tellNext(w *runner.Writes, e events.Event) error {
+	var of id.Subscription
+	var next events.PlanTerms
+	switch v := e.(type) {
+	case events.PeriodDue:
+		of, next = v.SubscriptionID, v.NextTerms
+	case events.PeriodCancelled:
+		of, next = v.SubscriptionID, v.NextTerms
+	}
+	if !next.Told() {
+		return nil
+	}
+	terms, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("marshal next terms: %w", err)
+	}
+	w.Exec(`update {schema}.subscriptions set next_terms = $2 where subscription_id = $1`, of, string(terms))
 	return nil
 }

@@ -30,7 +30,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 17 }
+func (Subscriptions) Version() int { return 18 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -122,6 +122,9 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision)
 	tellPaid(w, e)
 	if err := applyExtras(w, e.Event, revision); err != nil {
+		return err
+	}
+	if err := tellNext(w, e.Event); err != nil {
 		return err
 	}
 	switch v := e.Event.(type) {

@@ -6,6 +6,7 @@ create table {schema}.subscriptions (
   plan_version integer not null,
   terms jsonb not null,
   planned jsonb, -- the change to another plan that comes with a later period, as PlannedPlan; null = none
+  next_terms jsonb, -- of the next period as an undo, or a period made again, told them; null = as planned, or as terms
   state text not null,
   reason text not null default '',
   starts_at timestamptz not null,

@@ -24,11 +24,13 @@ type SubscriptionRow struct {
 	PlanVersion  int              `db:"plan_version"`
 	Terms        events.PlanTerms `db:"terms"`
 	Planned      *PlannedPlan     `db:"planned"` // nil = no change is planned
-	State        string           `db:"state"`   // "pending", "active", "paused", "ended"
-	Reason       string           `db:"reason"`
-	StartsAt     time.Time        `db:"starts_at"`
-	ActivatedAt  *time.Time       `db:"activated_at"`
-	PaidUntil    *time.Time       `db:"paid_until"` // exclusive; nil before the first paid period
+	// Next are the terms of the next period where they are neither the planned ones nor Terms; nil = they are.
+	Next        *events.PlanTerms `db:"next_terms"`
+	State       string            `db:"state"` // "pending", "active", "paused", "ended"
+	Reason      string            `db:"reason"`
+	StartsAt    time.Time         `db:"starts_at"`
+	ActivatedAt *time.Time        `db:"activated_at"`
+	PaidUntil   *time.Time        `db:"paid_until"` // exclusive; nil before the first paid period
 	// RetakesFrom is where the next period begins in the place of one that an undo took back; nil = no such place.
 	RetakesFrom *time.Time `db:"retakes_from"`
 	// PaidTold is when the event was recorded that told PaidUntil; nil before the first.
@@ -61,7 +63,10 @@ type SubscriptionRow struct {
 // a part. One in the place of an undone period has its plan, and its place.
 func (r SubscriptionRow) NextLines(now time.Time, zone *time.Location) []money.Amount {
 	terms, begins := r.Terms, now
-	if r.Planned != nil && r.RetakesFrom == nil {
+	switch {
+	case r.Next != nil:
+		terms = *r.Next
+	case r.Planned != nil && r.RetakesFrom == nil:
 		terms = r.Planned.Terms
 	}
 	for _, known := range []*time.Time{r.PaidUntil, &r.StartsAt} {
@@ -117,9 +122,10 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
-	s.planned, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.retakes_from, s.paid_told_at,
-	s.paid_told_event, s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
-	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision, s.unbilled_since,
+	s.planned, s.next_terms, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.retakes_from,
+	s.paid_told_at, s.paid_told_event, s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix,
+	s.mac_addresses, s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision,
+	s.unbilled_since,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 

@@ -22,9 +22,7 @@
 package renewal
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -70,6 +68,9 @@ type Subscription struct {
 	Partly    PartPaid `json:"partly,omitzero"`
 	// Terms are those that the length of a next part depends on; absent without a fixed billing day.
 	Terms events.PlanTerms `json:"terms,omitzero"`
+	// Then are the terms of the periods after the open one, which was made again before a change of plan. Absent = they
+	// are those of the next one.
+	Then events.PlanTerms `json:"then,omitzero"`
 	// Cut says that dunning has cut a postpaid customer off, and Unbilled that this time is not billed: nothing becomes
 	// due in it.
 	Cut      bool `json:"cut,omitempty"`
@@ -165,6 +166,7 @@ func Evolve(s State, in processmanagers.Input) State {
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.PaidUntil, sub.Dropped = e.PaidUntil, time.Time{}
 			sub.settle(e.InvoiceID)
+			sub.goOn()
 		})
 	case events.PeriodWithdrawn:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
@@ -218,7 +220,8 @@ func newSubscription(e events.SubscriptionCreated) Subscription {
 // billedBy takes over the terms of the next periods.
 func (s *Subscription) billedBy(t events.PlanTerms) {
 	s.Tax, s.Gross = s.rule(), money.Amount{}
-	s.Price, s.Period, s.Late, s.Terms = t.Price, t.Period, t.LateRenewal, events.PlanTerms{}
+	s.Price, s.Period, s.Late = t.Price, t.Period, t.LateRenewal
+	s.Terms, s.Then = events.PlanTerms{}, events.PlanTerms{}
 	s.SellsDays = sellsDays(t)
 	if t.AnchorDay > 0 {
 		s.Terms = events.PlanTerms{AnchorDay: t.AnchorDay}
@@ -244,90 +247,6 @@ func (s State) ofInvoice(e events.Event) State {
 		return s.overtaken(e.InvoiceID, e.ReplacedBy.IsZero())
 	}
 	return s
-}
-
-// without returns a new list without an invoice, nil when no invoice is left.
-func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
-	var left []id.Invoice
-	for _, i := range list {
-		if i != invoice {
-			left = append(left, i)
-		}
-	}
-	return left
-}
-
-// became takes in the period that became due.
-func (s *Subscription) became(e events.PeriodDue) {
-	if e.Retakes {
-		s.reopen(e.InvoiceID)
-	} else {
-		s.wait(e.InvoiceID)
-	}
-	s.Dropped, s.Undone, s.Retakes = time.Time{}, false, time.Time{}
-	s.Part, s.Beside = e.Part, e.Extras
-	s.Extras = s.Extras.After(e)
-	if !e.To.IsZero() {
-		s.NextFrom = e.To
-	}
-}
-
-// dropped takes in that a period was cancelled.
-func (s *Subscription) dropped(e events.PeriodCancelled) {
-	s.settle(e.InvoiceID)
-	if e.Ordinal > 0 { // otherwise it was recorded without the paid time
-		s.PaidUntil = e.PaidUntil
-	}
-	s.Dropped, s.Undone = e.At, s.Undone || !e.UndoneRun.IsZero()
-	if s.NextFrom = cmp.Or(e.NextFrom, s.NextFrom); s.Mode == events.Prepaid { // told by an undo
-		s.Retakes = cmp.Or(e.NextFrom, s.Retakes)
-	}
-	s.Extras = s.Extras.After(e)
-}
-
-// waitsFor reports whether an invoice is one of the open ones.
-func (s Subscription) waitsFor(invoice id.Invoice) bool { return slices.Contains(s.Open, invoice) }
-
-// wait adds a prepaid invoice to the open ones. Postpaid periods follow each other whether they are paid or not.
-func (s *Subscription) wait(invoice id.Invoice) {
-	if s.Mode == events.Prepaid {
-		s.Open = append(without(s.Open, invoice), invoice)
-	}
-}
-
-// reopen adds a prepaid invoice to the open ones of whose period days may have been used.
-func (s *Subscription) reopen(invoice id.Invoice) {
-	s.settle(invoice)
-	if s.wait(invoice); s.waitsFor(invoice) {
-		s.Reopened = append(without(s.Reopened, invoice), invoice)
-	}
-}
-
-// reissued puts a corrected invoice in the place of another. By then money has been moved to it, or has come to it,
-// while nobody knew for which period it is; so a part of it is looked for, unless it is paid whole.
-func (s *Subscription) reissued(e events.PeriodReissued) {
-	waited, before := s.waitsFor(e.InvoiceID), slices.Contains(s.Reopened, e.InvoiceID)
-	s.settle(e.InvoiceID)
-	switch {
-	case waited && before:
-		s.reopen(e.CorrectedID)
-	case waited:
-		s.wait(e.CorrectedID)
-	}
-	if s.buysDays(e.CorrectedID) && s.Paid != e.CorrectedID {
-		s.Partly = PartPaid{SubscriberID: e.SubscriberID, InvoiceID: e.CorrectedID}
-	}
-	if s.Paid == e.InvoiceID {
-		s.Paid = e.CorrectedID
-	}
-}
-
-// settle removes an invoice from the open ones.
-func (s *Subscription) settle(invoice id.Invoice) {
-	s.Reopened = without(s.Reopened, invoice)
-	if s.Open = without(s.Open, invoice); s.Partly.InvoiceID == invoice {
-		s.Partly = PartPaid{}
-	}
 }
 
 // with returns a state with one subscription replaced; s stays as it is.
