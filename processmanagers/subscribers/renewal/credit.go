@@ -68,36 +68,58 @@ func compensating(out processmanagers.Output, e events.SubscriptionCompensated) 
 
 // fromCredit renews, and pays orders with what no period needs.
 func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
-	renewed := s.renewedBy(e, now)
+	var renewed []id.Subscription
+	if first := s.renewedBy(e, now); !first.IsZero() {
+		renewed = append([]id.Subscription{first}, s.undoneBeside(first, e, now)...)
+	}
 	var out processmanagers.Output
 	if e.Ordered.Positive() {
 		out.Commands = append(out.Commands, commands.PayOrders{
 			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit, renewed, now),
 		})
 	}
-	if !renewed.IsZero() {
+	for _, subscription := range renewed {
 		out.Commands = append(out.Commands, commands.MakePeriodDue{
-			SubscriptionID: renewed, Received: e.Received,
+			SubscriptionID: subscription, Received: e.Received,
 		})
 	}
 	return out
 }
 
-// kept is the part of the credit for periods: for those whose invoices are not issued yet, with the one of the
-// subscription that is renewed now, and for one more of each prepaid subscription that it covers whole. It is kept for
-// them also when it does not renew them now: what is paid ahead does the same in one payment as in two.
-func (s State) kept(credit money.Amount, renewed id.Subscription, now time.Time) money.Amount {
+// undoneBeside are those that a payment renews together with another one: they wait for money since an undo, and the
+// rest of it covers them. Nobody asks for them later, because the rest is then no new money.
+func (s State) undoneBeside(first id.Subscription, e events.CreditLeft, now time.Time) []id.Subscription {
+	var list []id.Subscription
+	left := e.Credit
+	left.Minor -= s.Subscriptions[first].needs(now)
+	for _, subscription := range s.inTurn(nil) {
+		sub := s.Subscriptions[subscription]
+		waits := e.Received && sub.Undone && sub.renewable() && sub.expires(now) && subscription != first
+		if waits && sub.coveredBy(left, now) {
+			left.Minor -= sub.needs(now)
+			list = append(list, subscription)
+		}
+	}
+	return list
+}
+
+// kept is the part of the credit for periods: for those whose invoices are not issued yet, with those of the
+// subscriptions that are renewed now, and for one more of each prepaid subscription that it covers whole. It is kept
+// for them also when it does not renew them now: what is paid ahead does the same in one payment as in two.
+func (s State) kept(credit money.Amount, renewed []id.Subscription, now time.Time) money.Amount {
 	left := credit
 	for _, sub := range s.Subscriptions {
 		for range without(sub.Open, sub.Paid) { // with credit on the account, no issued invoice waits for money
 			left.Minor -= min(sub.invoiced(), left.Minor)
 		}
 	}
-	left.Minor -= min(s.Subscriptions[renewed].needs(now), left.Minor)
+	for _, subscription := range renewed {
+		left.Minor -= min(s.Subscriptions[subscription].needs(now), left.Minor)
+	}
 	for _, subscription := range s.inTurn(renewed) {
 		sub := s.Subscriptions[subscription]
 		next := sub.needs(now)
-		if subscription == renewed {
+		if slices.Contains(renewed, subscription) {
 			next = sub.afterNext(now)
 		}
 		if sub.Mode == events.Prepaid && sub.Price.Currency == left.Currency && next <= left.Minor {
@@ -107,15 +129,15 @@ func (s State) kept(credit money.Amount, renewed id.Subscription, now time.Time)
 	return credit.Sub(left)
 }
 
-// inTurn orders the subscriptions for whose next periods credit is kept: first those that it could renew after the one
-// that is renewed now, then those with a period that is not recorded yet, then those that are paused. Of alike ones
+// inTurn orders the subscriptions for whose next periods credit is kept: first those that it could renew after those
+// that are renewed now, then those with a period that is not recorded yet, then those that are paused. Of alike ones
 // that comes first which expires first.
-func (s State) inTurn(renewed id.Subscription) []id.Subscription {
+func (s State) inTurn(renewed []id.Subscription) []id.Subscription {
 	turn := func(subscription id.Subscription) int {
 		switch sub := s.Subscriptions[subscription]; {
 		case sub.Paused:
 			return 2
-		case len(sub.Open) > 0 || subscription == renewed:
+		case len(sub.Open) > 0 || slices.Contains(renewed, subscription):
 			return 1
 		}
 		return 0
@@ -199,12 +221,14 @@ func (s Subscription) coveredBy(credit money.Amount, now time.Time) bool {
 
 // renewedBy is the subscription whose next period credit makes due: that which expires first among those whose whole
 // price it covers, and zero when it covers none. Credit that was asked for goes to a subscription that waits for it,
-// and to no other. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
+// and to no other; one that waits since an undo is renewed by new money only. A smaller credit stays on the account
+// (docs/rules/subscribers.md#prepaid).
 func (s State) renewedBy(e events.CreditLeft, now time.Time) id.Subscription {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
-		payable := sub.renewable() && sub.coveredBy(e.Credit, now) && (!e.Asked || sub.expires(now))
+		payable := sub.renewable() && sub.coveredBy(e.Credit, now) && (!e.Asked || sub.expires(now)) &&
+			(e.Received || !sub.Undone)
 		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
 			best = candidate
 		}

@@ -2,11 +2,13 @@ package renewal_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
 // costs is a prepaid month of a price, whose late payment counts in a way.
@@ -51,4 +53,39 @@ func TestUndone_APeriodIsMadeAgainForItsPriceAndTheNextOneForThatOfThePlannedPla
 		dropped.When(left(planned - 1)).ThenNothing()
 		dropped.When(left(planned)).Then(renews)
 	}
+}
+
+// TestUndone_APaymentRenewsAllServicesThatItCovers: the run of both was undone, and the rest of the money is no new
+// money when it is told again. Credit that the undo has left renews none of them.
+func TestUndone_APaymentRenewsAllServicesThatItCovers(t *testing.T) {
+	t.Parallel()
+	undone := func(s id.Subscription, invoice id.Invoice, paidUntil time.Time) events.Event {
+		return events.PeriodCancelled{
+			SubscriptionID: s, SubscriberID: who, InvoiceID: invoice, Ordinal: 2, PaidUntil: paidUntil,
+			UndoneRun: id.New[id.BillingRun](), At: start,
+		}
+	}
+	renewed := func(list ...id.Subscription) processmanagers.Output {
+		var out processmanagers.Output
+		for _, subscription := range list {
+			out.Commands = append(out.Commands, commands.MakePeriodDue{SubscriptionID: subscription, Received: true})
+		}
+		return out
+	}
+	received := func(major int64) events.Event {
+		return events.CreditLeft{SubscriberID: who, Credit: kes(major), Received: true}
+	}
+	s := after(t, prepaid(line), created(line2, events.Prepaid, 1000, calendar.Month),
+		undone(line, inv1, start.Add(-time.Hour)), undone(line2, inv2, start.Add(-2*time.Hour)))
+	s.When(received(999)).ThenNothing()
+	s.When(received(2499)).Then(renewed(line2))
+	s.When(received(2500)).Then(renewed(line2, line))
+	s.When(credit(2500)).ThenNothing()
+	one := after(t, prepaid(line), created(line2, events.Prepaid, 1000, calendar.Month),
+		extended(line, inv1, start), undone(line2, inv2, start.Add(-time.Hour)))
+	one.When(asked(2500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	// one that is paid for a while is renewed by later money, or by its run
+	ahead := after(t, prepaid(line), created(line2, events.Prepaid, 1000, calendar.Month),
+		undone(line, inv1, until.AddDate(0, 1, 0)), undone(line2, inv2, start.Add(-time.Hour)))
+	ahead.When(received(2500)).Then(renewed(line2))
 }
