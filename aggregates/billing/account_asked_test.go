@@ -63,3 +63,39 @@ func TestToRenew_IsAPeriodBesideDebtsAndCredit(t *testing.T) {
 	l.do(issue(4))
 	asks(l.State(), 1000_00, 1150_00, events.TaxRule{})
 }
+
+// TestCreditReceipt_MoneyThatNamesAnInvoiceRenewsNoOtherService: the invoice of the other one is smaller, and due
+// before, or there is none. The same money without a name pays what is due first.
+func TestCreditReceipt_MoneyThatNamesAnInvoiceRenewsNoOtherService(t *testing.T) {
+	t.Parallel()
+	for _, invoiced := range []bool{true, false} {
+		for _, named := range []bool{true, false} {
+			l := given(t, draft(1, 1500_00, 25), issue(1))
+			other := draft(2, 1000_00, 20)
+			other.SubscriptionID = id.Derive[id.Subscription]("test", "other")
+			if invoiced {
+				l.do(other)
+				l.do(issue(2))
+			}
+			money, want := credit(1, 1500_00), invoiceID(1)
+			if named {
+				money.InvoiceID = invoiceID(1)
+			} else if invoiced {
+				want = invoiceID(2)
+			}
+			var paid []id.Invoice
+			for _, e := range l.do(money) {
+				switch e := e.(type) {
+				case events.InvoicePaid:
+					paid = append(paid, e.InvoiceID)
+				case events.CreditLeft:
+					t.Errorf("%s is left for others", e.Credit)
+				default: // the others move money
+				}
+			}
+			if len(paid) != 1 || paid[0] != want {
+				t.Errorf("invoiced %t, named %t: paid %v", invoiced, named, paid)
+			}
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package billingcases
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -34,7 +36,7 @@ type Asked struct {
 type Renewal struct {
 	SubscriptionID id.Subscription
 	Price          money.Amount // of the next whole period and its extras, taxes included
-	Due            money.Amount // what is to be paid until it begins; at least zero
+	Due            money.Amount // what is to be paid until it begins, with those that are renewed before; at least zero
 }
 
 // Of tells it of a customer's row. Fails: organization_not_found.
@@ -59,6 +61,8 @@ func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow)
 	}
 	now, prices := u.Clock.Now(), money.Of(0, settings.Currency)
 	owed := owed(customer, open)
+	var before []money.Amount
+	slices.SortFunc(rows, expiresFirst)
 	for _, row := range rows {
 		if !waits(row, open, now) {
 			continue
@@ -71,11 +75,35 @@ func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow)
 			continue
 		}
 		price := settings.Tax.Gross(whole.NextLines(now, zone))
-		asked.ToRenew = append(asked.ToRenew, Renewal{SubscriptionID: row.ID, Price: price, Due: beside(price, owed)})
-		prices = prices.Add(price)
+		asked.ToRenew = append(asked.ToRenew, Renewal{
+			SubscriptionID: row.ID, Price: price, Due: beside(begins(price, before), owed),
+		})
+		prices, before = prices.Add(price), append(before, price)
 	}
 	asked.Due = beside(prices, owed)
 	return asked, nil
+}
+
+// expiresFirst orders services as credit renews them.
+func expiresFirst(a, b subscribersviews.SubscriptionRow) int {
+	return cmp.Or(null.Zero(a.PaidUntil).Compare(null.Zero(b.PaidUntil)), strings.Compare(a.ID.String(), b.ID.String()))
+}
+
+// begins is the money that begins a service: its price, and the prices of those that this money renews before it.
+func begins(price money.Amount, before []money.Amount) money.Amount {
+	for sum := price; ; {
+		left := sum
+		for _, other := range before {
+			if other.Currency == left.Currency && other.Cmp(left) <= 0 {
+				left = left.Sub(other)
+			}
+		}
+		missing := price.Sub(left)
+		if !missing.Positive() {
+			return sum
+		}
+		sum = sum.Add(missing)
+	}
 }
 
 // owed tells the debt of a customer after credit, without orders; negative when money is left.

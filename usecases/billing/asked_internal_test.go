@@ -69,3 +69,36 @@ func TestAsking_AServiceWaitsWhileNoInvoiceAsks(t *testing.T) {
 		}
 	}
 }
+
+// TestAsking_WhatBeginsAServiceIsWithThoseThatTheMoneyRenewsBefore: credit renews what expires first and is covered.
+func TestAsking_WhatBeginsAServiceIsWithThoseThatTheMoneyRenewsBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		price  int64
+		before []int64
+		want   int64
+	}{
+		"alone":                       {1500, nil, 1500},
+		"after a cheaper one":         {1500, []int64{1000}, 2500},
+		"after one as dear":           {1500, []int64{1500}, 3000},
+		"before a dearer one has all": {1000, []int64{1500}, 1000},
+		"after two":                   {1500, []int64{1000, 400}, 2900},
+		"what it adds covers another": {1500, []int64{2000, 1000}, 4500},
+	} {
+		var before []money.Amount
+		for _, price := range c.before {
+			before = append(before, money.Major(price, money.KES))
+		}
+		if got := begins(money.Major(c.price, money.KES), before); got != money.Major(c.want, money.KES) {
+			t.Errorf("%s: %s, want %d", name, got, c.want)
+		}
+	}
+	five := money.Major(5, money.KES)
+	if got := begins(five, []money.Amount{money.Major(1, "TZS")}); got != five {
+		t.Errorf("in another currency %s", got)
+	}
+	later, never := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), subscribersviews.SubscriptionRow{}
+	if row := (subscribersviews.SubscriptionRow{PaidUntil: &later}); expiresFirst(never, row) >= 0 {
+		t.Error("one that never was paid comes after one that was")
+	}
+}
