@@ -149,35 +149,38 @@ func (h *handler[S, C, E]) load(ctx context.Context, target id.Any) (entry[S], e
 	return read, nil
 }
 
-// catchUp folds the events after an entry, through all later periods.
+// catchUp folds the events after an entry, through all later periods. The last event of a closed period has the whole
+// state, so the others need not be read. A period is asked for it when many events are left in it, and each one behind
+// a closed one at once: most of them are closed, too.
 func (h *handler[S, C, E]) catchUp(ctx context.Context, at entry[S]) (entry[S], error) {
 	store := h.bus.cfg.Store
+	long, asked := false, -1 // the period that was asked last
 	for {
+		if long && asked < at.period {
+			asked = at.period
+			last, err := store.ReadLast(ctx, at.stream)
+			if err != nil {
+				return at, err
+			}
+			if last != nil && last.Type == h.closing {
+				if at, err = h.fold(at, []events.Envelope{*last}); err != nil {
+					return at, err
+				}
+				continue
+			}
+		}
+		period := at.period
 		page, more, err := store.ReadPage(ctx, at.stream, uint64(at.revision+1), eventstore.PageSize)
 		if err != nil {
 			return at, err
 		}
-		period := at.period
 		if at, err = h.fold(at, page); err != nil {
 			return at, err
 		}
-		if at.period > period {
-			continue
-		}
-		if !more {
+		if !more && at.period == period {
 			return at, nil
 		}
-		// Many events are left. If the period is closed, its last event has the whole state, and the others need not be
-		// read.
-		last, err := store.ReadLast(ctx, at.stream)
-		if err != nil {
-			return at, err
-		}
-		if last != nil && last.Type == h.closing {
-			if at, err = h.fold(at, []events.Envelope{*last}); err != nil {
-				return at, err
-			}
-		}
+		long = true
 	}
 }
 
