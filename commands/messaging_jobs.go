@@ -24,11 +24,21 @@ type SendMessage struct {
 	InvoiceID      id.Invoice             `json:"invoiceId,omitzero"` // of a message about an invoice
 }
 
+// TakeMessageReport records what the SMS provider reports about a message. It waits a while for a message whose record
+// comes after the report.
+type TakeMessageReport struct {
+	Reference string    `json:"reference"` // of the provider
+	Delivered bool      `json:"delivered"`
+	Reason    string    `json:"reason,omitempty"` // why it did not arrive, in the provider's words
+	At        time.Time `json:"at"`               // when the report came
+}
+
 // ForgetMessages removes the kept messages of a forgotten customer.
 type ForgetMessages struct {
 	OrgID        id.Organization `json:"orgId"`
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 }
 
-func (SendMessage) Kind() string    { return "messaging_send" }
-func (ForgetMessages) Kind() string { return "messaging_forget" }
+func (SendMessage) Kind() string       { return "messaging_send" }
+func (TakeMessageReport) Kind() string { return "messaging_report" }
+func (ForgetMessages) Kind() string    { return "messaging_forget" }

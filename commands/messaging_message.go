@@ -43,6 +43,21 @@ type AddressMessage struct {
 // ConfirmMessage records that the gateway took the message. Fails: not_found, message_over.
 type ConfirmMessage struct {
 	MessageID id.Message
+	Reference string // under which the provider reports about it; "" = it does not
+	Cost      string // in the provider's words; "" = not known
+}
+
+// DoubtMessage records that the gateway's answer was lost. Fails: not_found, message_over.
+type DoubtMessage struct {
+	MessageID id.Message
+}
+
+// ReportMessage records what the provider reports about a message that it took. What was delivered stays so, whatever
+// is reported later. Fails: not_found, message_over for one that was not handed over.
+type ReportMessage struct {
+	MessageID id.Message
+	Delivered bool
+	Reason    string // why it was not delivered, in the provider's words
 }
 
 // FailMessage records why the message cannot be sent. Fails: not_found.
@@ -60,18 +75,24 @@ type DropMessage struct {
 func (QueueMessage) CommandName() string   { return "messaging.QueueMessage" }
 func (AddressMessage) CommandName() string { return "messaging.AddressMessage" }
 func (ConfirmMessage) CommandName() string { return "messaging.ConfirmMessage" }
+func (DoubtMessage) CommandName() string   { return "messaging.DoubtMessage" }
+func (ReportMessage) CommandName() string  { return "messaging.ReportMessage" }
 func (FailMessage) CommandName() string    { return "messaging.FailMessage" }
 func (DropMessage) CommandName() string    { return "messaging.DropMessage" }
 
 func (c QueueMessage) Target() Target   { return At(MessageCategory, c.MessageID) }
 func (c AddressMessage) Target() Target { return At(MessageCategory, c.MessageID) }
 func (c ConfirmMessage) Target() Target { return At(MessageCategory, c.MessageID) }
+func (c DoubtMessage) Target() Target   { return At(MessageCategory, c.MessageID) }
+func (c ReportMessage) Target() Target  { return At(MessageCategory, c.MessageID) }
 func (c FailMessage) Target() Target    { return At(MessageCategory, c.MessageID) }
 func (c DropMessage) Target() Target    { return At(MessageCategory, c.MessageID) }
 
 func (QueueMessage) messageCommand()   {}
 func (AddressMessage) messageCommand() {}
 func (ConfirmMessage) messageCommand() {}
+func (DoubtMessage) messageCommand()   {}
+func (ReportMessage) messageCommand()  {}
 func (FailMessage) messageCommand()    {}
 func (DropMessage) messageCommand()    {}
 
@@ -96,6 +117,12 @@ func (c AddressMessage) Validate() error {
 
 // Validate has nothing to check: the id names the stream.
 func (ConfirmMessage) Validate() error { return nil }
+
+// Validate has nothing to check: the id names the stream.
+func (DoubtMessage) Validate() error { return nil }
+
+// Validate has nothing to check: the id names the stream.
+func (ReportMessage) Validate() error { return nil }
 
 // Validate checks form.
 func (c FailMessage) Validate() error { return checkMessageCode(c.Code) }

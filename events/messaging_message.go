@@ -108,6 +108,34 @@ type MessageSent struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	Template     MessageTemplate `json:"template"`
 	Channel      MessageChannel  `json:"channel"`
+	Reference    string          `json:"reference,omitempty"` // under which the provider reports; "" = it does not
+	Cost         string          `json:"cost,omitempty"`      // in the provider's words: "KES 0.8000"; "" = not known
+	At           time.Time       `json:"at"`
+}
+
+// MessageDoubted records that nobody knows whether the gateway took the message: its answer was lost. It is not handed
+// over again.
+type MessageDoubted struct {
+	MessageID    id.Message      `json:"messageId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Template     MessageTemplate `json:"template"`
+	Channel      MessageChannel  `json:"channel"`
+	At           time.Time       `json:"at"`
+}
+
+// MessageDelivered records the provider's report that the message has reached the phone.
+type MessageDelivered struct {
+	MessageID    id.Message    `json:"messageId"`
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	At           time.Time     `json:"at"`
+}
+
+// MessageUndelivered records the provider's report that the message has not reached the phone, and will not.
+type MessageUndelivered struct {
+	MessageID    id.Message      `json:"messageId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Template     MessageTemplate `json:"template"`
+	Reason       string          `json:"reason"` // in the provider's words, such as "AbsentSubscriber"
 	At           time.Time       `json:"at"`
 }
 
@@ -129,16 +157,22 @@ type MessageDropped struct {
 	At           time.Time       `json:"at"`
 }
 
-func (MessageQueued) EventType() string    { return "messaging.MessageQueued.v1" }
-func (MessageAddressed) EventType() string { return "messaging.MessageAddressed.v1" }
-func (MessageSent) EventType() string      { return "messaging.MessageSent.v1" }
-func (MessageFailed) EventType() string    { return "messaging.MessageFailed.v1" }
-func (MessageDropped) EventType() string   { return "messaging.MessageDropped.v1" }
+func (MessageQueued) EventType() string      { return "messaging.MessageQueued.v1" }
+func (MessageAddressed) EventType() string   { return "messaging.MessageAddressed.v1" }
+func (MessageSent) EventType() string        { return "messaging.MessageSent.v1" }
+func (MessageDoubted) EventType() string     { return "messaging.MessageDoubted.v1" }
+func (MessageDelivered) EventType() string   { return "messaging.MessageDelivered.v1" }
+func (MessageUndelivered) EventType() string { return "messaging.MessageUndelivered.v1" }
+func (MessageFailed) EventType() string      { return "messaging.MessageFailed.v1" }
+func (MessageDropped) EventType() string     { return "messaging.MessageDropped.v1" }
 
-func (MessageQueued) messageEvent()    {}
-func (MessageAddressed) messageEvent() {}
-func (MessageSent) messageEvent()      {}
-func (MessageFailed) messageEvent()    {}
-func (MessageDropped) messageEvent()   {}
+func (MessageQueued) messageEvent()      {}
+func (MessageAddressed) messageEvent()   {}
+func (MessageSent) messageEvent()        {}
+func (MessageDoubted) messageEvent()     {}
+func (MessageDelivered) messageEvent()   {}
+func (MessageUndelivered) messageEvent() {}
+func (MessageFailed) messageEvent()      {}
+func (MessageDropped) messageEvent()     {}
 
 func (e MessageAddressed) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

@@ -18,7 +18,7 @@ func Messages() aggregates.Definition[Message, commands.MessageCommand, events.M
 		Decide: decideMessage, Owner: func(s Message) id.Organization { return s.Org }, First: commands.QueueMessage{},
 		Commands: []commands.MessageCommand{
 			commands.QueueMessage{}, commands.AddressMessage{}, commands.ConfirmMessage{}, commands.FailMessage{},
-			commands.DropMessage{},
+			commands.DropMessage{}, commands.DoubtMessage{}, commands.ReportMessage{},
 		},
 	}
 }
@@ -31,8 +31,11 @@ type Message struct {
 	Channel    events.MessageChannel // "" before it has an address
 	Until      time.Time
 	Sender     id.Any
-	Over       bool // it was sent, failed or was dropped
+	Over       bool // it was sent, failed or was dropped, or its answer was lost
 	Dropped    bool // it told nobody
+	Handed     bool // the gateway took it, or may have
+	Delivered  bool // the provider says so
+	Missed     bool // the provider says that it was not delivered
 }
 
 // evolveMessage applies one recorded event.
@@ -44,7 +47,13 @@ func evolveMessage(s Message, e events.MessageEvent) Message {
 		}
 	case events.MessageAddressed:
 		s.Channel = e.Channel
-	case events.MessageSent, events.MessageFailed:
+	case events.MessageSent, events.MessageDoubted:
+		s.Over, s.Handed = true, true
+	case events.MessageDelivered:
+		s.Delivered, s.Missed = true, false
+	case events.MessageUndelivered:
+		s.Missed = true
+	case events.MessageFailed:
 		s.Over = true
 	case events.MessageDropped:
 		s.Over, s.Dropped = true, true
@@ -69,13 +78,10 @@ func decideMessage(s Message, c commands.MessageCommand, now time.Time) ([]event
 		return []events.MessageEvent{events.MessageAddressed{
 			MessageID: c.MessageID, SubscriberID: s.Subscriber, Channel: c.Channel, To: c.To, At: now,
 		}}, nil
-	case commands.ConfirmMessage:
-		if s.Over || s.Channel == "" {
-			return nil, errMessageOver()
-		}
-		return []events.MessageEvent{events.MessageSent{
-			MessageID: c.MessageID, SubscriberID: s.Subscriber, Template: s.Template, Channel: s.Channel, At: now,
-		}}, nil
+	case commands.ConfirmMessage, commands.DoubtMessage:
+		return decideHanded(s, c, now)
+	case commands.ReportMessage:
+		return decideReportMessage(s, c, now)
 	case commands.FailMessage:
 		if s.Over {
 			return nil, nil
@@ -92,6 +98,41 @@ func decideMessage(s Message, c commands.MessageCommand, now time.Time) ([]event
 		}}, nil
 	}
 	return nil, nil
+}
+
+// decideHanded ends a message that was handed to its gateway.
+func decideHanded(s Message, c commands.MessageCommand, now time.Time) ([]events.MessageEvent, error) {
+	if s.Over || s.Channel == "" {
+		return nil, errMessageOver()
+	}
+	if sent, ok := c.(commands.ConfirmMessage); ok {
+		return []events.MessageEvent{events.MessageSent{
+			MessageID: sent.MessageID, SubscriberID: s.Subscriber, Template: s.Template, Channel: s.Channel,
+			Reference: sent.Reference, Cost: sent.Cost, At: now,
+		}}, nil
+	}
+	return []events.MessageEvent{events.MessageDoubted{
+		MessageID: id.As[id.Message](c.Target().ID), SubscriberID: s.Subscriber, Template: s.Template,
+		Channel: s.Channel, At: now,
+	}}, nil
+}
+
+// decideReportMessage takes each outcome once. A phone that was off at first has the message later; what arrived is not
+// lost by an older report that comes late.
+func decideReportMessage(s Message, c commands.ReportMessage, now time.Time) ([]events.MessageEvent, error) {
+	switch {
+	case !s.Handed:
+		return nil, errMessageOver()
+	case s.Delivered, s.Missed && !c.Delivered:
+		return nil, nil
+	case c.Delivered:
+		return []events.MessageEvent{events.MessageDelivered{
+			MessageID: c.MessageID, SubscriberID: s.Subscriber, At: now,
+		}}, nil
+	}
+	return []events.MessageEvent{events.MessageUndelivered{
+		MessageID: c.MessageID, SubscriberID: s.Subscriber, Template: s.Template, Reason: c.Reason, At: now,
+	}}, nil
 }
 
 // decideQueueMessage begins a message, unless its cause was told that day already, or another job is about to. What was

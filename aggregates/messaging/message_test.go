@@ -74,3 +74,35 @@ func TestMessage_IsAskedForOnceAndEndsOnce(t *testing.T) {
 	over.When(fail).ThenNothing()
 	over.When(drop).ThenNothing()
 }
+
+// TestMessage_AReportIsTakenOnceAndWhatArrivedStaysSo: reports come twice and out of order.
+func TestMessage_AReportIsTakenOnceAndWhatArrivedStaysSo(t *testing.T) {
+	t.Parallel()
+	arrived := commands.ReportMessage{MessageID: which, Delivered: true}
+	missed := commands.ReportMessage{MessageID: which, Reason: "AbsentSubscriber"}
+	doubt := commands.DoubtMessage{MessageID: which}
+	delivered := events.MessageDelivered{MessageID: which, SubscriberID: who, At: now}
+	undelivered := events.MessageUndelivered{
+		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Reason: "AbsentSubscriber", At: now,
+	}
+	doubted := events.MessageDoubted{
+		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Channel: events.ChannelSMS, At: now,
+	}
+	given := func(list ...events.MessageEvent) *decidertest.Scenario[
+		messaging.Message, commands.MessageCommand, events.MessageEvent,
+	] {
+		return decidertest.For(t, messaging.Messages(), now).Given(list...)
+	}
+	given(queued, addressed).When(arrived).ThenFails("message_over")
+	given(queued, addressed).When(doubt).Then(doubted)
+	given(queued).When(doubt).ThenFails("message_over")
+	given(queued, addressed, sent).When(doubt).ThenFails("message_over")
+	for _, end := range []events.MessageEvent{sent, doubted} {
+		given(queued, addressed, end).When(arrived).Then(delivered)
+		given(queued, addressed, end).When(missed).Then(undelivered)
+	}
+	given(queued, addressed, sent, undelivered).When(missed).ThenNothing()
+	given(queued, addressed, sent, undelivered).When(arrived).Then(delivered)
+	given(queued, addressed, sent, undelivered, delivered).When(missed).ThenNothing()
+	given(queued, addressed, sent, delivered).When(arrived).ThenNothing()
+}

@@ -63,8 +63,9 @@ type App struct {
 	presence  *accessjobs.Presence // nil without the role api, and before there is a database
 	changes   *changesapi.Hub      // tells open pages what has changed
 	// reports are those of organizations that are being read now; whoever asks meanwhile shares them.
-	reports joined.Reads[id.Organization, reportscases.Report]
-	gone    joined.Reads[id.Organization, reportscases.Gone] // routers that do not answer, in the same way
+	reports  joined.Reads[id.Organization, reportscases.Report]
+	gone     joined.Reads[id.Organization, reportscases.Gone] // routers that do not answer, in the same way
+	gateways messageGateways                                  // nil before the areas are wired
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 

@@ -171,8 +171,8 @@ func (k *kit) rests(b *testing.B) {
 	b.Fatal("the processes do not come to rest")
 }
 
-// runMemory is how much memories of bounded size may grow in a run, in bytes, such as that of the newest states. A run of
-// 5,000 fills most of them.
+// runMemory is how much memories of bounded size may grow in a run, in bytes, such as that of the newest states. A run
+// of 5,000 fills most of them.
 const runMemory = 64 << 20
 
 // leastGrowth is the least growth of memory that is reported, in bytes: less says nothing.

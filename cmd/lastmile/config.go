@@ -127,6 +127,11 @@ type Config struct {
 
 	SMTPURL address `env:"SMTP_URL"`
 	SMSURL  address `env:"SMS_URL"`
+	// SMSTemplate is the path of a file that describes an SMS provider (docs/operations.md#other-sms-providers); "" =
+	// it speaks as Africa's Talking does.
+	SMSTemplate string `env:"SMS_TEMPLATE"`
+	// SMSReportToken ends the address at which the SMS provider reports about messages; unset = reports are not taken.
+	SMSReportToken secrets.Text `env:"SMS_REPORT_TOKEN"`
 }
 
 // loadConfig reads the configuration from an environment given as name=value pairs and checks it. The error names every

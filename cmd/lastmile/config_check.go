@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/gateways/messagegateway"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -57,6 +58,7 @@ func (c Config) Validate() error {
 	c.checkEventStore(&f)
 	c.checkPayments(&f)
 	c.checkNetwork(&f)
+	c.checkMessages(&f)
 	if c.Production() {
 		c.checkSafety(&f)
 		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN",
@@ -64,6 +66,24 @@ func (c Config) Validate() error {
 		f.check(!c.hasDemoSecrets(), "PAYMENT_CONSUMER_SECRET", "the demo's credentials are refused in production")
 	}
 	return errors.Join(f...)
+}
+
+// minReportToken is the least length of SMS_REPORT_TOKEN, in bytes.
+const minReportToken = 32
+
+// checkMessages checks the gateways of messages as far as they can be without their files.
+func (c Config) checkMessages(f *faults) {
+	if c.SMTPURL != "" {
+		_, err := messagegateway.NewMailer(string(c.SMTPURL), c.mailSender(), messagegateway.Config{})
+		f.check(err == nil, "SMTP_URL", "%v", err)
+	}
+	f.check(c.SMSURL == "" || hasScheme(string(c.SMSURL), "http", "https"), "SMS_URL",
+		"must be https://user:key@host/path")
+	f.check(!c.Production() || c.SMSURL == "" || hasScheme(string(c.SMSURL), "https"), "SMS_URL",
+		"must be https in production")
+	f.check(c.SMSTemplate == "" || c.SMSURL != "", "SMS_TEMPLATE", "needs SMS_URL")
+	f.check(c.SMSReportToken.IsZero() || len(c.SMSReportToken.Reveal()) >= minReportToken, "SMS_REPORT_TOKEN",
+		"must have at least %d characters", minReportToken)
 }
 
 // checkKeys checks the platform keys and the key that signs tokens.

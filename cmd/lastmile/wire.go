@@ -66,6 +66,9 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.gateways, err = a.openMessageGateways(ctx); err != nil {
+		return nil, err
+	}
 	all := [][]httpapi.Route{
 		a.systemRoutes(), changesapi.API{Hub: a.changes}.Routes(), a.devRoutes(), pages.Routes(),
 	}

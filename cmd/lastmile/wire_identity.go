@@ -84,11 +84,13 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 			return cases.Sessions.RecordEnds(ctx, a.clock.Now())
 		}, jobrunner.Options{Backoff: jobrunner.Doubling(time.Second, sessionEnds)})
 	jobrunner.Every(e.jobs, sessionEnds, commands.RecordSessionEnds{})
+	codes := a.wireCodes(cases.Codes)
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
+	auth := identityapi.Auth{
+		SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: a.tokens(),
+	}
 	return [][]httpapi.Route{
-		identityapi.Auth{
-			SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: a.tokens(),
-		}.Routes(),
+		auth.Routes(), identityapi.Codes{Auth: auth, Codes: codes, Organizations: organizations}.Routes(),
 		identityapi.Organizations{
 			Bus: e.bus, Cases: cases.Organizations, Organizations: organizations, DirectoryShows: e.shows,
 			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}.CountOf, Staff: users.Summary,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
@@ -13,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/dev"
 	"github.com/lastmile-isp/lastmile/httpapi/messaging"
-	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/messaging"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -37,46 +38,35 @@ func messagingArea() area {
 func registerMessaging(b *bus.Bus) { bus.Register(b, messaging.Messages()) }
 
 // wireMessaging registers the jobs of messages and makes their endpoints.
-func (a *App) wireMessaging(ctx context.Context) ([][]httpapi.Route, error) {
+func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
-	gateways := a.messageGateways(ctx)
 	delivery := messagingcases.Delivery{
-		Bus: e.bus, Views: e.views, Clock: a.clock, Gateways: gateways, Shortcode: a.cfg.PaymentShortcode,
-		PayLink: a.payLink,
-		Fuse:    usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
+		Bus: e.bus, Views: e.views, Clock: a.clock, Gateways: a.gateways, Offers: a.storage.vault.Offers,
+		Shortcode: a.cfg.PaymentShortcode, PayLink: a.payLink,
+		Fuse: usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
 	}
 	messagingjobs.Workers{
 		Send: func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (time.Time, error) {
 			attempt := messagingcases.Attempt{Job: cause.JobID, Meta: cause.Meta}
 			return delivery.Send(ctx, args, attempt)
 		},
+		Report: func(ctx context.Context, args commands.TakeMessageReport, cause jobs.Cause) (bool, error) {
+			return messagingcases.Reports{Bus: e.bus, Views: e.views}.Take(ctx, args, cause.Meta("report"))
+		},
 		Forget: a.storage.vault.Outbox.Forget, Locks: a.storage.db, Clock: a.clock, Queue: e.jobs,
 	}.Register()
 	routes := [][]httpapi.Route{
 		messagingapi.Messages{Messages: messagingviews.MessagesQuery{Views: e.views}, Zone: a.zoneOf}.Routes(),
 	}
-	if len(gateways) > 0 { // development, with a channel that is only kept
+	if sms, is := a.gateways[events.ChannelSMS].(smsGateway); is && !a.cfg.SMSReportToken.IsZero() {
+		routes = append(routes, messagingapi.Reports{
+			Token: a.cfg.SMSReportToken, Read: sms.readReport, Take: a.takeReport, Clock: a.clock,
+		}.Routes())
+	}
+	if a.gateways.keeps() {
 		routes = append(routes, devapi.Messages{List: a.storage.vault.Outbox.List}.Routes())
 	}
 	return routes, nil
-}
-
-// messageGateways gives the gateway of each channel. In development a channel without an address is kept in the outbox.
-// In every other case nothing can send it yet: the program says so at its start, and each message is recorded as
-// failed.
-func (a *App) messageGateways(ctx context.Context) map[events.MessageChannel]messagingcases.Gateway {
-	all := map[events.MessageChannel]messagingcases.Gateway{}
-	for channel, address := range map[events.MessageChannel]address{
-		events.ChannelSMS: a.cfg.SMSURL, events.ChannelEmail: a.cfg.SMTPURL,
-	} {
-		if address == "" && !a.cfg.Production() {
-			all[channel] = keptMessages{a.storage.vault.Outbox}
-			continue
-		}
-		a.logger.WarnContext(ctx, "messages cannot be sent and are recorded as failed: this program has no gateway",
-			"channel", string(channel))
-	}
-	return all
 }
 
 // payLink is the address of an organization's payment page as customers type it.
@@ -94,13 +84,8 @@ func (a *App) payLink(slug string) string {
 	return link.String()
 }
 
-// keptMessages is the gateway of development: it keeps messages instead of sending them.
-type keptMessages struct{ outbox *vault.Outbox }
-
-// Send keeps a message, once for each id.
-func (g keptMessages) Send(ctx context.Context, m messagingcases.Outgoing) error {
-	return g.outbox.Put(ctx, vault.OutboxMessage{
-		ID: m.ID, Org: m.Org, Subscriber: m.Subscriber, At: m.At, Channel: string(m.Channel), To: m.To,
-		Template: string(m.Template), Subject: m.Subject, Text: m.Text,
-	})
+// takeReport keeps a report of the SMS provider; the same one again is the same job.
+func (a *App) takeReport(ctx context.Context, report commands.TakeMessageReport) error {
+	job := id.Derive[id.Any]("sms report", report.Reference, strconv.FormatBool(report.Delivered))
+	return a.engines.jobs.Insert(ctx, report, job, jobs.Cause{}, 0)
 }

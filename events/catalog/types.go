@@ -167,7 +167,7 @@ func outages() []events.Event {
 func messaging() []events.Event {
 	return []events.Event{
 		events.MessageQueued{}, events.MessageAddressed{}, events.MessageSent{}, events.MessageFailed{},
-		events.MessageDropped{},
+		events.MessageDropped{}, events.MessageDoubted{}, events.MessageDelivered{}, events.MessageUndelivered{},
 	}
 }
 

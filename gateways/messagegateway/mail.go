@@ -1,6 +1,7 @@
 package messagegateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wneessen/go-mail"
@@ -43,10 +45,10 @@ const (
 )
 
 // NewMailer makes a mailer for an address such as smtp://user:password@host:587?from=billing@example.com, or smtps://
-// for TLS from the first byte. Without from, the user is the address of the sender. STARTTLS is required, but of a
-// server on this machine. Nothing is called yet.
-func NewMailer(address string, cfg Config) (*Mailer, error) {
-	server, err := readMailServer(address)
+// for TLS from the first byte. Without from, the user is the address of the sender, or sender when the user is none.
+// STARTTLS is required, but of a server on this machine. Nothing is called yet.
+func NewMailer(address, sender string, cfg Config) (*Mailer, error) {
+	server, err := readMailServer(address, sender)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func NewMailer(address string, cfg Config) (*Mailer, error) {
 }
 
 // readMailServer takes an address apart. Its errors never have the address, which holds a password.
-func readMailServer(address string) (mailServer, error) {
+func readMailServer(address, sender string) (mailServer, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
 		return mailServer{}, errors.New("must be smtp://user:password@host:port")
@@ -75,11 +77,12 @@ func readMailServer(address string) (mailServer, error) {
 			return mailServer{}, errors.New("must have a port from 1 to 65535")
 		}
 	}
-	if s.from == "" {
+	if s.from == "" && strings.Contains(s.user, "@") {
 		s.from = s.user
 	}
+	s.from = cmp.Or(s.from, sender)
 	if err := mail.NewMsg().From(s.from); err != nil {
-		return mailServer{}, errors.New("must have the sender's address as its user, or in from=")
+		return mailServer{}, errors.New("must have an e-mail address in from=, or as its user")
 	}
 	return s, nil
 }

@@ -35,7 +35,7 @@ func served(t *testing.T, cfg mailserver.Config) *mailserver.Server {
 // mailer is for a server on this machine.
 func mailer(t *testing.T, scheme, at string) *messagegateway.Mailer {
 	t.Helper()
-	m, err := messagegateway.NewMailer(scheme+"://"+at, config())
+	m, err := messagegateway.NewMailer(scheme+"://"+at, "no-reply@isp.example", config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +164,12 @@ func verdict(err error) string {
 func TestNewMailer_RefusesAnAddressWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
-		"http://u:s3cret@host", "smtp://", "smtp://u:s3cret@host", "smtp://u%40h.example:s3cret@host:0",
+		"http://u:s3cret@host", "smtp://", "smtp://u%40:s3cret@host", "smtp://u%40h.example:s3cret@host:0",
 		"smtp://u%40h.example:s3cret@host:99999", "smtp://u:s3cret@host/path?from=a@b.example",
 		"smtp://u:s3cret@host:x",
 		"smtp://u:s3cret@host?from=nobody",
 	} {
-		if _, err := messagegateway.NewMailer(address, config()); err == nil ||
+		if _, err := messagegateway.NewMailer(address, "no-reply@isp.example", config()); err == nil ||
 			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", address, err)
 		}

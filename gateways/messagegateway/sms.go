@@ -35,6 +35,8 @@ type provider interface {
 	request(ctx context.Context, of SMS) (*http.Request, error)
 	// read takes a whole answer apart. Fails: *Refused, ErrUnclear, and any error for a message that was not taken.
 	read(status int, body []byte) (Taken, error)
+	// report reads what the provider posts about a message later.
+	report(body []byte) (Report, error)
 }
 
 // NewTexter makes a texter for an address such as https://user:key@host/version1/messaging?from=SENDER, where a

@@ -29,6 +29,7 @@ type Template struct {
 	Refused   map[string]string `json:"refused"`
 	Reference string            `json:"reference"` // path of the provider's id of a message, such as "messages.0.id"
 	Cost      string            `json:"cost"`      // path of its price
+	Report    TemplateReport    `json:"report"`
 }
 
 // TemplateField is a field of an answer and the values that say yes.

@@ -213,3 +213,49 @@ func TestReadTemplate_NamesWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestReadReport_TellsAnEndFromAStepOnTheWay: by the words of the provider, and of a template.
+func TestReadReport_TellsAnEndFromAStepOnTheWay(t *testing.T) {
+	t.Parallel()
+	template, err := messagegateway.ReadTemplate([]byte(`{"report": {"reference": "sms.id", "status": "sms.state",
+		"delivered": ["ok"], "undelivered": ["ko"], "reason": "sms.error"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := messagegateway.NewTemplateTexter("https://example.com", template, config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := texter(t, "https://u:k@example.com/x")
+	const on, yes, no = messagegateway.OnItsWay, messagegateway.Delivered, messagegateway.Undelivered
+	for _, c := range []struct {
+		of   *messagegateway.Texter
+		body string
+		want messagegateway.Report
+	}{
+		{form, "id=AT1&status=Success", messagegateway.Report{Reference: "AT1", Outcome: yes}},
+		{form, "id=AT1&status=Sent", messagegateway.Report{Reference: "AT1", Outcome: on}},
+		{form, "id=AT1&status=Expired", messagegateway.Report{Reference: "AT1", Outcome: no, Reason: "Expired"}},
+		{
+			form, "id=AT1&status=Failed&failureReason=No%0Aphone",
+			messagegateway.Report{Reference: "AT1", Outcome: no, Reason: "No phone"},
+		},
+		{other, `{"sms": {"id": 7, "state": "ok"}}`, messagegateway.Report{Reference: "7", Outcome: yes}},
+		{
+			other, `{"sms": {"id": 7, "state": "ko", "error": "off"}}`,
+			messagegateway.Report{Reference: "7", Outcome: no, Reason: "off"},
+		},
+		{other, `{"sms": {"id": 7, "state": "?"}}`, messagegateway.Report{Reference: "7", Outcome: on}},
+	} {
+		if got, err := c.of.ReadReport([]byte(c.body)); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v", c.body, got, err)
+		}
+	}
+	for _, body := range []string{"", "status=Success", "%", "id=" + strings.Repeat("x", 300), `{"sms": `} {
+		for _, of := range []*messagegateway.Texter{form, other} {
+			if got, err := of.ReadReport([]byte(body)); err == nil {
+				t.Errorf("%.20q: %+v", body, got)
+			}
+		}
+	}
+}

@@ -127,6 +127,11 @@ func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	return a.signedIn(c, signed)
+}
+
+// signedIn gives the tokens of a new session, as cookies and in the body.
+func (a Auth) signedIn(c *httpapi.Call, signed identitycases.SignedIn) error {
 	access, err := a.Tokens.Issue(signed.User.ID, signed.Role, signed.Session)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ type Messages struct {
 // Values of the filters.
 var (
 	channels  = []string{"sms", "email"}
-	states    = []string{"queued", "sending", "sent", "failed", "dropped"}
+	states    = messagingviews.MessageStates()
 	templates = events.MessageTemplate("").Texts()
 )
 
@@ -43,6 +43,12 @@ func (a Messages) Routes() []httpapi.Route {
 	}}
 }
 
+// messageState is how far a message has come.
+type messageState string
+
+// Texts implements httpapi.Enumerated.
+func (messageState) Texts() []string { return states }
+
 // messageResponse is one message (docs/rules/messaging.md#messages).
 type messageResponse struct {
 	ID             id.Message             `json:"id"`
@@ -50,8 +56,9 @@ type messageResponse struct {
 	Channel        *string                `json:"channel" enum:"sms,email" doc:"null: it has no address yet"`
 	To             *string                `json:"to" doc:"null: it has no address yet, or the person was forgotten"`
 	Template       events.MessageTemplate `json:"template" doc:"more can be added"`
-	State          string                 `json:"state" enum:"queued,sending,sent,failed,dropped"`
-	Error          *string                `json:"error" doc:"why it was not sent; null: nothing is wrong"`
+	State          messageState           `json:"state"`
+	Error          *string                `json:"error" doc:"why it did not go or arrive; null: nothing is wrong"`
+	Cost           *string                `json:"cost" doc:"in the provider's words: KES 0.8000; null: not known"`
 	SubscriberID   id.Subscriber          `json:"subscriberId"`
 	Subscriber     *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
 	SubscriptionID *id.Subscription       `json:"subscriptionId"`
@@ -85,7 +92,8 @@ func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 // showMessage writes the code of a failure as the error.
 func showMessage(r messagingviews.MessageRow) messageResponse {
 	return messageResponse{
-		ID: r.ID, At: r.At, Channel: r.Channel, To: r.To, Template: events.MessageTemplate(r.Template), State: r.State,
-		Error: null.Of(r.Code), SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID, StateAt: r.StateAt,
+		ID: r.ID, At: r.At, Channel: r.Channel, To: r.To, Template: events.MessageTemplate(r.Template),
+		State: messageState(r.State), Error: null.Of(r.Code), Cost: r.Cost, SubscriberID: r.SubscriberID,
+		SubscriptionID: r.SubscriptionID, StateAt: r.StateAt,
 	}
 }

@@ -54,6 +54,8 @@ type Vault struct {
 	ClockAhead      *ClockAhead
 	BookChecks      *BookChecks
 	Outbox          *Outbox
+	Offers          *Offers
+	Codes           *Codes
 	Presence        *Presence
 	Logos           *Logos
 	Files           *Files
@@ -110,6 +112,8 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		ClockAhead:      &ClockAhead{c},
 		BookChecks:      &BookChecks{c},
 		Outbox:          &Outbox{c},
+		Offers:          &Offers{c},
+		Codes:           &Codes{core: c, key: secrets.Derive(c.root, codeKeys)},
 		Presence:        &Presence{c},
 		Logos:           &Logos{c},
 		Files:           &Files{c},
@@ -127,7 +131,7 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
 		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept), v.Outbox.Purge(ctx),
-		v.Files.Purge(ctx), v.Statements.Purge(ctx))
+		v.Offers.Purge(ctx), v.Codes.Purge(ctx), v.Files.Purge(ctx), v.Statements.Purge(ctx))
 }
 
 // SQL of the root secret.

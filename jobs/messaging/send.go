@@ -24,6 +24,8 @@ const attempts = 30_000
 type Workers struct {
 	// Send makes one attempt. again is set when the message has to wait until then.
 	Send func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (again time.Time, err error)
+	// Report records what the provider reports about a message; found is false when there is no such message yet.
+	Report func(ctx context.Context, args commands.TakeMessageReport, cause jobs.Cause) (found bool, err error)
 	// Forget removes what is kept of a customer's messages.
 	Forget func(ctx context.Context, subscriber id.Subscriber) error
 	Locks  *postgres.DB
@@ -37,6 +39,7 @@ const lockRetry = 250 * time.Millisecond
 // Register makes the queue know the workers.
 func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.send, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
+	jobrunner.AddWorker(w.Queue, w.report, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
 	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{MaxAttempts: attempts})
 }
 
@@ -64,4 +67,19 @@ func (w Workers) send(ctx context.Context, args commands.SendMessage, cause jobs
 // forget removes what is kept of a customer's messages.
 func (w Workers) forget(ctx context.Context, args commands.ForgetMessages, _ jobs.Cause) error {
 	return w.Forget(ctx, args.SubscriberID)
+}
+
+// A report can come before the record of its message: it waits for that reportWait each time, and reportKept in all.
+const (
+	reportWait = 15 * time.Second
+	reportKept = time.Hour
+)
+
+// report records one report. One about a message that is not ours ends without a trace.
+func (w Workers) report(ctx context.Context, args commands.TakeMessageReport, cause jobs.Cause) error {
+	found, err := w.Report(ctx, args, cause)
+	if err == nil && !found && w.Clock.Now().Before(args.At.Add(reportKept)) {
+		return jobrunner.Snooze(reportWait)
+	}
+	return err
 }

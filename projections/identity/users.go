@@ -27,7 +27,7 @@ var usersDDL string
 func (Users) Name() string { return UsersName }
 
 // Version must grow with every change to the tables, to Apply, or to a constant that it stores.
-func (Users) Version() int { return 6 }
+func (Users) Version() int { return 7 }
 
 // DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }

@@ -13,6 +13,7 @@ create table {schema}.users (
 );
 -- Several organizations can have a user with one address. A forgotten person has none.
 create index users_email on {schema}.users (email) where email <> '';
+create index users_phone on {schema}.users (phone) where phone <> '';
 create index users_person on {schema}.users (person) where person is not null;
 
 create table {schema}.members (

@@ -98,6 +98,18 @@ func (q UsersQuery) OfAddress(ctx context.Context, email string) ([]UserRow, err
 		order by super_admin desc, person = user_id desc nulls last, registered_at, user_id`, email)
 }
 
+// OfPhone lists the users whom an organization has registered under a phone number, or all organizations for a zero id,
+// by age. Administrators of the platform are none of them.
+func (q UsersQuery) OfPhone(ctx context.Context, org id.Organization, phone string) ([]UserRow, error) {
+	var rows []UserRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[UserRow], q.Views.SQL(UsersName, `select `+userColumns+`
+			from {schema}.users where phone = $1 and phone <> '' and not super_admin and ($2::uuid is null or home = $2)
+			order by registered_at, user_id`), phone, org)
+	})
+	return rows, err
+}
+
 // OfPerson lists all users that were proven to be one person, the given one included.
 func (q UsersQuery) OfPerson(ctx context.Context, person id.User) ([]UserRow, error) {
 	return q.list(ctx, `select `+userColumns+` from {schema}.users where person = $1 order by registered_at, user_id`,

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -25,7 +26,7 @@ var messagesDDL string
 func (Messages) Name() string { return MessagesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Messages) Version() int { return 3 }
+func (Messages) Version() int { return 4 }
 
 // DDL creates the tables of messages.sql.
 func (Messages) DDL() string { return messagesDDL }
@@ -37,7 +38,8 @@ func (Messages) TenantTables() []string { return []string{"messages"} }
 func (Messages) Handles() []string {
 	return []string{
 		events.MessageQueued{}.EventType(), events.MessageAddressed{}.EventType(), events.MessageSent{}.EventType(),
-		events.MessageFailed{}.EventType(), events.MessageDropped{}.EventType(),
+		events.MessageFailed{}.EventType(), events.MessageDropped{}.EventType(), events.MessageDoubted{}.EventType(),
+		events.MessageDelivered{}.EventType(), events.MessageUndelivered{}.EventType(),
 		events.SubscriberForgotten{}.EventType(),
 	}
 }
@@ -54,6 +56,9 @@ on conflict (message_id) do update set -- it was dropped
 	addressedSQL = `
 update {schema}.messages set channel = $2, address = $3, state = 'sending', state_at = $4
 where message_id = $1 and state in ('queued', 'sending')`
+	sentSQL = `
+update {schema}.messages set state = 'sent', code = '', reference = $2, cost = $3, state_at = $4
+where message_id = $1`
 	endedSQL  = `update {schema}.messages set state = $2, code = $3, state_at = $4 where message_id = $1`
 	forgetSQL = `update {schema}.messages set address = null where subscriber_id = $1`
 )
@@ -74,7 +79,13 @@ func (Messages) Apply(w *runner.Writes, e events.Envelope) error {
 		}
 		w.Exec(addressedSQL, v.MessageID, string(v.Channel), to, v.At)
 	case events.MessageSent:
-		w.Exec(endedSQL, v.MessageID, "sent", "", v.At)
+		w.Exec(sentSQL, v.MessageID, null.Of(v.Reference), null.Of(v.Cost), v.At)
+	case events.MessageDoubted:
+		w.Exec(endedSQL, v.MessageID, "in_doubt", "", v.At)
+	case events.MessageDelivered:
+		w.Exec(endedSQL, v.MessageID, "delivered", "", v.At)
+	case events.MessageUndelivered:
+		w.Exec(endedSQL, v.MessageID, "undelivered", v.Reason, v.At)
 	case events.MessageFailed:
 		w.Exec(endedSQL, v.MessageID, "failed", v.Code, v.At)
 	case events.MessageDropped:

@@ -9,7 +9,9 @@ create table {schema}.messages (
   channel text, -- null = it has no address yet
   address text, -- null = it has none yet, or the person was forgotten
   state text not null,
-  code text not null default '', -- why it was not sent
+  code text not null default '', -- why it was not sent, or not delivered
+  reference text, -- under which the provider reports about it; null = it does not
+  cost text, -- in the provider's words; null = not known
   state_at timestamptz not null,
   outage_id uuid -- that it tells of; null = none
 );
@@ -18,3 +20,4 @@ create index messages_subscriber on {schema}.messages (org_id, subscriber_id, at
 create index messages_outage on {schema}.messages (org_id, outage_id, at desc, message_id desc)
   where outage_id is not null;
 create index messages_forget on {schema}.messages (subscriber_id);
+create index messages_reference on {schema}.messages (reference) where reference is not null;

@@ -21,9 +21,15 @@ type MessageRow struct {
 	Template       string           `db:"template"`
 	Channel        *string          `db:"channel"` // nil = it has no address yet
 	To             *string          `db:"address"` // nil = it has none yet, or the person was forgotten
-	State          string           `db:"state"`   // "queued", "sending", "sent", "failed", "dropped"
-	Code           string           `db:"code"`    // why it was not sent
+	State          string           `db:"state"`   // one of MessageStates
+	Code           string           `db:"code"`    // why it was not sent, or not delivered
+	Cost           *string          `db:"cost"`    // in the provider's words; nil = not known
 	StateAt        time.Time        `db:"state_at"`
+}
+
+// MessageStates are the values of MessageRow.State, from the first one to the last ones.
+func MessageStates() []string {
+	return []string{"queued", "sending", "sent", "delivered", "undelivered", "in_doubt", "failed", "dropped"}
 }
 
 // MessageKey is a row's place in the list, newest first. The zero value starts at the newest row.
@@ -55,7 +61,8 @@ func (q MessagesQuery) List(
 	var rows []MessageRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[MessageRow], q.Views.SQL(MessagesName, `
-			select message_id, subscriber_id, subscription_id, at, template, channel, address, state, code, state_at
+			select message_id, subscriber_id, subscription_id, at, template, channel, address, state, code, cost,
+				state_at
 			from {schema}.messages
 			where org_id = @org and (@channel = '' or channel = @channel) and (@state = '' or state = @state)
 				and (@template = '' or template = @template)
@@ -72,11 +79,26 @@ func (q MessagesQuery) List(
 	return rows, err
 }
 
+// ByReference finds the message, of any organization, about which the provider reports under a reference. It is false
+// when there is none, and when a provider has used the reference twice.
+func (q MessagesQuery) ByReference(ctx context.Context, reference string) (which id.Message, found bool, err error) {
+	var list []id.Message
+	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowTo[id.Message], q.Views.SQL(MessagesName,
+			`select message_id from {schema}.messages where reference = $1 limit 2`), reference)
+	})
+	if err != nil || len(list) != 1 {
+		return id.Message{}, false, err
+	}
+	return list[0], true, nil
+}
+
 // FailedSince counts the messages of an organization that were asked for since an instant and could not be sent.
 func (q MessagesQuery) FailedSince(ctx context.Context, org id.Organization, since time.Time) (n int, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(MessagesName, `select count(*)::int
-			from {schema}.messages where org_id = $1 and at >= $2 and state = 'failed'`), org, since)
+			from {schema}.messages
+			where org_id = $1 and at >= $2 and state in ('failed', 'undelivered', 'in_doubt')`), org, since)
 	})
 	return n, err
 }

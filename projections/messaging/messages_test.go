@@ -17,7 +17,9 @@ func TestMessages_Story(t *testing.T) {
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	acme := id.Derive[id.Organization]("test", "acme")
 	story := projectiontest.NewStory(acme, began)
-	for _, name := range []string{"waiting", "sent", "failed", "dropped", "taken up", "told", "forgotten"} {
+	for _, name := range []string{
+		"waiting", "sent", "failed", "dropped", "taken up", "told", "forgotten", "doubted", "delivered", "missed",
+	} {
 		m, who := id.Derive[id.Message]("test", name), id.Derive[id.Subscriber]("test", name)
 		list := []events.Event{
 			events.MessageQueued{
@@ -48,6 +50,19 @@ func TestMessages_Story(t *testing.T) {
 			list = append(list[:2:2], dropped, again)
 			if name == "told" {
 				list = append(list, rest...)
+			}
+		case "doubted":
+			list[2] = events.MessageDoubted{
+				MessageID: m, SubscriberID: who, Channel: events.ChannelSMS, At: began.Add(time.Hour),
+			}
+		case "delivered", "missed":
+			sent := list[2].(events.MessageSent)
+			sent.Reference, sent.Cost = "ATXid_"+name, "KES 0.8000"
+			missed := events.MessageUndelivered{MessageID: m, SubscriberID: who, Reason: "AbsentSubscriber", At: began}
+			list = append(list[:2], sent, missed)
+			if name == "delivered" {
+				arrived := events.MessageDelivered{MessageID: m, SubscriberID: who, At: began.Add(2 * time.Hour)}
+				list = append(list, arrived)
 			}
 		case "forgotten":
 			list = append(list, events.SubscriberForgotten{SubscriberID: who})

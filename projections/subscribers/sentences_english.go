@@ -153,6 +153,8 @@ var sentences = map[string]string{
 	"message_sent_by_sms":   "The customer was told by SMS: {message}.",
 	"message_sent_by_email": "The customer was told by e-mail: {message}.",
 	"message_failed":        "The customer could not be told: {message} ({fault}).",
+	"message_in_doubt":      "It is not known whether the customer was told: {message}.",
+	"message_undelivered":   "The message did not reach the customer: {message} ({fault}).",
 	"message_dropped":       "The customer was not told any more: {message} ({fault}).",
 
 	AccessCut:       "The access was cut: {reason}.",

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 23 }
+func (Timeline) Version() int { return 24 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -71,6 +71,7 @@ var timelineEvents = []events.Event{
 	events.SessionChanged{}, events.SessionChangeRefused{},
 	events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 	events.MessageSent{}, events.MessageFailed{}, events.MessageDropped{},
+	events.MessageDoubted{}, events.MessageUndelivered{},
 	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
 	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
 }

@@ -17,6 +17,11 @@ func ofMessage(e events.MessageEvent) happening {
 			return about(v.SubscriberID, v.MessageID, says("message_sent_by_email", facts))
 		}
 		return about(v.SubscriberID, v.MessageID, says("message_sent_by_sms", facts))
+	case events.MessageDoubted:
+		return about(v.SubscriberID, v.MessageID, says("message_in_doubt", Facts{Message: Message(v.Template)}))
+	case events.MessageUndelivered:
+		return about(v.SubscriberID, v.MessageID,
+			says("message_undelivered", Facts{Message: Message(v.Template), Fault: v.Reason}))
 	case events.MessageFailed:
 		return about(v.SubscriberID, v.MessageID,
 			says("message_failed", Facts{Message: Message(v.Template), Fault: v.Code}))
@@ -24,6 +29,7 @@ func ofMessage(e events.MessageEvent) happening {
 		return about(v.SubscriberID, v.MessageID,
 			says("message_dropped", Facts{Message: Message(v.Template), Fault: v.Code}))
 	case events.MessageQueued, events.MessageAddressed: // bookkeeping, no row
+	case events.MessageDelivered: // that it was sent has a row
 	}
 	return happening{}
 }

@@ -208,6 +208,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.AccessDifferencePeriodClosed{}.EventType(): true, events.EnforcementPeriodClosed{}.EventType(): true,
 		events.DunningReviewed{}.EventType(): true, events.DunningReviewAsked{}.EventType(): true,
 		events.MessageQueued{}.EventType(): true, events.MessageAddressed{}.EventType(): true, // its end has a row
+		events.MessageDelivered{}.EventType():       true, // that it was sent has a row
 		events.NumberGranted{}.EventType():          true, // the document that gets the number has a row
 		events.SessionChangeAnnounced{}.EventType(): true, // its outcome has a row
 		events.AccessRepairWritten{}.EventType():    true, // the wish for it has a row

@@ -39,6 +39,7 @@ type Cases struct {
 	Organizations Organizations
 	Settings      Settings
 	Persons       Persons
+	Codes         Codes // without Enqueue, Send and Host, which the program adds
 	Upgrade       Upgrade
 	Sessions      Sessions
 }
@@ -56,8 +57,10 @@ func New(cfg Config) Cases {
 		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Access: cfg.Access, Head: cfg.Head,
 		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts, Clock: cfg.Clock,
 	}
+	persons := Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords}
 	return Cases{
 		SignIns: signIns,
+		Codes:   Codes{SignIns: signIns, Persons: persons, Vault: cfg.Vault.Codes, Limits: cfg.Vault.Limits},
 		OwnPassword: OwnPassword{
 			Sessions: sessions, Users: cfg.Users, Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
 		},
@@ -66,7 +69,7 @@ func New(cfg Config) Cases {
 			Bus: cfg.Bus, Organizations: identityviews.OrganizationsQuery{Views: cfg.Users.Views},
 			PrefixOpen: cfg.PrefixOpen,
 		},
-		Persons: Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords}, Sessions: sessions,
+		Persons: persons, Sessions: sessions,
 		Upgrade: Upgrade{
 			Bus: cfg.Bus, Directory: cfg.Directory, DirectoryShows: cfg.DirectoryShows, Head: cfg.Head,
 			Logger: cfg.Logger,

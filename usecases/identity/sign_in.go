@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -79,7 +80,7 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	if err := s.Lockouts.Succeed(ctx, lockKey(asked.Org(), email)); err != nil {
 		return SignedIn{}, err
 	}
-	entered, err := s.open(ctx, asked, user, role, in.Browser)
+	entered, err := s.open(ctx, asked, opening{user: user, role: role, method: "password", browser: in.Browser})
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -191,6 +192,25 @@ func (s SignIns) candidates(
 	return users, rootChecks, err
 }
 
+// ofAddress lists the users of an address, an e-mail or a phone: at an organization's host those who may be its own.
+// The read model shows the whole log before it is asked.
+func (s SignIns) ofAddress(ctx context.Context, org id.Organization, address string) ([]identityviews.UserRow, error) {
+	if err := s.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	if !strings.Contains(address, "@") {
+		return s.Users.OfPhone(ctx, org, address)
+	}
+	if org.IsZero() {
+		return s.Users.OfAddress(ctx, address)
+	}
+	user, err := s.Users.AtHost(ctx, org, address)
+	if err != nil || user == nil {
+		return nil, err
+	}
+	return []identityviews.UserRow{*user}, nil
+}
+
 // catchUp waits until the read model of users shows the whole log. After 2 s it goes on with an older state.
 func (s SignIns) catchUp(ctx context.Context) error {
 	head, err := s.Head(ctx)
@@ -231,17 +251,24 @@ func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identi
 	return member.Role, err
 }
 
+// opening says whose session is opened, and how that was proven.
+type opening struct {
+	user    identityviews.UserRow
+	role    events.Role
+	method  string // "password" or "otp"
+	browser string
+}
+
 // open starts a session with a role and gives its first refresh token.
-func (s SignIns) open(
-	ctx context.Context, asked usecases.Asked, user identityviews.UserRow, role events.Role, browser string,
-) (SignedIn, error) {
+func (s SignIns) open(ctx context.Context, asked usecases.Asked, of opening) (SignedIn, error) {
+	user, role := of.user, of.role
 	session := vault.Session{
-		ID: id.New[id.Session](), UserID: user.ID, OrgID: asked.Org(), IP: asked.Meta.IP, Browser: browser,
+		ID: id.New[id.Session](), UserID: user.ID, OrgID: asked.Org(), IP: asked.Meta.IP, Browser: of.browser,
 	}
 	meta := asked.Step("session")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
 	start := commands.StartSession{
-		SessionID: session.ID, UserID: user.ID, OrgID: session.OrgID, Role: role, Method: "password",
+		SessionID: session.ID, UserID: user.ID, OrgID: session.OrgID, Role: role, Method: of.method,
 	}
 	done, err := s.Sessions.Bus.Execute(ctx, start, meta)
 	if err != nil {

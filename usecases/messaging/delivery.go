@@ -3,6 +3,7 @@ package messagingcases
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -22,6 +24,7 @@ import (
 type Outgoing struct {
 	ID         id.Message // the same at every repeat: a gateway sends it once where it can
 	Org        id.Organization
+	Sender     string // name of the organization
 	Subscriber id.Subscriber
 	At         time.Time
 	Channel    events.MessageChannel
@@ -31,9 +34,34 @@ type Outgoing struct {
 	Text       string
 }
 
-// Gateway takes messages of one channel. An error means that the message was not taken, and is tried again.
+// Handed tells what a gateway says about a message that it took.
+type Handed struct {
+	Reference string // under which it reports about it; "" = it does not
+	Cost      string // in its own words; "" = not known
+}
+
+// Gateway takes messages of one channel. ErrUnclear means that it may have taken the message, and a *Refusal that it
+// never will; after any other error the message was certainly not taken, and is tried again.
 type Gateway interface {
-	Send(ctx context.Context, m Outgoing) error
+	Send(ctx context.Context, m Outgoing) (Handed, error)
+	// Once reports whether a message of one id goes once, however often it is handed over.
+	Once() bool
+}
+
+// ErrUnclear is the failure of a message whose answer was lost.
+var ErrUnclear = errors.New("the message may have been taken: its answer was lost")
+
+// Refusal is a gateway's refusal of one message, which it would refuse again.
+type Refusal struct{ Code string }
+
+// Error gives the code.
+func (r *Refusal) Error() string { return "the gateway refuses the message: " + r.Code }
+
+// Offers remembers, across a stop, which messages are being handed to a gateway that cannot recognize a repeat.
+type Offers interface {
+	Begin(ctx context.Context, message id.Message) (vault.Offer, error)
+	Took(ctx context.Context, message id.Message, reference, cost string) error
+	End(ctx context.Context, message id.Message) error
 }
 
 // Delivery sends messages. Safe for concurrent use.
@@ -42,6 +70,7 @@ type Delivery struct {
 	Views    *runner.Views
 	Clock    clock.Clock
 	Gateways map[events.MessageChannel]Gateway // a channel without a gateway fails its messages
+	Offers   Offers                            // nil where every gateway is one of Once
 	// Templates gives those of an organization; nil = DefaultTemplates for all.
 	Templates func(ctx context.Context, org id.Organization) (Templates, error)
 	// Quiet gives the quiet hours of an organization, nil for none. A nil function means that nobody has any.
@@ -52,7 +81,13 @@ type Delivery struct {
 	Fuse *usecases.Fuse
 
 	mu    sync.Mutex
-	taken map[id.Any]id.Message // by job: its gateway took it, and the log has no record of that yet
+	taken map[id.Any]taken // by job: its gateway took it, and the log has no record of that yet
+}
+
+// taken is a message that its gateway took.
+type taken struct {
+	which  id.Message
+	handed Handed
 }
 
 // Attempt says who makes an attempt.
@@ -78,8 +113,8 @@ const senderWait = 10 * time.Minute
 // Send makes one attempt at a message. again is set when the message has to wait until then. An error is tried again
 // until the message has ended. One that its gateway took is not offered again while the log takes no record of that.
 func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
-	if which, taken := d.took(a); taken {
-		return time.Time{}, d.confirm(ctx, a, which)
+	if of, taken := d.took(a); taken {
+		return time.Time{}, d.confirm(ctx, a, of)
 	}
 	f, ok, err := d.load(ctx, args)
 	if err != nil || !ok || f.silent(args.Template) {
@@ -197,34 +232,84 @@ func (d *Delivery) hand(ctx context.Context, f facts, args commands.SendMessage,
 	if err != nil {
 		return err
 	}
-	err = gateway.Send(ctx, Outgoing{
-		ID: which, Org: args.OrgID, Subscriber: args.SubscriberID, At: d.Clock.Now(), Channel: channel, To: to,
-		Template: args.Template, Subject: subject, Text: text,
+	return d.offer(ctx, a, gateway, Outgoing{
+		ID: which, Org: args.OrgID, Sender: f.org.Name, Subscriber: args.SubscriberID, At: d.Clock.Now(),
+		Channel: channel, To: to, Template: args.Template, Subject: subject, Text: text,
 	})
-	if err != nil {
+}
+
+// offer hands a message to its gateway, once: after a stop in between, what the gateway took is recorded, and what it
+// may have taken is in doubt.
+func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outgoing) error {
+	notes := d.Offers
+	if gateway.Once() {
+		notes = noOffers{}
+	}
+	before, err := notes.Begin(ctx, m.ID)
+	switch {
+	case err != nil:
 		return err
+	case before.Taken:
+		return d.confirm(ctx, a, d.note(a, m.ID, Handed{before.Reference, before.Cost}))
+	case before.Before:
+		return d.doubt(ctx, a, m.ID)
 	}
+	handed, err := gateway.Send(ctx, m)
+	after, done := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer done()
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		of := d.note(a, m.ID, handed)
+		return errors.Join(notes.Took(after, m.ID, handed.Reference, handed.Cost), d.confirm(ctx, a, of))
+	case errors.Is(err, ErrUnclear):
+		return d.doubt(ctx, a, m.ID)
+	case errors.As(err, &refusal):
+		return errors.Join(notes.End(after, m.ID), d.fail(ctx, a, m.ID, refusal.Code))
+	}
+	return errors.Join(err, notes.End(after, m.ID))
+}
+
+// afterwards bounds the note of what a gateway has said, which is made also when the job's time is over.
+const afterwards = 5 * time.Second
+
+// noOffers are those of a gateway that recognizes repeats: there is nothing to remember.
+type noOffers struct{}
+
+// Begin finds nothing.
+func (noOffers) Begin(context.Context, id.Message) (vault.Offer, error) { return vault.Offer{}, nil }
+
+// Took keeps nothing.
+func (noOffers) Took(context.Context, id.Message, string, string) error { return nil }
+
+// End has nothing to forget.
+func (noOffers) End(context.Context, id.Message) error { return nil }
+
+// note remembers a message that its gateway took until the log has a record of that.
+func (d *Delivery) note(a Attempt, which id.Message, handed Handed) taken {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.taken == nil {
-		d.taken = map[id.Any]id.Message{}
+		d.taken = map[id.Any]taken{}
 	}
-	d.taken[a.Job] = which
-	d.mu.Unlock()
-	return d.confirm(ctx, a, which)
+	d.taken[a.Job] = taken{which, handed}
+	return d.taken[a.Job]
 }
 
 // took gives the message of an attempt's job that its gateway took before; false for others.
-func (d *Delivery) took(a Attempt) (which id.Message, taken bool) {
+func (d *Delivery) took(a Attempt) (of taken, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	which, taken = d.taken[a.Job]
-	return which, taken
+	of, known = d.taken[a.Job]
+	return of, known
 }
 
 // confirm records that the gateway took a message, unless another program has ended it meanwhile.
-func (d *Delivery) confirm(ctx context.Context, a Attempt, which id.Message) error {
+func (d *Delivery) confirm(ctx context.Context, a Attempt, of taken) error {
 	meta := a.Meta("confirm")
-	done, err := d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, meta)
+	done, err := d.Bus.Execute(ctx, commands.ConfirmMessage{
+		MessageID: of.which, Reference: of.handed.Reference, Cost: of.handed.Cost,
+	}, meta)
 	if done.Changed && d.Fuse != nil {
 		d.Fuse.Happened(meta.OrgID, 1)
 	}
@@ -232,9 +317,26 @@ func (d *Delivery) confirm(ctx context.Context, a Attempt, which id.Message) err
 		return err
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	delete(d.taken, a.Job)
-	return nil
+	d.mu.Unlock()
+	return d.endOffer(ctx, of.which)
+}
+
+// endOffer forgets the offer of a message whose end is recorded.
+func (d *Delivery) endOffer(ctx context.Context, which id.Message) error {
+	if d.Offers == nil {
+		return nil
+	}
+	return d.Offers.End(ctx, which)
+}
+
+// doubt records that nobody knows whether a message was taken, unless another program has ended it meanwhile.
+func (d *Delivery) doubt(ctx context.Context, a Attempt, which id.Message) error {
+	_, err := d.Bus.Execute(ctx, commands.DoubtMessage{MessageID: which}, a.Meta("doubt"))
+	if err != nil && failure.CodeOf(err) != "message_over" {
+		return err
+	}
+	return d.endOffer(ctx, which)
 }
 
 // late ends a message whose moment is over. One that has an address was offered to its gateway.

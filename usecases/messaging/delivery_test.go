@@ -41,16 +41,21 @@ type kit struct {
 	args     commands.SendMessage
 	sent     []messagingcases.Outgoing
 	down     bool
+	repeats  bool  // the gateway sends again what it is handed again
+	says     error // what it answers after it was handed a message
 }
 
 // Send is the gateway of the test.
-func (k *kit) Send(_ context.Context, m messagingcases.Outgoing) error {
+func (k *kit) Send(_ context.Context, m messagingcases.Outgoing) (messagingcases.Handed, error) {
 	if k.down {
-		return errDown
+		return messagingcases.Handed{}, errDown
 	}
 	k.sent = append(k.sent, m)
-	return nil
+	return messagingcases.Handed{Reference: "ref-1", Cost: "KES 0.80"}, k.says
 }
+
+// Once is false for a gateway that cannot recognize a repeat.
+func (k *kit) Once() bool { return !k.repeats }
 
 // newKit makes the customer's log and read models.
 func newKit(t *testing.T, details events.SubscriberDetails) *kit {

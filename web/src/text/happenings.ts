@@ -192,6 +192,8 @@ const en: Says = {
   message_sent_by_sms: (s) => `The customer was told by SMS: ${s.message}.`,
   message_sent_by_email: (s) => `The customer was told by e-mail: ${s.message}.`,
   message_failed: (s) => `The customer could not be told: ${s.message} (${s.fault}).`,
+  message_in_doubt: (s) => `It is not known whether the customer was told: ${s.message}.`,
+  message_undelivered: (s) => `The message did not reach the customer: ${s.message} (${s.fault}).`,
   message_dropped: (s) => `The customer was not told any more: ${s.message} (${s.fault}).`,
   access_cut: (s) => `Access was cut: ${s.reason}.`,
   access_blocked: (s) => `Access was blocked: ${s.reason}.`,
@@ -268,6 +270,9 @@ const enWords: Words = {
     no_address: 'the customer has neither phone nor e-mail',
     no_gateway: 'no gateway is set up for this way',
     gateway_failed: 'the gateway did not take it in time',
+    address_refused: 'there is no such phone or mailbox',
+    opted_out: 'the person wants no messages from this sender',
+    gateway_refused: 'the gateway refused it',
     template_broken: 'its text cannot be made',
   },
 }

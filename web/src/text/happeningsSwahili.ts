@@ -139,6 +139,8 @@ export const says: Says = {
   message_sent_by_sms: (s) => `Mteja aliambiwa kwa SMS: ${s.message}.`,
   message_sent_by_email: (s) => `Mteja aliambiwa kwa barua pepe: ${s.message}.`,
   message_failed: (s) => `Mteja hakuweza kuambiwa: ${s.message} (${s.fault}).`,
+  message_in_doubt: (s) => `Haijulikani kama mteja aliambiwa: ${s.message}.`,
+  message_undelivered: (s) => `Ujumbe haukumfikia mteja: ${s.message} (${s.fault}).`,
   message_dropped: (s) => `Mteja hakuambiwa tena: ${s.message} (${s.fault}).`,
   access_cut: (s) => `Mtandao ulikatwa: ${s.reason}.`,
   access_blocked: (s) => `Mtandao ulizuiwa: ${s.reason}.`,
@@ -215,6 +217,9 @@ export const words: Omit<Words, 'by'> = {
     no_address: 'mteja hana simu wala barua pepe',
     no_gateway: 'hakuna lango lililowekwa kwa njia hii',
     gateway_failed: 'lango halikuupokea kwa wakati',
+    address_refused: 'hakuna simu au sanduku kama hilo',
+    opted_out: 'mtu huyu hataki ujumbe kutoka kwa mtumaji huyu',
+    gateway_refused: 'lango liliukataa',
     template_broken: 'maandishi yake hayawezi kutengenezwa',
   },
 }

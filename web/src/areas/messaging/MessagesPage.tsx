@@ -17,7 +17,7 @@ import { When } from '../../ui/When'
 
 type Message = Row<'/messages'>
 
-const tones: Record<string, Tone> = { queued: 'quiet', sending: 'quiet', sent: 'good', failed: 'bad', dropped: 'attention' }
+const tones: Record<string, Tone> = { queued: 'quiet', sending: 'quiet', sent: 'good', delivered: 'good', undelivered: 'bad', in_doubt: 'attention', failed: 'bad', dropped: 'attention' }
 
 /** MessagesPage answers: what was this customer told, did it arrive, and why not? */
 export default function MessagesPage() {
@@ -29,7 +29,8 @@ export default function MessagesPage() {
   const list = useRows('/messages', filters)
   const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
   const any = Object.values(filters).some((v) => v !== undefined)
-  const why = (m: Message) => (m.error ? (t.errors[m.error] ?? m.error) : m.state === 'queued' ? t.waits : '')
+  const states: Record<string, string> = { queued: t.waits, in_doubt: t.inDoubt }
+  const why = (m: Message) => (m.error ? (t.errors[m.error] ?? m.error) : (states[m.state] ?? ''))
   const columns: Column<Message>[] = [
     { id: 'customer', title: t.customer, width: 180, narrow: 110, cell: (m) => <CustomerLink of={m.subscriber} /> },
     { id: 'what', title: t.what, cell: (m) => <span title={t.templates[m.template]}>{t.templates[m.template] ?? m.template}</span> },

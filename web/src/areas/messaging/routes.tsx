@@ -7,7 +7,7 @@ import { rootRoute } from '../../app/root'
 const channels = ['sms', 'email'] as const
 
 /** messageStates are the values of the filter state. */
-const messageStates = ['queued', 'sending', 'sent', 'failed', 'dropped'] as const
+const messageStates = ['queued', 'sending', 'sent', 'delivered', 'undelivered', 'in_doubt', 'failed', 'dropped'] as const
 
 /** messageTemplates are the values of the filter template. */
 const messageTemplates = [

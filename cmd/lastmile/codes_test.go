@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// sixDigits finds a code in a message.
+var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
+
+// codes waits until so many codes were sent to an address from a host, and gives the newest.
+func (k *kit) codes(host, to string, count int) (code string) {
+	k.t.Helper()
+	c := k.client(host)
+	k.eventually("codes to "+to, func(ctx context.Context) (bool, error) {
+		r, err := c.call(ctx, http.MethodGet, "/dev/messages?to="+to, "", nil)
+		sent := 0
+		for _, m := range r.list("data") { // the newest first
+			if m.text("template") != templateCode {
+				continue
+			}
+			if sent++; sent == 1 {
+				code = sixDigits.FindString(m.text("text"))
+			}
+		}
+		return sent == count && code != "", err
+	})
+	return code
+}
+
+// TestCodes_SignInByACodeThatWasSent: at the host of an organization, at once; at the root host by way of the choice of
+// one. A code opens nothing a second time.
+func TestCodes_SignInByACodeThatWasSent(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	acme, root := k.client("acme"), k.client("")
+	ask := func(c apiClient, who string) answer {
+		t.Helper()
+		return k.must(c, "POST", "/auth/otp/send", map[string]string{"identifier": who})
+	}
+	known, unknown := ask(acme, strings.ToUpper(testAdminEmail)), ask(acme, "nobody@acme.test")
+	if known.text("message") == "" || known.text("message") != unknown.text("message") {
+		t.Errorf("the answers differ: %v, %v", known, unknown)
+	}
+	code := k.codes("acme", testAdminEmail, 1)
+	proof := map[string]string{"identifier": testAdminEmail, "code": code}
+	k.refused(k.client("other-host"), "POST /auth/otp/verify", proof, 404, "not_found")
+	k.refused(root, "POST /auth/otp/verify", proof, 401, "wrong_code")
+	in := k.must(acme, "POST", "/auth/otp/verify", proof)
+	if in.at("user.role") != "admin" || in.at("org.slug") != "acme" || in.text("accessToken") == "" {
+		t.Errorf("signed in: %v", in)
+	}
+	k.refused(acme, "POST /auth/otp/verify", proof, 401, "wrong_code")
+	k.refused(acme, "POST /auth/otp/verify", map[string]string{"identifier": "nobody@acme.test", "code": code}, 401,
+		"wrong_code")
+	k.refused(acme, "POST /auth/otp/send", map[string]string{"identifier": "amina"}, 422, "invalid_input")
+
+	ask(root, testAdminEmail)
+	proof["code"] = k.codes("", testAdminEmail, 2)
+	choice := k.must(root, "POST", "/auth/otp/verify", proof)
+	chosen := choice.list("organizations")
+	if choice["requiresOrgSelection"] != true || choice["accessToken"] != nil || len(chosen) != 1 ||
+		chosen[0].text("slug") != "acme" || chosen[0].text("role") != "admin" {
+		t.Fatalf("choice %v", choice)
+	}
+	token := map[string]string{"verifiedToken": choice.text("verifiedToken"), "orgId": chosen[0].text("id")}
+	done := k.must(acme, "POST", "/auth/otp/complete", token)
+	if done.at("user.role") != "admin" || done.text("accessToken") == "" {
+		t.Errorf("signed in: %v", done)
+	}
+	k.refused(acme, "POST /auth/otp/complete", token, 401, "verified_token_invalid")
+
+	ask(root, testRootEmail)
+	in = k.must(root, "POST", "/auth/otp/verify", map[string]string{
+		"identifier": testRootEmail, "code": k.codes("", testRootEmail, 1),
+	})
+	if in.at("user.role") != "super_admin" || in.text("accessToken") == "" {
+		t.Errorf("the platform's administrator: %v", in)
+	}
+}
+
+// TestCodes_BeyondTheLimitsThereIsSilence: five codes an hour are sent to an address, and ten tries count, from
+// whatever host.
+func TestCodes_BeyondTheLimitsThereIsSilence(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true", "RATE_LIMIT_LOGIN=1000").start().signIn()
+	acme := k.client("acme")
+	ask := func() {
+		t.Helper()
+		k.must(acme, "POST", "/auth/otp/send", map[string]string{"identifier": testAdminEmail})
+	}
+	proof := map[string]string{"identifier": testAdminEmail}
+	for sent := 1; sent <= 5; sent++ {
+		ask()
+		code := k.codes("acme", testAdminEmail, sent)
+		proof["code"] = "000000"
+		if code == "000000" {
+			proof["code"] = "000001"
+		}
+		for range 2 {
+			k.refused(acme, "POST /auth/otp/verify", proof, 401, "wrong_code")
+		}
+		proof["code"] = code
+	}
+	k.refused(acme, "POST /auth/otp/verify", proof, 401, "wrong_code") // the eleventh try, with the right code
+	ask()
+	k.advance(map[string]any{"advance": "2h"})
+	ask()
+	proof["code"] = k.codes("acme", testAdminEmail, 6) // the one before was never sent
+	k.must(acme, "POST", "/auth/otp/verify", proof)
+}
+
+// TestCodes_ResetThePassword: all sessions end, and the new password is the only one.
+func TestCodes_ResetThePassword(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	acme := k.client("acme")
+	k.must(acme, "POST", "/auth/otp/send", map[string]string{"identifier": testAdminEmail})
+	reset := map[string]string{
+		"identifier": testAdminEmail, "code": k.codes("acme", testAdminEmail, 1), "newPassword": "short",
+	}
+	k.refused(acme, "POST /auth/password/reset", reset, 422, "invalid_input")
+	reset["newPassword"] = "blue giraffes dance"
+	k.must(acme, "POST", "/auth/password/reset", reset)
+	k.refused(acme, "POST /auth/password/reset", reset, 401, "wrong_code")
+	k.refused(k.admin, "GET /auth/me", nil, 401, "unauthenticated")
+	k.refused(acme, "POST /auth/login", map[string]string{"email": testAdminEmail, "password": testPassword}, 401,
+		"wrong_credentials")
+	in := k.must(acme, "POST", "/auth/login", map[string]string{
+		"email": testAdminEmail, "password": "blue giraffes dance",
+	})
+	if in["mustChangePassword"] != false {
+		t.Errorf("signed in: %v", in)
+	}
+}
