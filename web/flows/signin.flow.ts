@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { focusIn } from './hands'
-import { at, besideOthers, call, drawn, fillSignIn, firstOf, goTo, password, people, signIn } from './kit'
+import { at, besideOthers, call, drawn, expectNoViolations, fillSignIn, firstOf, goTo, password, people, signIn } from './kit'
 
 besideOthers('a wrong password is refused in words, the right one opens the page that was asked for', async ({ page }) => {
   await page.goto(`${at.isp}/app/customers?q=acacia`)
@@ -36,6 +37,54 @@ besideOthers('a new colleague chooses a password before anything else', async ({
   await page.goto(`${at.isp}/app/`)
   await fillSignIn(page, email, 'my-own-long-word')
   await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+})
+
+/** codeTo waits for the newest code to an address. */
+async function codeTo(page: Page, address: string): Promise<string> {
+  let code = ''
+  await expect.poll(async () => {
+    const { body } = await call<{ data: { template: string; text: string }[] }>(page, 'GET', `/dev/messages?to=${encodeURIComponent(address)}`)
+    code = /\b\d{6}\b/.exec(body.data.find((m) => m.template === 'sign_in_code')?.text ?? '')?.[0] ?? ''
+    return code
+  }, { timeout: 20_000 }).not.toBe('')
+  return code
+}
+
+besideOthers('who has forgotten the password chooses a new one with a code', async ({ page, context }) => {
+  const email = `lost-${Date.now()}@demo.lastmile.localhost`
+  await signIn(page, 'admin')
+  const made = await call(page, 'POST', '/users', {
+    email, firstName: 'Sahau', lastName: 'Tena', role: 'support', temporaryPassword: 'temporary-word-2',
+  })
+  expect(made.status).toBe(201)
+  await context.clearCookies()
+  await page.goto(`${at.isp}/app/`)
+  await page.getByRole('button', { name: 'Forgotten? Use a code' }).click()
+  await page.getByLabel('E-mail address or phone').fill(email)
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Code', { exact: true }).fill(await codeTo(page, email))
+  await page.getByLabel('Choose a new password, too').check()
+  await page.getByLabel('New password', { exact: true }).fill('my-own-long-word')
+  await expectNoViolations(page)
+  await page.getByRole('button', { name: 'Save the password' }).click()
+  await page.getByText('Your password was changed.').waitFor()
+  await fillSignIn(page, email, 'my-own-long-word')
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+})
+
+besideOthers('at the address of the platform a code leads to the own organization', async ({ page }) => {
+  await page.goto(`${at.root}/app/`)
+  await page.getByRole('button', { name: 'Forgotten? Use a code' }).click()
+  await page.getByLabel('E-mail address or phone').fill(people.support.email)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  const field = page.getByLabel('Code', { exact: true })
+  await field.fill('12345')
+  await field.fill(await codeTo(page, people.support.email))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('main').getByRole('link').click()
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+  expect(page.url()).toContain(`${at.isp}/app/`)
+  expect(page.url()).not.toContain('chosen')
 })
 
 besideOthers('a session that ends while somebody types is renewed above the page, and nothing is lost', async ({ page, context }) => {

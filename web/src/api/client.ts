@@ -53,7 +53,10 @@ async function send(request: Request): Promise<Response> {
   }
 }
 
-const beginsSession = (url: URL) => url.pathname === '/auth/login' || url.pathname === '/auth/refresh'
+// Of these, no page of another session may refuse or repeat one.
+const sessionPaths = ['/auth/login', '/auth/refresh', '/auth/otp/send', '/auth/otp/verify', '/auth/otp/complete', '/auth/password/reset']
+
+const beginsSession = (url: URL) => sessionPaths.includes(url.pathname)
 
 /** client calls the API; it throws a Problem when the answer is not a success. */
 export const client = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin', fetch: send })

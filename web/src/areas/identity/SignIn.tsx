@@ -6,15 +6,15 @@ import { cookiesAreNew } from '../../api/session'
 import { useText } from '../../text/catalogue'
 import { signInText } from '../../text/signin'
 import { Form } from '../../ui/Form'
+import { later } from '../../ui/later'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { useSecondsLeft } from '../../ui/useSecondsLeft'
 import { PasswordField } from './PasswordField'
-import { usePlace } from './SignInPage'
+import { chosenMark } from './chosen'
 
-/**
- * SignIn asks for e-mail address and password. Codes, the choice of an organization and a second factor are further
- * steps of this form: each takes the answer of the step before.
- */
+const SignInByCode = later(async () => (await import('./SignInByCode')).default)
+
+/** SignIn asks for e-mail address and password, or lets a person sign in by a code. */
 export function SignIn({ email = '', hint, onDone }: {
   /** email is known when a session has ended; nobody else may go on in its place. */
   email?: string
@@ -22,7 +22,8 @@ export function SignIn({ email = '', hint, onDone }: {
   onDone: (mustChangePassword: boolean) => void
 }) {
   const t = useText(signInText)
-  const place = usePlace()
+  const [byCode, setByCode] = useState(() => location.hash.startsWith(chosenMark))
+  const [changed, setChanged] = useState(false)
   const [address, setAddress] = useState(email)
   const [password, setPassword] = useState('')
   const [pending, setPending] = useState(false)
@@ -43,6 +44,18 @@ export function SignIn({ email = '', hint, onDone }: {
       setPending(false)
     }
   }
+  if (byCode) {
+    return (
+      <SignInByCode
+        email={email}
+        onDone={onDone}
+        onBack={(isNew) => {
+          setChanged(isNew)
+          setByCode(false)
+        }}
+      />
+    )
+  }
   const locked = problem !== null && asProblem(problem).code === 'account_locked'
   return (
     <Form
@@ -53,6 +66,7 @@ export function SignIn({ email = '', hint, onDone }: {
     >
       <Stack gap="sm">
         {hint && <Text size="sm">{hint}</Text>}
+        {changed && <Text size="sm" role="status">{t.passwordChanged}</Text>}
         <TextInput
           label={t.email}
           type="email"
@@ -77,7 +91,7 @@ export function SignIn({ email = '', hint, onDone }: {
         <Button type="submit" size="sm" loading={pending} disabled={wait > 0}>
           {wait > 0 ? t.signInAgain(wait) : t.signIn}
         </Button>
-        <Text size="xs" c="dimmed">{place?.platform ? t.platformForgot : t.forgot}</Text>
+        <Button variant="subtle" size="compact-sm" onClick={() => setByCode(true)}>{t.byCode}</Button>
       </Stack>
     </Form>
   )

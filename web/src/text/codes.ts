@@ -1,0 +1,41 @@
+import { catalogue, wait } from './catalogue'
+
+/** codesText has what is said to those who sign in by a code. */
+export const codesText = catalogue(
+  {
+    address: 'E-mail address or phone',
+    addressHint: 'A code is sent to it, by e-mail or SMS.',
+    send: 'Send me a code',
+    sendAgain: (seconds: number) => `Send me a code (in ${wait('en', seconds)})`,
+    sent: (to: string) => `If somebody signs in with ${to}, a code is on its way to it. It is valid for 5 minutes.`,
+    code: 'Code',
+    codeForm: 'The code has 6 digits.',
+    enter: 'Sign in',
+    alsoPassword: 'Choose a new password, too',
+    emailOnly: 'A password belongs to an e-mail address: have the code sent there.',
+    change: 'Save the password',
+    other: 'Another address',
+    withPassword: 'Sign in with a password',
+    choose: 'Where do you want to go?',
+    nowhere: 'No organization that is open knows this address.',
+    entering: 'Signing in…',
+  },
+  {
+    address: 'Barua pepe au simu',
+    addressHint: 'Msimbo hutumwa huko, kwa barua pepe au SMS.',
+    send: 'Nitumie msimbo',
+    sendAgain: (seconds) => `Nitumie msimbo (baada ya ${wait('sw', seconds)})`,
+    sent: (to) => `Ikiwa kuna anayeingia kwa ${to}, msimbo unatumwa huko. Ni halali kwa dakika 5.`,
+    code: 'Msimbo',
+    codeForm: 'Msimbo una tarakimu 6.',
+    enter: 'Ingia',
+    alsoPassword: 'Chagua nenosiri jipya pia',
+    emailOnly: 'Nenosiri ni la barua pepe: omba msimbo utumwe huko.',
+    change: 'Hifadhi nenosiri',
+    other: 'Anwani nyingine',
+    withPassword: 'Ingia kwa nenosiri',
+    choose: 'Unataka kwenda wapi?',
+    nowhere: 'Hakuna shirika lililo wazi linaloijua anwani hii.',
+    entering: 'Unaingia…',
+  },
+)
