@@ -44,6 +44,8 @@ type Call struct {
 	command  id.Command // zero before the first Meta without a key
 	keyed    bool       // command comes from an Idempotency-Key
 	expected *uint64    // If-Match
+	// refusedKey is an API key that is right and may not enter, for the audit log.
+	refusedKey Caller
 }
 
 // rec gives the recorder behind Writer.
@@ -83,12 +85,7 @@ func PathID[I ~[16]byte](c *Call, name string, missing func() error) (I, error) 
 }
 
 // Actor is the caller as the metadata of events names it; without a sign-in it is public.
-func (c *Call) Actor() events.Actor {
-	if c.Caller.UserID.IsZero() {
-		return events.Actor{Kind: events.ActorPublic}
-	}
-	return events.Actor{Kind: c.Caller.Kind, ID: c.Caller.UserID.String(), Role: string(c.Caller.Role)}
-}
+func (c *Call) Actor() events.Actor { return c.Caller.actor() }
 
 // Meta is the metadata of the request's main command, with If-Match as its expected revision. The command id is the
 // same at each call; without an Idempotency-Key the first call makes it.

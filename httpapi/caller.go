@@ -1,13 +1,16 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/apikeys"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -23,8 +26,20 @@ type Caller struct {
 	UserID             id.User          // id of the key for an API key
 	OrgID              id.Organization  // of the session; zero for a super_admin
 	Role               events.Role      // in that organization, now
-	SessionID          id.Session
+	SessionID          id.Session       // zero for an API key
+	Scopes             []string         // of an API key; nil = all that the role may
 	MustChangePassword bool
+}
+
+// isKey reports whether an API key calls, and no person.
+func (c Caller) isKey() bool { return c.Kind == events.ActorAPIKey }
+
+// actor is the caller as the metadata of events names it; without a sign-in it is public.
+func (c Caller) actor() events.Actor {
+	if c.UserID.IsZero() {
+		return events.Actor{Kind: events.ActorPublic}
+	}
+	return events.Actor{Kind: c.Kind, ID: c.UserID.String(), Role: string(c.Role)}
 }
 
 // Authenticator finds out to whom a token belongs. It checks signature and age, and that session, user, membership and
@@ -46,39 +61,45 @@ func bearer(r *http.Request) (token string, present bool) {
 }
 
 // accessToken is the bearer token, else the cookie. A header without a bearer token hides the cookie.
-func accessToken(r *http.Request) string {
+func accessToken(r *http.Request) (token string, isBearer bool) {
 	if token, present := bearer(r); present {
-		return token
+		return token, true
 	}
 	if cookie, err := r.Cookie(CookieAccess); err == nil {
-		return cookie.Value
+		return cookie.Value, false
 	}
-	return ""
+	return "", false
 }
 
-// signIn sets the caller, who must belong to the host and have the route's role. Fails: unauthenticated,
-// another_person, rate_limited, password_change_required, role_required.
+// signIn sets the caller, who must belong to the host and have the route's role, and a key the route's scope. Fails:
+// unauthenticated, another_person, rate_limited, password_change_required, role_required, and with a key
+// api_key_expired, api_key_revoked, api_key_stopped, api_key_address_refused, api_key_not_allowed, scope_required.
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := s.identify(ctx, c); err != nil {
-		return err
+		if c.refusedKey.UserID.IsZero() {
+			return err
+		}
+		return cmp.Or(s.countCaller(ctx, c, c.refusedKey), err)
 	}
-	if err := s.countCaller(ctx, c); err != nil {
+	if err := s.countCaller(ctx, c, c.Caller); err != nil {
 		return err
 	}
 	if err := c.mayEnter(); err != nil {
 		return err
 	}
-	return c.route.Access.Check(c.Caller.Role)
+	if err := c.forPeople(); err != nil {
+		return err
+	}
+	if err := c.route.Access.Check(c.Caller.Role); err != nil {
+		return err
+	}
+	return c.checkScope()
 }
 
 // identify sets the caller, who must belong to the host and be whom the request expects. Fails: unauthenticated,
 // another_person.
 func (s *Server) identify(ctx context.Context, c *Call) error {
-	token := accessToken(c.Request)
-	if token == "" {
-		return usecases.ErrSignIn()
-	}
-	caller, err := s.cfg.Authenticator.Authenticate(ctx, token)
+	caller, err := s.authenticate(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -97,6 +118,24 @@ func (s *Server) identify(ctx context.Context, c *Call) error {
 	return nil
 }
 
+// authenticate finds out who calls: by an access token, or by an API key, which is a bearer token alone and no cookie.
+// A right key that may not enter is noted, so that the audit log shows it.
+func (s *Server) authenticate(ctx context.Context, c *Call) (Caller, error) {
+	token, isBearer := accessToken(c.Request)
+	if token == "" {
+		return Caller{}, usecases.ErrSignIn()
+	}
+	if !isBearer || s.cfg.Keys == nil || !apikeys.Looks(token) {
+		return s.cfg.Authenticator.Authenticate(ctx, token)
+	}
+	caller, err := s.cfg.Keys.AuthenticateKey(ctx, ShownKey{Text: secrets.Text(token), OrgID: c.Org.ID, IP: c.IP})
+	if err != nil {
+		c.refusedKey = caller
+		return Caller{}, err
+	}
+	return caller, nil
+}
+
 // mayEnter refuses a caller who has to choose a password first. Fails: password_change_required.
 func (c *Call) mayEnter() error {
 	if c.Caller.MustChangePassword && !c.route.AllowedWhilePasswordChange {
@@ -110,7 +149,12 @@ func (c *Call) mayEnter() error {
 func (c *Call) SignIn(ctx context.Context) error { return c.server.signIn(ctx, c) }
 
 // Identify is SignIn without the caller's limit: for the end of a sign-in, which nobody can have twice.
-func (c *Call) Identify(ctx context.Context) error { return c.server.identify(ctx, c) }
+func (c *Call) Identify(ctx context.Context) error {
+	if err := c.server.identify(ctx, c); err != nil {
+		return err
+	}
+	return c.forPeople()
+}
 
 // ErrRoleRequired refuses a caller whose role is below the named one, or is not allowed for another reason.
 func ErrRoleRequired(role events.Role) error {

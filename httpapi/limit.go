@@ -11,7 +11,7 @@ import (
 
 // Limits are calls a minute; 0 = no limit. Source: docs/rules/http.md#limits.
 type Limits struct {
-	User    int // authenticated requests, per user: 300
+	User    int // authenticated requests, per user and per API key: 300
 	Login   int // sign-in and code endpoints, per address or /64 of IPv6: 10
 	Webhook int // callbacks, per shortcode of an organization and kind: 100
 }
@@ -50,14 +50,14 @@ func (s *Server) limitAll(ctx context.Context, perMinute int, quotas ...vault.Qu
 	return nil
 }
 
-// countCaller counts a call of a person. One whose answer needs no database is not counted while the counters cannot be
-// reached. Fails: rate_limited.
-func (s *Server) countCaller(ctx context.Context, c *Call) error {
+// countCaller counts a call of a person or an API key. One whose answer needs no database is not counted while the
+// counters cannot be reached. Fails: rate_limited.
+func (s *Server) countCaller(ctx context.Context, c *Call, who Caller) error {
 	spared := c.route.needsNoStorage()
 	if spared && s.cfg.Storage != nil && s.cfg.Storage.Until(true).Err() != nil {
 		return nil
 	}
-	err := s.limit(ctx, "user:"+c.Caller.UserID.String(), s.cfg.Limits.User)
+	err := s.limit(ctx, "user:"+who.UserID.String(), s.cfg.Limits.User)
 	if spared && failure.CodeOf(err) != "rate_limited" {
 		return nil
 	}

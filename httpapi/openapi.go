@@ -75,7 +75,7 @@ func openAPI(routes []Route, kind Hosts) (object, error) {
 				"content": object{"application/json": object{"schema": errorBody}}}},
 			"securitySchemes": object{
 				"cookie": object{"type": "apiKey", "in": "cookie", "name": CookieAccess},
-				"bearer": object{"type": "http", "scheme": "bearer"},
+				"bearer": object{"type": "http", "scheme": "bearer", "description": aboutBearer},
 			},
 		},
 	}, nil
@@ -113,6 +113,9 @@ func operation(r *Route, s *schemas) object {
 	}
 	if role := r.Access.Role(); role != "" {
 		op["security"] = []object{{"cookie": []string{}}, {"bearer": []string{}}}
+	}
+	if r.takesKeys() {
+		op["x-scope"] = r.scope()
 	}
 	for status, body := range r.Answers {
 		op["responses"].(object)[strconv.Itoa(status)] = object{"description": http.StatusText(status),

@@ -98,7 +98,11 @@ func (s *Server) finish(ctx context.Context, c *Call) {
 	if !c.Org.ID.IsZero() {
 		attrs = append(attrs, slog.String("org_id", c.Org.ID.String()))
 	}
-	if !c.Caller.UserID.IsZero() {
+	switch {
+	case c.Caller.UserID.IsZero():
+	case c.Caller.isKey():
+		attrs = append(attrs, slog.String("api_key_id", c.Caller.UserID.String()))
+	default:
 		attrs = append(attrs, slog.String("user_id", c.Caller.UserID.String()))
 	}
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)

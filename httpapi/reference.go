@@ -96,6 +96,9 @@ func newOperation(r *Route, s *schemas) (referenceOperation, error) {
 		ID: operationID(r), Method: r.Method, Path: pathParam.ReplaceAllString(r.Path, "{$1}"), Summary: r.Summary,
 		Roles: rolesOf(r.Access), Hosts: hostsOf(r.Hosts), Codes: listed(r.codes()),
 	}
+	if r.takesKeys() {
+		op.Roles += "; an API key with the scope " + r.scope()
+	}
 	parameters, _ := described["parameters"].([]object)
 	for _, p := range parameters {
 		schema, _ := p["schema"].(object)

@@ -53,6 +53,9 @@ func (r *Route) codes() []string {
 	add(tenant, "not_found", "organization_suspended", "access_unknown")
 	add(signed, "unauthenticated", "another_person", "access_unknown", "rate_limited", "unknown_parameter")
 	add(signed && r.Access != AccessSubscriber, "role_required")
+	add(r.takesKeys(), "scope_required", "api_key_expired", "api_key_revoked", "api_key_stopped",
+		"api_key_address_refused")
+	add(signed && r.PeopleOnly, "api_key_not_allowed")
 	add(signed && !r.AllowedWhilePasswordChange, "password_change_required")
 	add(r.LoginLimit || r.RefreshLimit, "rate_limited")
 	add(r.Row != nil, "bad_cursor", "invalid_input")

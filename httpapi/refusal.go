@@ -29,15 +29,29 @@ type Refusals interface {
 // noteLimit bounds the recording of a refusal: the answer waits for it.
 const noteLimit = time.Second
 
-// noteRefusal records a write of somebody signed in that was denied, refused or failed. Mistakes of form and rate
-// limits are not recorded: they say nothing about the business and would let a client fill the log.
+// noteRefusal records a write of somebody signed in that was denied, refused or failed, and every request of an API key
+// that is right and may not enter any more, or not from there. Mistakes of form and rate limits are not recorded: they
+// say nothing about the business and would let a client fill the log.
 func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
-	if s.cfg.Refusals == nil || c.route == nil || !c.route.mutates() || c.Caller.UserID.IsZero() {
+	if s.cfg.Refusals == nil || c.route == nil {
+		return
+	}
+	who := c.Caller
+	if who.UserID.IsZero() {
+		who = c.refusedKey
+	} else if !c.route.mutates() {
+		return
+	}
+	if who.UserID.IsZero() {
 		return
 	}
 	f := asFailure(ctx, err)
 	switch f.Kind {
 	case failure.Denied, failure.Conflict, failure.Refused, failure.Unavailable, failure.Internal:
+	case failure.Unauthenticated:
+		if !c.Caller.UserID.IsZero() {
+			return
+		}
 	default:
 		return
 	}
@@ -48,6 +62,7 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 	defer cancel()
 	meta := c.Asked().Step("refusal " + c.RequestID)
+	meta.Actor = who.actor()
 	if err := s.cfg.Refusals.Note(ctx, refusal, meta); err != nil {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "refusal not recorded", slog.String("request_id", c.RequestID),
 			slog.String("error", err.Error()))

@@ -126,6 +126,8 @@ type Route struct {
 	Codes []string
 	// IgnoresIdempotency is set by itself under /auth, /webhooks and /internal.
 	IgnoresIdempotency bool
+	// PeopleOnly refuses API keys, which never manage who may enter. It is set by itself under /auth.
+	PeopleOnly bool
 	// AllowedWhilePasswordChange is set by itself under /auth (docs/rules/identity.md#user-endpoints).
 	AllowedWhilePasswordChange bool
 	// LoginLimit counts the call against the limit of sign-in endpoints, per address.
@@ -134,7 +136,8 @@ type Route struct {
 	RefreshLimit bool
 	Handle       func(ctx context.Context, c *Call) error
 
-	takesBody bool // the body's type is checked
+	takesBody bool   // the body's type is checked
+	resource  string // by which scopes of API keys name it: the first part of the path
 }
 
 // defaultBodyLimit is 1 MiB (docs/rules/http.md#bodies).
@@ -173,11 +176,12 @@ func (r Route) withDefaults() Route {
 		r.Accepts = "application/json"
 	}
 	if r.under("/auth") {
-		r.IgnoresIdempotency, r.AllowedWhilePasswordChange = true, true
+		r.IgnoresIdempotency, r.AllowedWhilePasswordChange, r.PeopleOnly = true, true, true
 	}
 	if r.machine() {
 		r.IgnoresIdempotency = true
 	}
+	r.resource = r.tag()
 	return r
 }
 

@@ -16,12 +16,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Config has the dependencies and limits of the server. Production, TrustedProxies, Limits, Storage, Subscribers,
+// Config has the dependencies and limits of the server. Production, TrustedProxies, Limits, Keys, Storage, Subscribers,
 // Refusals and Metrics may be zero; all other fields are required.
 type Config struct {
 	ServiceDomain  string         // "lastmile.localhost", without port
@@ -32,6 +33,7 @@ type Config struct {
 
 	Organizations Organizations
 	Authenticator Authenticator
+	Keys          KeyAuthenticator // nil = there are no API keys
 	Idempotency   *vault.Idempotency
 	Limiter       vault.SeveralLimiter // in memory with one replica, else in PostgreSQL
 	Visibility    Visibility
@@ -56,6 +58,7 @@ type Server struct {
 	table     *table
 	cursors   cipher.AEAD
 	uploads   uploads
+	scopes    map[events.Role][]string // that exist for API keys of a role, sorted
 	metrics   *httpMetrics
 	openAPI   map[Hosts]func() ([]byte, error)     // /openapi.json, made when somebody reads it
 	reference map[Hosts]func() (*reference, error) // /docs, made when somebody reads it
@@ -86,6 +89,7 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 	if s.table, err = newTable(all); err != nil {
 		return nil, fmt.Errorf("http server: %w", err)
 	}
+	s.scopes = scopesOf(s.table.routes)
 	s.openAPI = map[Hosts]func() ([]byte, error){}
 	for _, kind := range []Hosts{OnOrganization, OnRoot, onForeign} {
 		s.openAPI[kind] = sync.OnceValues(func() ([]byte, error) { return openAPIDocument(s.table.routes, kind) })

@@ -16,7 +16,7 @@ type Number = json.Number
 type AuditActor struct {
 	ID   *string `json:"id" doc:"null: nobody signed in"`
 	Kind string  `json:"kind" enum:"user,api_key,process,provider,operator,public"`
-	Name *string `json:"name" doc:"null: not a person, or forgotten"`
+	Name *string `json:"name" doc:"null: neither a person nor an API key, or forgotten"`
 	Role *string `json:"role" doc:"at that moment"`
 }
 

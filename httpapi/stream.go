@@ -63,7 +63,7 @@ func errRoleChanged() error {
 // over, the organization is suspended, or the role is another one. It asks memory alone. Fails: unauthenticated,
 // organization_suspended, password_change_required, role_changed, access_unknown.
 func (c *Call) Still(ctx context.Context) error {
-	now := Call{Request: c.Request, server: c.server, route: c.route, hostKind: c.hostKind, Org: c.Org}
+	now := Call{Request: c.Request, server: c.server, route: c.route, hostKind: c.hostKind, Org: c.Org, IP: c.IP}
 	if err := c.server.enterOrganization(ctx, &now); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/changes"
+	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -62,6 +63,7 @@ type App struct {
 	kept      *paymentsjobs.Kept   // callbacks that wait for the database; nil without the role api
 	presence  *accessjobs.Presence // nil without the role api, and before there is a database
 	changes   *changesapi.Hub      // tells open pages what has changed
+	keyUses   *identityapi.KeyUses // notes when API keys are used
 	// reports are those of organizations that are being read now; whoever asks meanwhile shares them.
 	reports  joined.Reads[id.Organization, reportscases.Report]
 	gone     joined.Reads[id.Organization, reportscases.Gone] // routers that do not answer, in the same way

@@ -13,8 +13,9 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// auditNames gives what people call some targets of one type in an organization: customers, staff and routers by their
-// names, documents and money by their numbers, a payment by that of its receipt. An account has the id of its customer.
+// auditNames gives what people call some targets of one type in an organization: customers, staff, API keys and routers
+// by their names, documents and money by their numbers, a payment by that of its receipt. An account has the id of its
+// customer.
 func (a *App) auditNames(
 	ctx context.Context, org id.Organization, kind string, targets []id.Any,
 ) (map[id.Any]string, error) {
@@ -29,6 +30,8 @@ func (a *App) auditNames(
 		return out, err
 	case "user":
 		return namesOf(identityviews.UsersQuery{Views: views}.Names(ctx, org, as[id.User](targets)))
+	case "apikey":
+		return namesOf(identityviews.APIKeysQuery{Views: views}.Names(ctx, org, as[id.APIKey](targets)))
 	case "device":
 		return namesOf(networkviews.DevicesQuery{Views: views}.Names(ctx, org, as[id.Device](targets)))
 	case "invoice":

@@ -49,7 +49,8 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 	t.Parallel()
 	listed := slices.Concat(
 		checkDefinition(t, identity.Organizations()), checkDefinition(t, identity.Users()),
-		checkDefinition(t, identity.Sessions()), checkDefinition(t, subscribers.Subscribers()),
+		checkDefinition(t, identity.Sessions()), checkDefinition(t, identity.APIKeys()),
+		checkDefinition(t, subscribers.Subscribers()),
 		checkDefinition(t, subscribers.Plans()), checkDefinition(t, subscribers.Subscriptions()),
 		checkDefinition(t, subscribers.Imports()), checkDefinition(t, subscribers.PlanMoves()),
 		checkDefinition(t, subscribers.Exports()),

@@ -30,7 +30,8 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 	var closing []string
 	for _, category := range []string{
 		checkEmptyOpenings(t, identity.Organizations()), checkEmptyOpenings(t, identity.Users()),
-		checkEmptyOpenings(t, identity.Sessions()), checkEmptyOpenings(t, subscribers.Subscribers()),
+		checkEmptyOpenings(t, identity.Sessions()), checkEmptyOpenings(t, identity.APIKeys()),
+		checkEmptyOpenings(t, subscribers.Subscribers()),
 		checkEmptyOpenings(t, subscribers.Plans()), checkEmptyOpenings(t, subscribers.Subscriptions()),
 		checkEmptyOpenings(t, billing.Accounts()), checkEmptyOpenings(t, billing.NumberSeries()),
 		checkEmptyOpenings(t, payments.Payments()), checkEmptyOpenings(t, payments.Receipts()),

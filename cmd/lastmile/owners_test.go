@@ -41,10 +41,11 @@ func ownedSteps(org id.Organization) map[string]steps {
 	return all
 }
 
-// peopleSteps are those of organizations, their users and customers, refused writes, and questions.
+// peopleSteps are those of organizations, their users, keys and customers, refused writes, and questions.
 func peopleSteps(org id.Organization) []steps {
 	user, session, subscriber, plan := id.New[id.User](), id.New[id.Session](), id.New[id.Subscriber](),
 		id.New[id.Plan]()
+	key := id.New[id.APIKey]()
 	refused := commands.NoteRefusal{
 		RefusalID: id.New[id.Request](), OrgID: org, Method: "POST", Route: "/plans", Status: 409, Code: "x", Count: 1,
 	}
@@ -63,6 +64,13 @@ func peopleSteps(org id.Organization) []steps {
 		{
 			commands.StartSession{SessionID: session, UserID: user, OrgID: org, Role: events.RoleSupport},
 			commands.EndSession{SessionID: session, UserID: user, Reason: "logout"},
+		},
+		{
+			commands.IssueAPIKey{
+				KeyID: key, OrgID: org, SecretID: id.New[id.APIKeySecret](), Name: "Books", Role: events.RoleSupport,
+				ByRole: events.RoleAdmin,
+			},
+			commands.RevokeAPIKey{KeyID: key},
 		},
 		{
 			commands.RegisterSubscriber{
@@ -166,6 +174,7 @@ func TestOwners_AnotherOrganizationsCommandFindsNothing(t *testing.T) {
 	checkOwned(t, k, identity.Organizations(), org, s[commands.OrganizationCategory])
 	checkOwned(t, k, identity.Users(), org, s[commands.UserCategory])
 	checkOwned(t, k, identity.Sessions(), org, s[commands.SessionCategory])
+	checkOwned(t, k, identity.APIKeys(), org, s[commands.APIKeyCategory])
 	checkOwned(t, k, subscribers.Subscribers(), org, s[commands.SubscriberCategory])
 	checkOwned(t, k, subscribers.Plans(), org, s[commands.PlanCategory])
 	checkOwned(t, k, subscribers.Subscriptions(), org, s[commands.SubscriptionCategory])

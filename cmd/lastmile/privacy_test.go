@@ -33,6 +33,8 @@ func TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong(t *testing.T) {
 		}
 		return out
 	}
+	key := k.scannedKeys(keyed)
+	hidden = append(hidden, key...)
 	plan := k.plan("home", 1500)
 	s := keyed("/subscribers", map[string]string{
 		"firstName": "Zebedee", "phone": "0798765432", "email": "zebedee-mail@mail.test", "address": "Riverside-Road 1",
@@ -62,6 +64,23 @@ func TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong(t *testing.T) {
 	if len(shown) != len(persons) || !shown[persons[0]] || !shown[persons[1]] {
 		t.Errorf("read models show %v: what was looked for was not there at all", shown)
 	}
+}
+
+// scannedKeys makes an API key and replaces it, uses both and a key that is refused, and gives their secrets.
+func (k *kit) scannedKeys(keyed func(path string, body any) answer) (hidden []string) {
+	k.t.Helper()
+	made := keyed("/api-keys", map[string]string{"name": "Books", "role": "admin"})
+	next := keyed("/api-keys/"+made.text("id")+"/rotate", map[string]string{"overlap": "1h"})
+	for _, told := range []answer{made, next} {
+		k.must(k.withKey(told), "GET", "/plans", nil)
+		text, prefix := told.text("key"), told.text("prefix")
+		hidden = append(hidden, text, text[len(prefix)+1:len(text)-8])
+	}
+	k.must(k.admin, "DELETE", "/api-keys/"+made.text("id"), nil)
+	for _, told := range []answer{made, next} {
+		k.refused(k.withKey(told), "POST /plans", map[string]string{"code": told.text("key")}, 401, "api_key_revoked")
+	}
+	return hidden
 }
 
 // shownIn looks for secrets and for persons in every row of every table. It gives the persons looked for, true when a

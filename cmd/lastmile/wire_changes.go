@@ -26,6 +26,7 @@ import (
 func changesByEvents() changesviews.Translator {
 	shownBy := map[changesviews.Topic][]runner.Projection{
 		changesviews.AccessDifferences: {accessviews.Differences{}},
+		changesviews.APIKeys:           {identityviews.APIKeys{}},
 		changesviews.BillingRuns:       {billingviews.Runs{}},
 		changesviews.Compensations:     {outagesviews.Compensations{}},
 		changesviews.Devices:           {networkviews.Devices{}},

@@ -64,8 +64,8 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 		},
 
 		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory, Access: a.engines.access},
-		Authenticator: tokens,
-		Idempotency:   a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
+		Authenticator: tokens, Keys: a.keys(),
+		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
 		Storage:     a.storage.writes,
 		Subscribers: subscribersapi.Names(subscribersviews.SubscribersQuery{Views: a.engines.views}),
 		Refusals:    refusals, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,

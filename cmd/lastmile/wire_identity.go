@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/internal/apikeys"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -21,23 +22,24 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// identityArea gives organizations, users and sessions.
+// identityArea gives organizations, users, sessions and API keys.
 func identityArea() area {
 	return area{
 		aggregates: registerIdentity,
 		readModels: []runner.Projection{
-			identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{},
+			identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{}, identityviews.APIKeys{},
 		},
 		processes: []processmanagers.Any{claims.Process()},
 		wire:      (*App).wireIdentity,
 	}
 }
 
-// registerIdentity adds organizations, users and sessions.
+// registerIdentity adds organizations, users, sessions and API keys.
 func registerIdentity(b *bus.Bus) {
 	bus.Register(b, identity.Organizations())
 	bus.Register(b, identity.Users())
 	bus.Register(b, identity.Sessions())
+	bus.Register(b, identity.APIKeys())
 }
 
 // identityCases makes the use cases of organizations and their users.
@@ -47,8 +49,26 @@ func (a *App) identityCases() identitycases.Cases {
 		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
 		DirectoryShows: e.shows, Access: e.access, Head: a.storage.store.Head,
 		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open, Clock: a.clock,
-		Logger: a.logger,
+		KeyForm: apikeys.FormOf(a.cfg.Production()), Locks: a.storage.db, Logger: a.logger,
 	})
+}
+
+// keys makes the part that checks API keys.
+func (a *App) keys() identityapi.Keys {
+	return identityapi.Keys{
+		Form: apikeys.FormOf(a.cfg.Production()), Directory: a.engines.directory, Access: a.engines.access,
+		Secrets: a.storage.vault.APIKeys, Uses: a.keyUses, Clock: a.clock,
+	}
+}
+
+// startKeyUses begins to note when API keys are used, and brings the secrets into memory that the vault has. Those that
+// cannot be read now are read at their first use.
+func (a *App) startKeyUses(ctx context.Context) error {
+	if err := a.storage.vault.APIKeys.Warm(ctx); err != nil {
+		a.logger.WarnContext(ctx, "API keys are read at their first use", "error", err)
+	}
+	a.keyUses = identityapi.NewKeyUses(a.storage.vault.APIKeys, a.clock, a.logger)
+	return a.life.start(ctx, "uses of API keys", stopStorage, a.keyUses)
 }
 
 // tokens makes the part that issues and checks access tokens.
@@ -85,6 +105,9 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 		}, jobrunner.Options{Backoff: jobrunner.Doubling(time.Second, sessionEnds)})
 	jobrunner.Every(e.jobs, sessionEnds, commands.RecordSessionEnds{})
 	codes := a.wireCodes(cases.Codes)
+	if err := a.startKeyUses(ctx); err != nil {
+		return nil, err
+	}
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	auth := identityapi.Auth{
 		SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: a.tokens(),
@@ -98,5 +121,9 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),
+		identityapi.APIKeys{
+			Cases: cases.APIKeys, Keys: identityviews.APIKeysQuery{Views: e.views}, Users: users,
+			Directory: e.directory, Uses: a.keyUses, Clock: a.clock,
+		}.Routes(),
 	}, nil
 }

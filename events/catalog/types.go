@@ -29,7 +29,7 @@ func all() []events.Event {
 	return list
 }
 
-// identity lists the events of organizations, users and sessions.
+// identity lists the events of organizations, users, sessions and API keys.
 func identity() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{}, events.OrganizationRenamed{}, events.BillingSettingsAdopted{},
@@ -40,7 +40,8 @@ func identity() []events.Event {
 		events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{},
 		events.MembershipEnabled{}, events.PasswordChanged{}, events.TemporaryPasswordGiven{}, events.UserForgotten{},
-		events.SessionStarted{}, events.SessionEnded{},
+		events.SessionStarted{}, events.SessionEnded{}, events.APIKeyIssued{}, events.APIKeyRotated{},
+		events.APIKeyRevoked{},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -81,7 +82,7 @@ var outcomes = []string{auditviews.Succeeded, auditviews.Refused, auditviews.Fai
 // parameters are the filters of the log; days says whose days dates are.
 func parameters(days string) []httpapi.Param {
 	return []httpapi.Param{
-		{Name: "actor", Type: "string", Doc: "id of the user, or name of the process"},
+		{Name: "actor", Type: "string", Doc: "id of the user or API key, or name of the process"},
 		{Name: "action", Type: "string", Doc: "a command, such as billing.VoidInvoice; router.write; " +
 			"of a refusal method and route, such as POST /receipts/:id/reverse"},
 		{
@@ -142,7 +143,7 @@ func (a Log) get(ctx context.Context, c *httpapi.Call) error {
 // called has what people call the things in some entries: on an organization's host their targets, on the root host
 // their organizations.
 type called struct {
-	targets map[id.Any]string // ids are unique over all types
+	targets map[id.Any]string // and of API keys that acted; ids are unique over all types
 	orgs    map[id.Organization]Organization
 }
 
@@ -165,15 +166,22 @@ func (a Log) called(ctx context.Context, org id.Organization, entries []auditvie
 	return out, err
 }
 
-// names gives what the targets of some entries are called.
+// keyTarget is the type of targets that are API keys.
+const keyTarget = "apikey"
+
+// names gives what the targets of some entries are called, and the API keys that acted.
 func (a Log) names(
 	ctx context.Context, org id.Organization, entries []auditviews.Entry,
 ) (map[id.Any]string, error) {
 	of := map[string][]id.Any{}
-	for _, e := range entries {
-		if !e.TargetID.IsZero() && !slices.Contains(of[e.TargetType], e.TargetID) {
-			of[e.TargetType] = append(of[e.TargetType], e.TargetID)
+	need := func(kind string, target id.Any) {
+		if !target.IsZero() && !slices.Contains(of[kind], target) {
+			of[kind] = append(of[kind], target)
 		}
+	}
+	for _, e := range entries {
+		need(e.TargetType, e.TargetID)
+		need(keyTarget, actingKey(e))
 	}
 	out := map[id.Any]string{}
 	for kind, targets := range of {
@@ -184,6 +192,23 @@ func (a Log) names(
 		maps.Copy(out, found)
 	}
 	return out, nil
+}
+
+// actingKey is the API key that acted; zero when none did.
+func actingKey(e auditviews.Entry) id.Any {
+	if e.ActorKind != string(events.ActorAPIKey) {
+		return id.Any{}
+	}
+	key, _ := id.Parse[id.Any](e.ActorID) // zero when it is none
+	return key
+}
+
+// actorName is the name of the person or the API key that acted; nil when it is not known.
+func actorName(e auditviews.Entry, names called) *string {
+	if key := actingKey(e); !key.IsZero() {
+		return null.Of(names.targets[key])
+	}
+	return e.ActorName
 }
 
 // list answers with the entries of the host's organization, newest first; on the root host with those of all.
@@ -279,7 +304,8 @@ func showAuditEntry(e auditviews.Entry, names called) auditEntry {
 		ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
 		OrgName: null.Of(names.orgs[e.OrgID].Name), OrgSlug: null.Of(names.orgs[e.OrgID].Slug),
 		Actor: httpapi.AuditActor{
-			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: e.ActorName, Role: null.Of(e.ActorRole),
+			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: actorName(e, names),
+			Role: null.Of(e.ActorRole),
 		},
 		IP: e.IP, Action: e.Action, Outcome: e.Outcome, RequestID: e.RequestID, Detail: detail,
 		Target: auditTarget{

@@ -32,8 +32,8 @@ func (a Users) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "POST", Path: "/users", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Add somebody to the organization", Request: userRequest{}, Response: memberResponse{},
-			Status: 201, Handle: a.create,
+			PeopleOnly: true, Summary: "Add somebody to the organization", Request: userRequest{},
+			Response: memberResponse{}, Status: 201, Handle: a.create,
 		},
 		{
 			Method: "GET", Path: "/users", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -49,22 +49,22 @@ func (a Users) Routes() []httpapi.Route {
 		},
 		{
 			Method: "PATCH", Path: "/users/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Change a user's name, phone or role", Request: userPatch{}, Response: memberResponse{},
-			Handle: a.change,
+			PeopleOnly: true, Summary: "Change a user's name, phone or role", Request: userPatch{},
+			Response: memberResponse{}, Handle: a.change,
 		},
 		{
 			Method: "POST", Path: "/users/:id/disable", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "End a user's access at once", Request: httpapi.ArchiveRequest{},
+			PeopleOnly: true, Summary: "End a user's access at once", Request: httpapi.ArchiveRequest{},
 			Response: memberResponse{}, Handle: a.disable,
 		},
 		{
 			Method: "POST", Path: "/users/:id/password", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Give a user who lost the password a temporary one, and end every session of the user",
-			Request: temporaryPasswordRequest{}, Response: memberResponse{}, Handle: a.givePassword,
+			Summary:    "Give a user who lost the password a temporary one, and end every session of the user",
+			PeopleOnly: true, Request: temporaryPasswordRequest{}, Response: memberResponse{}, Handle: a.givePassword,
 		},
 		{
 			Method: "POST", Path: "/users/:id/enable", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Give access back", Response: memberResponse{}, Handle: a.enable,
+			PeopleOnly: true, Summary: "Give access back", Response: memberResponse{}, Handle: a.enable,
 		},
 	}
 }

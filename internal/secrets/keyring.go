@@ -41,6 +41,7 @@ const (
 	Tokens      Purpose = "tokens"      // access tokens (JWT)
 	Classes     Purpose = "classes"     // HMAC of the RADIUS attribute Class
 	Vouchers    Purpose = "vouchers"    // HMACs that make the codes of vouchers, and their ids
+	APIKeys     Purpose = "api keys"    // HMACs under which the secrets of API keys are stored
 )
 
 // ErrUnknownKey reports a value that was sealed under a key which the keyring does not hold.

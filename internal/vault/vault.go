@@ -61,6 +61,7 @@ type Vault struct {
 	Files           *Files
 	Statements      *Statements
 	Pulls           *Pulls
+	APIKeys         *APIKeys
 
 	core *core
 }
@@ -119,6 +120,7 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		Files:           &Files{c},
 		Statements:      &Statements{c},
 		Pulls:           &Pulls{c},
+		APIKeys:         newAPIKeys(c),
 		core:            c,
 	}, nil
 }
@@ -131,7 +133,7 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
 		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept), v.Outbox.Purge(ctx),
-		v.Offers.Purge(ctx), v.Codes.Purge(ctx), v.Files.Purge(ctx), v.Statements.Purge(ctx))
+		v.Offers.Purge(ctx), v.Codes.Purge(ctx), v.Files.Purge(ctx), v.Statements.Purge(ctx), v.APIKeys.Purge(ctx))
 }
 
 // SQL of the root secret.

@@ -20,6 +20,7 @@ type Topic string
 // The topics. Reset is none of them: it asks the reader to read everything again.
 const (
 	AccessDifferences Topic = "access-differences"
+	APIKeys           Topic = "api-keys"
 	Batches           Topic = "batches"
 	BillingRuns       Topic = "billing-runs"
 	Breakers          Topic = "breakers"
@@ -61,6 +62,7 @@ type topic struct {
 // topics has the facts of each topic. A test compares the roles with those of the routes.
 var topics = map[Topic]topic{
 	AccessDifferences: {path: "/access-differences", role: events.RoleSupport, org: true, ids: of[id.Difference]()},
+	APIKeys:           {path: "/api-keys", role: events.RoleAdmin, org: true, ids: of[id.APIKey]()},
 	Batches:           {path: "/batches", role: events.RoleSupport, org: true, ids: of[id.Batch]()},
 	BillingRuns:       {path: "/billing/runs", role: events.RoleSupport, org: true, ids: of[id.BillingRun]()},
 	Breakers:          {path: "/platform/breakers", role: events.RoleAdmin, org: true, root: true},

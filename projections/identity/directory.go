@@ -12,8 +12,8 @@ import (
 // minutes: docs/rules/identity.md#token-lifetimes).
 const sessionMemory = 20 * time.Minute
 
-// Directory answers the questions of every request: the organization of a host, the present rights of a user, and
-// whether a session has ended. It is a model in memory, filled from the log at start. Safe for concurrent use.
+// Directory answers the questions of every request: the organization of a host, the present rights of a user or an API
+// key, and whether a session has ended. It is a model in memory, filled from the log at start. Safe for concurrent use.
 type Directory struct {
 	mu            sync.RWMutex
 	organizations map[id.Organization]*directoryOrganization
@@ -21,6 +21,7 @@ type Directory struct {
 	users         map[id.User]*directoryUser
 	ended         map[id.Session]time.Time
 	lastSweep     time.Time
+	apiKeys       directoryKeys
 }
 
 // directoryOrganization is the part of an organization that requests need.
@@ -58,7 +59,7 @@ func (u *directoryUser) enters(org id.Organization, m directoryMembership) bool 
 func NewDirectory() *Directory {
 	return &Directory{
 		organizations: map[id.Organization]*directoryOrganization{}, bySlug: map[string]*directoryOrganization{},
-		users: map[id.User]*directoryUser{}, ended: map[id.Session]time.Time{},
+		users: map[id.User]*directoryUser{}, ended: map[id.Session]time.Time{}, apiKeys: newDirectoryKeys(),
 	}
 }
 
@@ -80,6 +81,7 @@ func (d *Directory) Handles() []string {
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
 		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
 		events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
+		events.APIKeyIssued{}.EventType(), events.APIKeyRotated{}.EventType(), events.APIKeyRevoked{}.EventType(),
 	}
 }
 
@@ -130,6 +132,12 @@ func (d *Directory) Apply(e events.Envelope) {
 	case events.SessionEnded:
 		d.ended[v.SessionID] = v.At
 		d.sweep(v.At)
+	case events.APIKeyIssued:
+		d.apiKeys.issued(v)
+	case events.APIKeyRotated:
+		d.apiKeys.rotated(v)
+	case events.APIKeyRevoked:
+		d.apiKeys.revoked(v)
 	}
 }
 
@@ -205,6 +213,11 @@ type Standing struct {
 func (d *Directory) Standing(user id.User, org id.Organization, session id.Session) (Standing, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
+	return d.standing(user, org, session)
+}
+
+// standing is Standing for a caller who holds the lock.
+func (d *Directory) standing(user id.User, org id.Organization, session id.Session) (Standing, bool) {
 	u, ok := d.users[user]
 	if !ok {
 		return Standing{}, false

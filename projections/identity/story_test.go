@@ -134,13 +134,13 @@ func story() *projectiontest.Story {
 	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1",
 		adas()...).Add("user-2", olgas()...).
 		Add("user-3", forgotten(gone)...).Add("user-4", forgotten(gone2)...).
-		Add("user-5", newerOlgas()...)
+		Add("user-5", newerOlgas()...).Add("apikey-1", keyEvents()...).Add("apikey-2", backupEvents()...)
 }
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
 	for _, p := range []runner.Projection{
-		identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{},
+		identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{}, identityviews.APIKeys{},
 	} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()

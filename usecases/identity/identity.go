@@ -8,8 +8,10 @@ import (
 	"log/slog"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/apikeys"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -27,6 +29,8 @@ type Config struct {
 	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
 	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money, or for its number.
 	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
+	KeyForm    apikeys.Form // of this installation
+	Locks      *postgres.DB
 	Clock      clock.Clock // judges temporary passwords
 	Logger     *slog.Logger
 }
@@ -42,6 +46,7 @@ type Cases struct {
 	Codes         Codes // without Enqueue, Send and Host, which the program adds
 	Upgrade       Upgrade
 	Sessions      Sessions
+	APIKeys       APIKeys
 }
 
 // New makes the use cases, each with the dependencies that it needs.
@@ -70,6 +75,10 @@ func New(cfg Config) Cases {
 			PrefixOpen: cfg.PrefixOpen,
 		},
 		Persons: persons, Sessions: sessions,
+		APIKeys: APIKeys{
+			Bus: cfg.Bus, Secrets: cfg.Vault.APIKeys, Form: cfg.KeyForm, Directory: cfg.Directory,
+			DirectoryShows: cfg.DirectoryShows, Head: cfg.Head, Locks: cfg.Locks,
+		},
 		Upgrade: Upgrade{
 			Bus: cfg.Bus, Directory: cfg.Directory, DirectoryShows: cfg.DirectoryShows, Head: cfg.Head,
 			Logger: cfg.Logger,

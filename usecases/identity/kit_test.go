@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/apikeys"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -59,6 +60,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, identity.Users())
 	bus.Register(k.Bus, identity.Sessions())
+	bus.Register(k.Bus, identity.APIKeys())
 	k.users = identityviews.UsersQuery{Views: k.Show(t)}
 	shows := runner.NewMemory(k.directory, k.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", shows)
@@ -69,7 +71,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 		Head: k.Store.Head, PrefixOpen: func(_ context.Context, _ id.Organization, prefix string) (bool, error) {
 			return k.open[prefix], nil
 		},
-		Clock: k.clock, Logger: storetest.Quiet(),
+		KeyForm: apikeys.Development, Locks: k.DB, Clock: k.clock, Logger: storetest.Quiet(),
 	})
 	k.acme, k.ada = k.organization("acme", "ada@acme.test")
 	k.other, k.olga = k.organization("other", "olga@other.test")

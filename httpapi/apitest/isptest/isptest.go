@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/apikeys"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -67,6 +68,7 @@ type Kit struct {
 	shows *runner.Memory
 	Vault *vault.Vault
 	Key   []byte
+	Uses  *identityapi.KeyUses // of API keys
 	Acme  id.Organization
 	Other id.Organization
 	Users map[string]id.User // by e-mail
@@ -91,7 +93,7 @@ func New(t *testing.T) *Kit {
 		Key:   bytes.Repeat([]byte{9}, 32), Users: map[string]id.User{},
 	}
 	k.Core = coretest.NewWithVault(t, vault.Config{Clock: k.Clock},
-		identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
+		identityviews.Organizations{}, identityviews.Users{}, identityviews.APIKeys{}, subscribersviews.Subscribers{},
 		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{}, accessviews.Dunning{},
 		accessviews.Vouchers{}, accessviews.Usage{})
 	k.Vault = k.Core.Vault
@@ -107,6 +109,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, identity.Organizations())
 	bus.Register(b, identity.Users())
 	bus.Register(b, identity.Sessions())
+	bus.Register(b, identity.APIKeys())
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Plans())
 	bus.Register(b, subscribers.Subscriptions())
@@ -117,6 +120,22 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, access.Usages())
 	bus.Register(b, audit.Refusals())
 	bus.Register(b, audit.Lookups())
+}
+
+// apiKeys makes the part that checks API keys, and their endpoints.
+func (k *Kit) apiKeys(
+	t *testing.T, cases identitycases.Cases, access *identityviews.Access, directory *identityviews.Directory,
+) (identityapi.Keys, []httpapi.Route) {
+	t.Helper()
+	k.Uses = identityapi.NewKeyUses(k.Vault.APIKeys, k.Clock, storetest.Quiet())
+	coretest.Start(t, "uses of API keys", k.Uses)
+	return identityapi.Keys{
+			Form: apikeys.Development, Directory: directory, Access: access, Secrets: k.Vault.APIKeys, Uses: k.Uses,
+			Clock: k.Clock,
+		}, identityapi.APIKeys{
+			Cases: cases.APIKeys, Keys: identityviews.APIKeysQuery{Views: k.views},
+			Users: identityviews.UsersQuery{Views: k.views}, Directory: directory, Uses: k.Uses, Clock: k.Clock,
+		}.Routes()
 }
 
 // serve starts the directory of sign-ins, then the server.
@@ -135,13 +154,13 @@ func (k *Kit) serve(t *testing.T) {
 	cases := identitycases.New(identitycases.Config{
 		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: signIns,
 		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices, Clock: k.Clock,
-		Logger: storetest.Quiet(),
+		KeyForm: apikeys.Development, Locks: k.Core.DB, Logger: storetest.Quiet(),
 	})
+	keys, routes := k.apiKeys(t, cases, signIns, directory)
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
-		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{
-			Directory: directory, Access: signIns,
-		}, tokens, k
-		c.Subscribers = subscribersapi.Names(people)
+		c.Organizations = identityapi.OrganizationDirectory{Directory: directory, Access: signIns}
+		c.Authenticator, c.Visibility = tokens, k
+		c.Subscribers, c.Keys = subscribersapi.Names(people), keys
 		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Core.Bus}
 	},
 		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),
@@ -150,7 +169,7 @@ func (k *Kit) serve(t *testing.T) {
 			Subscribers: people.CountOf, Staff: users.Summary,
 			Routers: func(context.Context, id.Organization) (int, error) { return 0, nil },
 		}.Routes(),
-		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
+		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(), routes,
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, WriteOffs: k.writeOffs(), Bus: k.Core.Bus,

@@ -24,13 +24,13 @@ function aggregates(): string[] {
     .filter((name) => !unseen.includes(name))
 }
 
-/** addresses are the first words of the paths of all writes by people who have signed in: a refused one is about these. */
+/** addresses are the first words of the paths that need a sign-in: a refused call is about these, with an API key also one that reads. */
 function addresses(): string[] {
   type Described = { paths: Record<string, Record<string, { security?: unknown[] }>> }
   const { paths } = JSON.parse(readFileSync('src/api/openapi.json', 'utf8')) as Described
-  const writes = Object.entries(paths).filter(([, of]) =>
-    Object.entries(of).some(([method, call]) => method !== 'get' && method !== 'parameters' && (call.security?.length ?? 0) > 0))
-  return [...new Set(writes.map(([path]) => path.split('/')[1] ?? ''))]
+  const signed = Object.entries(paths).filter(([, of]) =>
+    Object.entries(of).some(([method, call]) => method !== 'parameters' && (call.security?.length ?? 0) > 0))
+  return [...new Set(signed.map(([path]) => path.split('/')[1] ?? ''))]
 }
 
 test('the audit log has words for each kind of thing that it names, in each language', () => {
