@@ -25,6 +25,7 @@ require (
 	github.com/riverqueue/river/riverdriver v0.51.0
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.0
 	github.com/riverqueue/river/rivertype v0.51.0
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.0-20250711233419-a173a6c0125c
 	github.com/wneessen/go-mail v0.6.2
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.58.0

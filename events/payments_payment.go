@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -182,3 +183,16 @@ func (PaymentFailed) paymentEvent()         {}
 func (PaymentExpired) paymentEvent()        {}
 
 func (e PaymentInitiated) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+
+// paymentReasons translates the provider's result codes and our own codes into stable words of the API. Source:
+// docs/facts/mobile-money.md#result-codes.
+var paymentReasons = map[string]string{
+	"1": "insufficient_funds", "17": "internal_failure", "1001": "customer_busy", "1032": "cancelled_by_customer",
+	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
+	"not_sent": "not_sent", "prompt_too_late": "not_sent",
+	"provider_unavailable": "provider_unavailable",
+}
+
+// PaymentReason is the word for the code of an attempt that failed or was cancelled; "provider_refused" for a code
+// without one.
+func PaymentReason(code string) string { return cmp.Or(paymentReasons[code], "provider_refused") }

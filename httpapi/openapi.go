@@ -129,7 +129,8 @@ func operation(r *Route, s *schemas) object {
 			"required": true, "content": object{r.Accepts: object{"schema": object{"type": "string"}}},
 		}
 	}
-	if r.mutates() && r.Response != nil && r.Access.Role() != "" && r.Status != http.StatusAccepted {
+	_, own := r.Answers[http.StatusAccepted]
+	if r.mutates() && r.Response != nil && r.Access.Role() != "" && r.Status != http.StatusAccepted && !own {
 		op["responses"].(object)["202"] = object{"description": "Accepted; it will be shown shortly.",
 			"content": object{"application/json": object{"schema": s.of(reflect.TypeFor[Accepted]())}}}
 	}

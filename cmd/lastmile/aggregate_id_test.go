@@ -90,6 +90,7 @@ func live(t *testing.T, kit *storetest.Kit, org id.Organization) (targets []comm
 	registerBilling(b)
 	registerNetwork(b)
 	registerAccess(b)
+	registerWebhooks(b)
 	actor := events.Actor{
 		Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin),
 	}

@@ -28,7 +28,26 @@ func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
 		subscriptionLife(org), dunningLife(org), usageLife(org), differenceLife(org),
-		enforcementLife(org), topologyLife(org),
+		enforcementLife(org), topologyLife(org), webhookLife(org),
+	}
+}
+
+// webhookLife registers an endpoint, then disables and enables it in turn.
+func webhookLife(org id.Organization) life {
+	hook := id.New[id.Webhook]()
+	return func(n int) commands.Command {
+		switch {
+		case n == 0:
+			settings := commands.WebhookSettings{
+				URL: "https://hooks.example.com", Types: []string{events.OutboxInvoiceCreated},
+			}
+			return commands.RegisterWebhook{
+				WebhookID: hook, OrgID: org, Place: 1, SecretRef: id.New[id.Secret](), Settings: settings,
+			}
+		case n%2 == 1:
+			return commands.DisableWebhook{WebhookID: hook, Reason: events.WebhookOffAsked}
+		}
+		return commands.EnableWebhook{WebhookID: hook}
 	}
 }
 

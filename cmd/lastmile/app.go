@@ -31,6 +31,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/jobs/webhooks"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 )
@@ -56,6 +57,7 @@ type App struct {
 	rounds     *networkjobs.Background
 	dialRouter routeros.DialFunc // nil = the machine's network
 	polls      *networkjobs.Polls
+	deliverer  *webhooksjobs.Deliverer // nil until the area is wired
 
 	telemetry *telemetry.Store
 	radius    *radiusParts         // nil in a program that does not answer routers
@@ -205,6 +207,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	if err := a.startRounds(ctx); err != nil {
+		return err
+	}
+	if err := a.startDeliveries(ctx); err != nil {
 		return err
 	}
 	if err := a.startHousekeeping(ctx); err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/webhooks"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -72,7 +73,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, access.Usages()), checkDefinition(t, access.Enforcements()),
 		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
 		checkDefinition(t, access.Outages()), checkDefinition(t, access.Differences()),
-		checkDefinition(t, messaging.Messages()),
+		checkDefinition(t, messaging.Messages()), checkDefinition(t, webhooks.Endpoints()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides
 	)
 	slices.Sort(listed)

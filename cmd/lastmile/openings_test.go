@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/webhooks"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 )
@@ -41,7 +42,7 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 		checkEmptyOpenings(t, audit.Refusals()),
 		checkEmptyOpenings(t, audit.Lookups()),
 		checkEmptyOpenings(t, access.DunningPolicies()), checkEmptyOpenings(t, access.Dunnings()),
-		checkEmptyOpenings(t, access.Enforcements()),
+		checkEmptyOpenings(t, access.Enforcements()), checkEmptyOpenings(t, webhooks.Endpoints()),
 	} {
 		if category != "" {
 			closing = append(closing, category)
@@ -50,7 +51,7 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 	slices.Sort(closing)
 	want := []string{
 		"account", "addressing", "device", "dunning", "enforcement", "nasservice", "numbering", "reconcile",
-		"subscription", "topology",
+		"subscription", "topology", "webhook",
 	}
 	if diff := cmp.Diff(want, closing); diff != "" {
 		t.Errorf("aggregates whose streams are closed (-want +have)\n%s", diff)

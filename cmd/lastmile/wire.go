@@ -29,7 +29,7 @@ type area struct {
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), networkArea(), accessArea(),
-		messagingArea(), outagesArea(), auditArea(), searchArea(), reportsArea(), documentsArea(),
+		messagingArea(), outagesArea(), auditArea(), webhooksArea(), searchArea(), reportsArea(), documentsArea(),
 	}
 }
 

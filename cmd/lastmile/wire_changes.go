@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/projections/webhooks"
 )
 
 // changesByEvents says which events change what is read under each topic: those that the read models of its endpoints
@@ -51,6 +52,7 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Timeline:     {subscribersviews.Timeline{}},
 		changesviews.Users:        {identityviews.Users{}},
 		changesviews.Vouchers:     {accessviews.Vouchers{}},
+		changesviews.Webhooks:     {webhooksviews.Endpoints{}},
 	}
 	handled := map[changesviews.Topic][]string{
 		changesviews.Settings: {events.DunningPoliciesSet{}.EventType()}, // GET /settings/dunning asks the log

@@ -22,7 +22,7 @@ func all() []events.Event {
 	var list []events.Event
 	for _, area := range [][]events.Event{
 		identity(), subscribers(), billing(), payments(), network(), access(), messaging(), claims(), audit(),
-		outages(),
+		outages(), webhooks(),
 	} {
 		list = append(list, area...)
 	}
@@ -169,6 +169,15 @@ func messaging() []events.Event {
 	return []events.Event{
 		events.MessageQueued{}, events.MessageAddressed{}, events.MessageSent{}, events.MessageFailed{},
 		events.MessageDropped{}, events.MessageDoubted{}, events.MessageDelivered{}, events.MessageUndelivered{},
+	}
+}
+
+// webhooks lists the events of endpoints of organizations' own systems.
+func webhooks() []events.Event {
+	return []events.Event{
+		events.WebhookRegistered{}, events.WebhookAmended{}, events.WebhookSecretRotated{}, events.WebhookEnabled{},
+		events.WebhookDisabled{}, events.WebhookPinged{}, events.WebhookRedeliveryAsked{}, events.WebhookRemoved{},
+		events.WebhookPeriodClosed{},
 	}
 }
 

@@ -61,11 +61,5 @@ func (a Outbox) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// showMessage writes the time in UTC and leaves the payload as it was stored.
-func showMessage(r outbox.Row) outboxMessage {
-	return outboxMessage{
-		ID: r.ID, Type: r.Type, OrgID: r.OrgID, Timestamp: r.At.UTC(),
-		Position: uint64(r.Position), //nolint:gosec // not negative
-		Data:     r.Payload,
-	}
-}
+// showMessage is the envelope that endpoints of other systems get, too.
+func showMessage(r outbox.Row) outboxMessage { return outboxMessage(r.Envelope()) }

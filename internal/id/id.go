@@ -58,6 +58,8 @@ type (
 	batch        struct{}
 	fuse         struct{}
 	signature    struct{}
+	webhook      struct{}
+	delivery     struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -103,6 +105,8 @@ type (
 	Export       = Of[export]    // of all that an organization has
 	Proposal     = Of[proposal]  // of customers that a router knows; also the file with their passwords
 	File         = Of[file]      // sealed parts in the vault
+	Webhook      = Of[webhook]   // an endpoint of an organization's own system
+	Delivery     = Of[delivery]  // of one message to one webhook endpoint; derived from both
 	Any          = Of[any]       // an aggregate of any kind
 )
 

@@ -46,6 +46,7 @@ const (
 	Timeline          Topic = "timeline"
 	Users             Topic = "users"
 	Vouchers          Topic = "vouchers"
+	Webhooks          Topic = "webhook-endpoints"
 
 	Reset Topic = "reset"
 )
@@ -92,6 +93,7 @@ var topics = map[Topic]topic{
 	},
 	Users:    {path: "/users", role: events.RoleAdmin, org: true, ids: of[id.User]()},
 	Vouchers: {path: "/vouchers", role: events.RoleSupport, org: true, ids: of[id.Voucher]()},
+	Webhooks: {path: "/webhook-endpoints", role: events.RoleAdmin, org: true, ids: of[id.Webhook]()},
 }
 
 // of is the type of an id.

@@ -4,7 +4,6 @@
 package outbox
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -15,26 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // Name keys the projection's checkpoint and schemas, so it never changes.
 const Name = "outbox"
-
-// DriftDetected is the type of the message about a service whose router differs from the applied state.
-const DriftDetected = "nas.service.drift_detected"
-
-// SetupDriftDetected is the type of the message about a router whose setup differs from the desired one.
-const SetupDriftDetected = "nas.device.setup_drift_detected"
-
-// WalledGarden is the type of the message about a customer who reaches only the payment page from now on.
-const WalledGarden = "dunning.walled_garden"
-
-// Suspended is the type of the message about a customer who has no access from now on.
-const Suspended = "subscription.suspended"
 
 // Outbox turns events into messages for the outside.
 type Outbox struct{}
@@ -48,13 +35,13 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 5 }
+func (Outbox) Version() int { return 6 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
 
 // TenantTables are under row-level security.
-func (Outbox) TenantTables() []string { return []string{"messages"} }
+func (Outbox) TenantTables() []string { return []string{"messages", "attempts", "starting"} }
 
 // Handles lists the events that change the tables.
 func (Outbox) Handles() []string {
@@ -62,10 +49,17 @@ func (Outbox) Handles() []string {
 		events.ServiceDriftDetected{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
 		events.WalledGardenEntered{}.EventType(), events.ServiceSuspended{}.EventType(),
 		events.WriteOffProposed{}.EventType(),
+		events.InvoiceIssued{}.EventType(),
+		events.PaymentInitiated{}.EventType(), events.PaymentSucceeded{}.EventType(),
+		events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
+		events.ReceiptMatched{}.EventType(),
+		events.SubscriptionCreated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
+		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
+		events.PeriodDue{}.EventType(), events.SubscriptionEnded{}.EventType(),
 	}
 }
 
-// driftData is the JSON payload of DriftDetected, part of the public contract.
+// driftData is the JSON payload of events.OutboxServiceDrifted, part of the public contract.
 type driftData struct {
 	ServiceID   id.Service               `json:"serviceId"`
 	DeviceID    id.Device                `json:"deviceId"`
@@ -74,7 +68,7 @@ type driftData struct {
 	Hash        string                   `json:"hash"`
 }
 
-// setupDriftData is the JSON payload of SetupDriftDetected, part of the public contract. No secret is in it.
+// setupDriftData is the JSON payload of events.OutboxSetupDrifted, part of the public contract. No secret is in it.
 type setupDriftData struct {
 	DeviceID    id.Device                `json:"deviceId"`
 	FirstSeenAt time.Time                `json:"firstSeenAt"`
@@ -82,8 +76,8 @@ type setupDriftData struct {
 	Hash        string                   `json:"hash"`
 }
 
-// dunningData is the JSON payload of WalledGarden and Suspended, part of the public contract
-// (docs/rules/webhooks.md#data-of-types).
+// dunningData is the JSON payload of events.OutboxWalledGarden and events.OutboxSubscriptionSuspended, part of the
+// public contract (docs/rules/webhooks.md#data-of-types).
 type dunningData struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
@@ -92,6 +86,16 @@ type dunningData struct {
 	Due            json.Number     `json:"due"` // major units, overdue when the step was decided
 	Currency       money.Currency  `json:"currency"`
 	InvoiceIDs     []id.Invoice    `json:"invoiceIds"` // overdue ones, the oldest due date first
+}
+
+// invoiceData is the JSON payload of events.OutboxInvoiceCreated, part of the public contract.
+type invoiceData struct {
+	InvoiceID    id.Invoice     `json:"invoiceId"`
+	Number       string         `json:"number"`
+	SubscriberID id.Subscriber  `json:"subscriberId"`
+	Total        json.Number    `json:"total"` // major units, tax included
+	Currency     money.Currency `json:"currency"`
+	DueDate      calendar.Date  `json:"dueDate"` // the organization's local date
 }
 
 // dunningOf is the payload about a step.
@@ -106,19 +110,26 @@ func dunningOf(s events.DunningSubject, step events.DunningStep) dunningData {
 func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.ServiceDriftDetected:
-		return publish(w, e, v.OrgID, DriftDetected,
+		return publish(w, e, v.OrgID, events.OutboxServiceDrifted,
 			driftData{v.ServiceID, v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
 	case events.DeviceSetupDrifted:
-		return publish(w, e, v.OrgID, SetupDriftDetected,
+		return publish(w, e, v.OrgID, events.OutboxSetupDrifted,
 			setupDriftData{v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
 	case events.WalledGardenEntered:
-		return publish(w, e, v.OrgID, WalledGarden, dunningOf(v.DunningSubject, v.DunningStep))
+		return publish(w, e, v.OrgID, events.OutboxWalledGarden, dunningOf(v.DunningSubject, v.DunningStep))
 	case events.ServiceSuspended:
 		return suspended(w, e, v.DunningSubject, v.DunningStep)
 	case events.WriteOffProposed:
 		return suspended(w, e, v.DunningSubject, v.DunningStep)
+	case events.InvoiceIssued:
+		return publish(w, e, v.OrgID, events.OutboxInvoiceCreated, invoiceData{
+			v.InvoiceID, v.Number, v.SubscriberID, v.Total.Number(), v.Total.Currency, v.DueOn,
+		})
 	}
-	return nil
+	if err := applyPayment(w, e); err != nil {
+		return err
+	}
+	return applyStart(w, e)
 }
 
 // suspended publishes that a step has taken the access of a customer; nothing when he had none before.
@@ -126,12 +137,23 @@ func suspended(w *runner.Writes, e events.Envelope, s events.DunningSubject, ste
 	if step.Before.Off() {
 		return nil
 	}
-	return publish(w, e, s.OrgID, Suspended, dunningOf(s, step))
+	return publish(w, e, s.OrgID, events.OutboxSubscriptionSuspended, dunningOf(s, step))
 }
 
 // publish queues the message of an event for an organization.
 func publish(w *runner.Writes, e events.Envelope, org id.Organization, topic string, data any) error {
-	msg, err := newMessage(e, org, data)
+	return publishOf(w, e, subject{org, id.Derive[id.Any]("outbox", e.ID.String())}, topic, data)
+}
+
+// subject says whose message it is, and its id: a second one with that id is not stored.
+type subject struct {
+	org id.Organization
+	id  id.Any
+}
+
+// publishOf queues a message about an event.
+func publishOf(w *runner.Writes, e events.Envelope, of subject, topic string, data any) error {
+	msg, err := newMessage(e, of, data)
 	if err != nil {
 		return err
 	}
@@ -145,15 +167,15 @@ const (
 	keyAt       = "at"
 )
 
-// newMessage makes a Watermill message about an event. Its id is derived from the event's id, so that it is the same
-// after every rebuild.
-func newMessage(e events.Envelope, org id.Organization, data any) (*message.Message, error) {
+// newMessage makes a Watermill message about an event. Its id follows from the event, so that it is the same after
+// every rebuild.
+func newMessage(e events.Envelope, of subject, data any) (*message.Message, error) {
 	payload, err := json.Marshal(data)
 	if err != nil {
 		return nil, fmt.Errorf("write message: %w", err)
 	}
-	msg := message.NewMessage(id.Derive[id.Any]("outbox", e.ID.String()).String(), payload)
-	msg.Metadata.Set(keyOrg, org.String())
+	msg := message.NewMessage(of.id.String(), payload)
+	msg.Metadata.Set(keyOrg, of.org.String())
 	msg.Metadata.Set(keyPosition, strconv.FormatUint(e.Position, 10))
 	msg.Metadata.Set(keyAt, e.Meta.At.UTC().Format(time.RFC3339Nano))
 	return msg, nil
@@ -200,39 +222,3 @@ func (t table) Publish(topic string, messages ...*message.Message) error {
 
 // Close does nothing: the runner sends the queued statements.
 func (table) Close() error { return nil }
-
-// Row is one message, as delivered. At is the time of the event, UTC.
-type Row struct {
-	Position int64           `db:"position"`
-	Ordinal  int             `db:"ordinal"`
-	ID       id.Any          `db:"message_id"`
-	OrgID    id.Organization `db:"org_id"`
-	Type     string          `db:"type"`
-	At       time.Time       `db:"at"`
-	Payload  json.RawMessage `db:"payload"`
-}
-
-// Query serves an organization's messages to those who deliver them.
-type Query struct{ Views *runner.Views }
-
-// Key is a message's place in the order of the log. The zero value is before the first message.
-type Key struct {
-	Position int64 `json:"p"`
-	Ordinal  int   `json:"o"`
-}
-
-// Key makes the next page begin after this message.
-func (r Row) Key() Key { return Key{Position: r.Position, Ordinal: r.Ordinal} }
-
-// After returns up to max messages of an organization after a place, oldest first.
-func (q Query) After(ctx context.Context, org id.Organization, after Key, max int) ([]Row, error) {
-	var rows []Row
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[Row],
-			q.Views.SQL(Name, `
-			select position, ordinal, message_id, org_id, type, at, payload from {schema}.messages
-			where org_id = $1 and (position, ordinal) > ($2, $3) order by position, ordinal limit $4`),
-			org, after.Position, after.Ordinal, max)
-	})
-	return rows, err
-}

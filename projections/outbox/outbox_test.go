@@ -1,12 +1,15 @@
 package outbox_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
@@ -53,5 +56,87 @@ func TestOutbox_Story(t *testing.T) {
 		events.WriteOffProposed{DunningSubject: customer, DunningStep: known},
 		events.ServiceSuspended{DunningSubject: customer, DunningStep: still},
 		events.WriteOffProposed{DunningSubject: customer, DunningStep: old})
-	projectiontest.Check(t, outbox.Outbox{}, story)
+	projectiontest.Check(t, outbox.Outbox{}, withMoney(withStarts(story, acme, began), acme, began))
+}
+
+// withMoney adds payments and an invoice: each success is one message, however often it is recorded, and each end of a
+// prompt without money has what was asked for.
+func withMoney(story *projectiontest.Story, acme id.Organization, began time.Time) *projectiontest.Story {
+	amina, kes := id.Derive[id.Subscriber]("test", "amina"), money.Major(1500, money.KES)
+	story.Add("account-amina", events.InvoiceIssued{
+		SubscriberID: amina, OrgID: acme, InvoiceID: id.Derive[id.Invoice]("test", "1"), Number: "ACME-0001",
+		Total: kes, DueOn: calendar.On(began, time.UTC), IssuedAt: began,
+	})
+	for _, name := range []string{"paid", "cancelled", "refused", "expired", "waiting"} {
+		payment := id.Derive[id.Payment]("test", name)
+		list := []events.Event{events.PaymentInitiated{
+			PaymentID: payment, OrgID: acme, SubscriberID: amina, Amount: kes, Phone: personal.Of("254711000001"),
+			InitiatedAt: began,
+		}}
+		switch name {
+		case "paid":
+			paid := events.PaymentSucceeded{
+				PaymentID: payment, OrgID: acme, SubscriberID: amina, Amount: kes, Provisional: true, By: "query",
+				At: began,
+			}
+			again := paid
+			again.Provisional, again.By = false, "operator"
+			list = append(list, paid, again)
+		case "cancelled":
+			list = append(list, events.PaymentCancelled{PaymentID: payment, SubscriberID: amina, Code: "1032"})
+		case "refused":
+			list = append(list, events.PaymentFailed{PaymentID: payment, SubscriberID: amina, Code: "4711", At: began})
+		case "expired":
+			list = append(list, events.PaymentExpired{PaymentID: payment, SubscriberID: amina, At: began})
+		}
+		story.Add("payment-"+name, list...)
+	}
+	for _, of := range []events.ReceiptMatched{
+		{Channel: "c2b"}, {Channel: "cash"}, {Channel: "bill_manager"},
+		{Channel: "stk", PaymentID: id.Derive[id.Payment]("test", "paid")}, // its success tells it
+		{Channel: "c2b", Confirms: true},                                   // nothing is credited
+	} {
+		name := fmt.Sprint(of.Channel, of.Confirms)
+		of.ReceiptID, of.OrgID, of.SubscriberID = id.Derive[id.Receipt]("test", name), acme, amina
+		of.Amount, of.PaidAt, of.At = kes, began, began
+		story.Add("receipt-"+name, of)
+	}
+	return story
+}
+
+// withStarts adds subscriptions: one message when service begins, with the end of what is paid.
+func withStarts(story *projectiontest.Story, acme id.Organization, began time.Time) *projectiontest.Story {
+	for _, name := range []string{"prepaid", "postpaid", "moved", "carried", "ended", "waiting"} {
+		line, amina := id.Derive[id.Subscription]("test", name), id.Derive[id.Subscriber]("test", "amina")
+		list := []events.Event{
+			events.SubscriptionCreated{
+				SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: id.Derive[id.Plan]("test", "home"),
+			},
+			events.PeriodDue{SubscriptionID: line, OrgID: acme, SubscriberID: amina},
+		}
+		active := events.SubscriptionActivated{SubscriptionID: line, SubscriberID: amina, At: began}
+		paid := events.SubscriptionExtended{
+			SubscriptionID: line, SubscriberID: amina, PaidUntil: began.AddDate(0, 1, 0),
+		}
+		later := paid
+		later.PaidUntil = began.AddDate(0, 2, 0)
+		switch name {
+		case "prepaid":
+			list = append(list, active, paid, later)
+		case "postpaid":
+			due := list[1]
+			list = append(list[:1], active, due, due)
+		case "moved":
+			list = append(list, events.SubscriptionPlanChanged{
+				SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: id.Derive[id.Plan]("test", "fast"),
+			}, active, paid)
+		case "carried":
+			active.Carried = true
+			list = append(list, active, paid)
+		case "ended":
+			list = append(list, events.SubscriptionEnded{SubscriptionID: line, SubscriberID: amina, At: began})
+		}
+		story.Add("subscription-"+name, list...)
+	}
+	return story
 }

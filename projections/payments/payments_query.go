@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -94,15 +95,6 @@ func (r PaymentRow) Status() string {
 	return StatusPending
 }
 
-// reasons translates the provider's result codes and our own codes into stable words of the API. Source:
-// docs/facts/mobile-money.md#result-codes.
-var reasons = map[string]string{
-	"1": "insufficient_funds", "17": "internal_failure", "1001": "customer_busy", "1032": "cancelled_by_customer",
-	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
-	"not_sent": "not_sent", "prompt_too_late": "not_sent",
-	"provider_unavailable": "provider_unavailable",
-}
-
 // PaymentReasons are the values of Reason, without "".
 var PaymentReasons = []string{
 	"cancelled_by_customer", "customer_busy", "expired", "insufficient_funds", "internal_failure", "not_credited",
@@ -111,7 +103,7 @@ var PaymentReasons = []string{
 }
 
 // Reason is a machine-readable word for an attempt that ended without money, or whose money a person took back or moved
-// to another account, or whose account refused it; "" for others. A code without a word is "provider_refused".
+// to another account, or whose account refused it; "" for others.
 func (r PaymentRow) Reason() string {
 	switch {
 	case r.Stage == "expired":
@@ -126,10 +118,8 @@ func (r PaymentRow) Reason() string {
 		return ""
 	case r.Stage != "failed" && r.Stage != "cancelled":
 		return ""
-	case reasons[r.Code] != "":
-		return reasons[r.Code]
 	}
-	return "provider_refused"
+	return events.PaymentReason(r.Code)
 }
 
 // Pays is the invoice for which the money was asked; zero for none, and while another account has the money.

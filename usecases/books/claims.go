@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/webhooks"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -108,6 +109,7 @@ func categories() map[string]owners {
 		subscribers.Plans().Category:         kindOf(subscribers.Plans(), nil),
 		subscribers.Subscriptions().Category: subscriptions,
 		payments.Gateways().Category:         kindOf(payments.Gateways(), nil),
+		webhooks.Endpoints().Category:        kindOf(webhooks.Endpoints(), nil),
 		outages.Outages().Category:           kindOf(outages.Outages(), nil),
 	}
 }

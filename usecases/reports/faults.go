@@ -26,6 +26,7 @@ const (
 	MessagesHeld        = "messages_held"
 	TaxRefused          = "tax_refused"
 	TaxLate             = "tax_late"
+	WebhookDisabled     = "webhook_disabled"
 	GatewayUnregistered = "gateway_unregistered"
 	ServiceFailed       = "service_failed"
 	ServiceDegraded     = "service_degraded"
@@ -35,7 +36,7 @@ const (
 // Kinds lists them in their order.
 var Kinds = []string{
 	NothingSaved, ProviderDown, Outage, RouterDown, RunHeld, RunFailed, BatchStill, CutsHeld, MessagesHeld, TaxLate,
-	TaxRefused, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
+	TaxRefused, WebhookDisabled, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
 }
 
 // Effects that are no faults themselves.
@@ -56,11 +57,13 @@ const (
 	RootBatch    = "batch"
 	RootFuse     = "fuse"
 	RootTax      = "tax"
+	RootWebhook  = "webhook"
 )
 
 // RootTypes are all of these, for answers that have one of them.
 var RootTypes = []string{
 	RootPart, RootDevice, RootOutage, RootService, RootGateway, RootProvider, RootRun, RootBatch, RootFuse, RootTax,
+	RootWebhook,
 }
 
 // Fault is something that is broken now, with all that is broken because of it.

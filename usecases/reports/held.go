@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/webhooks"
 )
 
 // mostHeld is how many held runs are told of; each day waits for the one before.
@@ -107,5 +108,17 @@ func (r reading) tax(ctx context.Context) error {
 			Message: fmt.Sprintf("The tax authority has refused %d documents.", open.Refused),
 		})
 	}
-	return nil
+	return r.webhooks(ctx)
+}
+
+// webhooks tells which of the organization's own systems are told of nothing, because nothing could be delivered.
+func (r reading) webhooks(ctx context.Context) error {
+	list, err := webhooksviews.EndpointsQuery{Views: r.Views}.Failing(ctx, r.org)
+	for _, e := range list {
+		r.out.Faults = append(r.out.Faults, Fault{
+			Kind: WebhookDisabled, Root: Root{RootWebhook, e.ID.String(), e.Name()}, Since: e.StateAt,
+			Message: fmt.Sprintf("%s is told of nothing: every delivery to it failed for days.", e.Name()),
+		})
+	}
+	return err
 }

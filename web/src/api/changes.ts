@@ -35,6 +35,7 @@ const shownBy: Record<string, string[]> = {
   'payment-gateway': ['/settings/payment-gateway', '/paybill'],
   timeline: ['/subscribers/{id}/timeline'],
   vouchers: ['/vouchers', '/voucher-batches'],
+  'webhook-endpoints': ['/webhook-endpoints', '/webhook-deliveries', '/reports'],
 }
 
 // Reports about days that are mostly over. Something happens at every moment, and each of them reads a year at most, so

@@ -19,7 +19,7 @@ import './home.css'
 const shownFirst = 6
 
 // Of these people still get what they pay for.
-const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'run_failed', 'batch_still', 'cuts_held', 'messages_held', 'tax_refused', 'tax_late']
+const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped', 'run_held', 'run_failed', 'batch_still', 'cuts_held', 'messages_held', 'tax_refused', 'tax_late', 'webhook_disabled']
 
 /** toneOf says how bad a fault is. */
 export const toneOf = (f: Fault) => (mild.includes(f.kind) ? 'attention' : 'bad')
@@ -109,6 +109,8 @@ function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | nu
       return { to: '/batches' }
     case 'tax':
       return { to: '/tax-documents', search: kind === 'tax_late' ? { late: true } : { state: 'refused' } }
+    case 'webhook':
+      return null
     case 'part':
       return root.id ? { to: '/system' } : null
     default:
