@@ -288,11 +288,12 @@ func (s Codes) entries(ctx context.Context, org id.Organization, address string)
 	return list, nil
 }
 
-// enterable lists the memberships with which a user may enter; org narrows them to one organization.
+// enterable lists the memberships with which a user may enter; org narrows them to one organization. The phone of a
+// proven person opens nothing: somebody else has typed it.
 func enterable(user identityviews.UserRow, state identity.User, org id.Organization, byPhone bool) (list []Entry) {
 	for at := range state.Memberships {
 		m, ok := state.MemberAt(at)
-		if ok && !m.Disabled && (org.IsZero() || at == org) && (!byPhone || at == state.Home) {
+		if ok && !m.Disabled && (org.IsZero() || at == org) && (!byPhone || at == state.Home && state.Person.IsZero()) {
 			list = append(list, Entry{User: user, OrgID: at, Role: m.Role})
 		}
 	}
