@@ -26,7 +26,7 @@ func TestWebhooks_AKillLosesNoDeliveryAndNoAttempt(t *testing.T) {
 	k.told(hanging, "invoice.created", 1)
 	program.kill9()
 	let()
-	program = k.spawn(program.addr)
+	k.spawn(program.addr)
 	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
 	k.root, _ = k.login("", testRootEmail, testPassword)
 	after := k.delivery(waits, "invoice.created", "pending", 1)
