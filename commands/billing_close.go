@@ -22,6 +22,11 @@ func (CloseAccount) accountCommand()     {}
 // Target is the account of the subscriber.
 func (c CloseAccount) Target() Target { return At(AccountCategory, c.SubscriberID) }
 
+// ErrAccountClosed is the failure for money and invoices of a customer who is removed.
+func ErrAccountClosed() error {
+	return failure.NewConflict("account_closed", "The account is closed: its customer is removed.")
+}
+
 // Validate checks form only.
 func (c CloseAccount) Validate() error {
 	var f failure.Faults

@@ -144,6 +144,9 @@ type ResumeSubscription struct {
 type EndSubscription struct {
 	SubscriptionID id.Subscription
 	Reason         string
+	// Annulled says that the customer is removed with all invoices, because the subscription was made by mistake: the
+	// end bills nothing and gives nothing back.
+	Annulled bool `json:",omitempty"`
 }
 
 // PendingFor is how long a prepaid subscription waits for its first payment, from the day on which it was to start.

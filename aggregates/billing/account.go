@@ -284,7 +284,7 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 			}
 		case events.InvoiceDrafted, events.ReceiptCredited, events.BalanceCarriedOver, events.PromptReserved:
 			if s.Closed {
-				return nil, errAccountClosed()
+				return nil, commands.ErrAccountClosed()
 			}
 		default: // nothing else needs more than its own rule
 		}

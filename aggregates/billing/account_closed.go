@@ -5,7 +5,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
 // decideCloseAccount closes the account once, unless a prompt is open whose money may be on its way.
@@ -22,9 +21,4 @@ func decideCloseAccount(s Account, c commands.CloseAccount, now time.Time) ([]ev
 	}
 	b.record(events.AccountClosed{SubscriberID: c.SubscriberID, OrgID: c.OrgID, Reason: c.Reason, At: now})
 	return b.events(), nil
-}
-
-// errAccountClosed refuses money and invoices of a customer who is removed.
-func errAccountClosed() error {
-	return failure.NewConflict("account_closed", "The account is closed: its customer is removed.")
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -34,6 +35,19 @@ func TestClosedAccount_TakesNoMoney(t *testing.T) {
 		t.Errorf("due %s, credit %s", s.Due(), s.Credit())
 	}
 	given(t, closes).fails(carry(100_00), failure.Conflict, "account_closed")
+}
+
+// TestClosedAccount_AnInvoiceThatItRefusedNeedsNothing: who has asked for it may still ask to take it back.
+func TestClosedAccount_AnInvoiceThatItRefusedNeedsNothing(t *testing.T) {
+	t.Parallel()
+	l := given(t, closes)
+	l.When(commands.VoidInvoice{
+		SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "ended", ReleaseMoney: true,
+	}).ThenNothing()
+	l.When(commands.CreditDays{
+		SubscriberID: subscriber, CreditNoteID: receiptID(1), Reason: "ended", Prefix: "ACME-CN",
+		DaysCredit: events.DaysCredit{InvoiceID: invoiceID(1), Days: 3, Of: 31},
+	}).ThenNothing()
 }
 
 // TestClosedAccount_NotWhileMoneyMayBeOnItsWay: an open prompt keeps it open.

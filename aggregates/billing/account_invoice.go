@@ -128,7 +128,7 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 		return nil, invoiceArchived()
 	case !found && c.Number != "":
 		return voidNumber(s, c.InvoiceID, c.Number, c.Reason, now), nil
-	case voided:
+	case voided, !found && s.Closed:
 		return nil, nil
 	case !found:
 		return nil, commands.ErrNoInvoice()
@@ -283,7 +283,7 @@ func decideCreditDays(s Account, c commands.CreditDays, now time.Time) ([]events
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
 	share := s.Share(c.DaysCredit)
-	if voided || found && inv.Seq > 0 && !share.Positive() {
+	if voided || found && inv.Seq > 0 && !share.Positive() || !found && s.Closed {
 		return nil, nil
 	}
 	return decideDraftCreditNote(s, commands.DraftCreditNote{

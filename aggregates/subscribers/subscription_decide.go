@@ -41,7 +41,7 @@ func decideSubscription(
 	case commands.ResumeSubscription:
 		return decideResume(s, c, now)
 	case commands.EndSubscription:
-		return decideEnd(s, c.Reason, now), nil
+		return decideEnd(s, c, now), nil
 	case commands.ExpireSubscription:
 		return decideExpire(s, now), nil
 	case commands.CompensateSubscription:
@@ -466,35 +466,5 @@ func decideExpire(s Subscription, now time.Time) []events.SubscriptionEvent {
 	if s.State != Pending || s.Terms.Mode != events.Prepaid || now.Before(s.StartsAt.Add(commands.PendingFor)) {
 		return nil
 	}
-	return decideEnd(s, commands.ExpiredReason, now)
-}
-
-// decideEnd ends the subscription. A prepaid period that never began is cancelled, because paying it would give no
-// service. One whose payment was withdrawn after its service had begun stays due. Charges that no period has are
-// invoiced, unless there never was service. Time that was used and is on no invoice is due before.
-func decideEnd(s Subscription, reason string, now time.Time) []events.SubscriptionEvent {
-	if s.State == Ended {
-		return nil
-	}
-	served := s.State != Pending
-	s, made := s.unbilled(now)
-	ended := events.SubscriptionEnded{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(reason), Credits: s.daysLeft(now),
-		At: now,
-	}
-	s, made = evolveSubscription(s, ended), append(made, ended)
-	for at := range s.Periods {
-		if s.neverServed(at, now) {
-			event := cancelled(s, at, now)
-			s = evolveSubscription(s, event)
-			made = append(made, event)
-		}
-	}
-	if charges := s.Extras.Waiting(); served && len(charges) > 0 {
-		made = append(made, events.ChargesDue{
-			SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, Charges: charges,
-			InvoiceID: id.Derive[id.Invoice]("final", s.ID.String()), At: now,
-		})
-	}
-	return made
+	return decideEnd(s, commands.EndSubscription{Reason: commands.ExpiredReason}, now)
 }

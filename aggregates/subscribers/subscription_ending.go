@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // LatePeriod tells how much an end leaves to pay of a period whose invoice it makes, without taxes on top.
@@ -22,7 +23,7 @@ type LatePeriod struct {
 func (s Subscription) Ending(
 	at time.Time,
 ) (never []id.Invoice, unused []events.DaysCredit, charges []events.PeriodExtra, late []LatePeriod) {
-	made := decideEnd(s, "", at)
+	made := decideEnd(s, commands.EndSubscription{}, at)
 	for _, e := range made {
 		switch e := e.(type) {
 		case events.PeriodDue:
@@ -60,10 +61,43 @@ func leftOf(due events.PeriodDue, unused []events.DaysCredit) money.Amount {
 	return left
 }
 
-// unbilled makes due what was used and is on no invoice, and gives the subscription afterwards: postpaid periods that
+// decideEnd ends the subscription. A prepaid period that never began is cancelled, because paying it would give no
+// service. One whose payment was withdrawn after its service had begun stays due. Charges that no period has are
+// invoiced, unless there never was service. Time that was used and is on no invoice is due before.
+func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []events.SubscriptionEvent {
+	ended := events.SubscriptionEnded{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
+	}
+	switch {
+	case s.State == Ended:
+		return nil
+	case c.Annulled:
+		return []events.SubscriptionEvent{ended}
+	}
+	served := s.State != Pending
+	s, made := s.billUsed(now)
+	ended.Credits = s.daysLeft(now)
+	s, made = evolveSubscription(s, ended), append(made, ended)
+	for at := range s.Periods {
+		if s.neverServed(at, now) {
+			event := cancelled(s, at, now)
+			s = evolveSubscription(s, event)
+			made = append(made, event)
+		}
+	}
+	if charges := s.Extras.Waiting(); served && len(charges) > 0 {
+		made = append(made, events.ChargesDue{
+			SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, Charges: charges,
+			InvoiceID: id.Derive[id.Invoice]("final", s.ID.String()), At: now,
+		})
+	}
+	return made
+}
+
+// billUsed makes due what was used and is on no invoice, and gives the subscription afterwards: postpaid periods that
 // have begun, and of a prepaid one that an undo took back the used days. Nobody could ask for it after an end.
 // Source: docs/rules/subscribers.md#periods-that-are-not-invoiced-yet.
-func (s Subscription) unbilled(now time.Time) (next Subscription, made []events.SubscriptionEvent) {
+func (s Subscription) billUsed(now time.Time) (next Subscription, made []events.SubscriptionEvent) {
 	if s.Terms.Mode == events.Postpaid {
 		_, made = s.asBegun(now)
 		for _, e := range made {

@@ -166,3 +166,23 @@ func TestEnd_WhatWasUsedOfAnUndonePostpaidMonthIsBilled(t *testing.T) {
 		}
 	}
 }
+
+// TestEnd_AnAnnulledOneBillsNothingAndGivesNothingBack: neither an undone month, nor a late one, nor charges.
+func TestEnd_AnAnnulledOneBillsNothingAndGivesNothingBack(t *testing.T) {
+	t.Parallel()
+	annul := commands.EndSubscription{SubscriptionID: subscription, Reason: "wrong file", Annulled: true}
+	only := func(s *scenario) {
+		t.Helper()
+		made := s.When(annul).ThenEvents()
+		if ended, is := made[0].(events.SubscriptionEnded); len(made) != 1 || !is || len(ended.Credits) > 0 {
+			t.Errorf("made %+v", made)
+		}
+		s.When(annul).ThenNothing()
+	}
+	undone := usedMonth(t)
+	undone.At(noon(3, 22)).When(undoes(subscription, second)).ThenEvents()
+	only(undone)
+	late := suspends(t, events.BillUsedDays, 1)
+	late.At(noon(2, 1)).When(due).ThenEvents()
+	only(late.At(noon(3, 10)))
+}

@@ -138,8 +138,8 @@ func (u UndoImports) withServices(
 // undoTries is how often a customer is looked at whose account changes at the same time.
 const undoTries = 3
 
-// Undo closes the account as it was looked at, so that nothing comes between; voids what is due, so that the end of the
-// service has nothing to give back; takes what was paid ahead off the account; ends the service, and removes the
+// Undo closes the account as it was looked at, so that nothing comes between; ends the service for nothing, before
+// anything on the account could renew it; voids what is due; takes what was paid ahead off the account, and removes the
 // customer as the last step, which is how a repeat knows that all is done. Fails as Look.
 func (u UndoImports) Undo(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem, meta commands.Meta,
@@ -173,6 +173,11 @@ func (u UndoImports) Undo(
 // steps remove a customer whose account is closed.
 func (has imported) steps(of usecases.BatchUndoOf, subscriber id.Subscriber) []commands.Command {
 	var steps []commands.Command
+	for _, subscription := range has.subscriptions {
+		steps = append(steps, commands.EndSubscription{
+			SubscriptionID: subscription, Reason: of.Text, Annulled: true,
+		})
+	}
 	for _, list := range []map[id.Invoice]billing.Invoice{has.account.Invoices, has.account.Settled} {
 		for invoice := range list {
 			steps = append(steps, commands.VoidInvoice{
@@ -185,9 +190,6 @@ func (has imported) steps(of usecases.BatchUndoOf, subscriber id.Subscriber) []c
 		steps = append(steps, commands.WithdrawReceipt{
 			SubscriberID: subscriber, ReceiptID: ahead, Reason: of.Text,
 		})
-	}
-	for _, subscription := range has.subscriptions {
-		steps = append(steps, commands.EndSubscription{SubscriptionID: subscription, Reason: of.Text})
 	}
 	return append(steps, commands.RemoveSubscriber{SubscriberID: subscriber, Reason: of.Text})
 }

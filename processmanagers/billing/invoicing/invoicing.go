@@ -6,7 +6,8 @@
 //	            ┌──────── refused: again after a growing wait ────────┐
 //	            ▼                                                     │
 //	PeriodDue ─► DraftPeriodInvoice ─► drafted                        │
-//	                  └───────────────────────────────────────────────┘
+//	                  ├───────────────────────────────────────────────┘
+//	                  └─ refused, because the customer is removed ─► over
 //
 // A billing run drafts the invoices of its periods and issues them by itself; the processes wait for it, and do what it
 // has left undone.
@@ -55,7 +56,7 @@ const ForRun = 30 * time.Second
 type Period struct {
 	Draft   commands.DraftPeriodInvoice `json:"draft,omitzero"`
 	Pause   time.Duration               `json:"pause,omitempty"` // before the next try; 0 before the first refusal
-	Drafted bool                        `json:"drafted,omitempty"`
+	Over    bool                        `json:"drafted,omitempty"` // drafted, or nobody is left to pay it
 }
 
 // Process drafts an invoice for each due period, under the settings that hold when it is drafted.
@@ -70,7 +71,7 @@ func Process() processmanagers.Process[Period] {
 			processmanagers.On(draftedPeriod),
 		},
 		Decide: decide, Evolve: evolve,
-		Ended: func(s Period) bool { return s.Drafted },
+		Ended: func(s Period) bool { return s.Over },
 	}
 }
 
@@ -90,9 +91,11 @@ func draftedPeriod(e events.InvoiceDrafted) string {
 	return e.InvoiceID.String()
 }
 
-// evolve remembers what is to be drafted, and doubles the pause with each refusal.
+// evolve remembers what is to be drafted, and doubles the pause with each refusal. The account of a customer who is
+// removed is closed for ever.
 func evolve(s Period, in processmanagers.Input) Period {
 	if in.Refusal != nil {
+		s.Over = s.Over || in.Refusal.Code == "account_closed"
 		s.Pause = min(max(2*s.Pause, firstPause), lastPause)
 		return s
 	}
@@ -107,7 +110,7 @@ func evolve(s Period, in processmanagers.Input) Period {
 	case events.ChargesDue:
 		s.Draft = commands.DraftOfCharges(e)
 	case events.InvoiceDrafted:
-		s.Drafted = true
+		s.Over = true
 	}
 	return s
 }
@@ -116,7 +119,7 @@ func evolve(s Period, in processmanagers.Input) Period {
 func decide(s Period, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	after := evolve(s, in)
 	switch {
-	case after.Drafted || after.Draft.InvoiceID.IsZero():
+	case after.Over || after.Draft.InvoiceID.IsZero():
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again}}}, nil
 	case in.Event != nil && !after.Draft.RunID.IsZero():
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again, At: now.Add(ForRun)}}}, nil

@@ -72,6 +72,13 @@ func TestInvoicing_RefusedDraftIsTriedAgain(t *testing.T) {
 	s.Then(tries(24 * time.Hour)).When(drafted).Then(tries(0)).ThenEnded()
 }
 
+// The account of a customer who is removed is closed for good.
+func TestInvoicing_OfARemovedCustomerNothingIsDrafted(t *testing.T) {
+	t.Parallel()
+	processtest.For(t, invoicing.Process(), now).When(due).Then(drafts).
+		WhenRefused(drafts.Commands[0], "account_closed").Then(tries(0)).ThenEnded()
+}
+
 // An instance of an older program had a whole organization and knows no period: there is nothing to draft.
 func TestInvoicing_WithoutAPeriodNothingIsDrafted(t *testing.T) {
 	t.Parallel()
