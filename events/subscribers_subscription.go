@@ -63,6 +63,8 @@ type PeriodDue struct {
 	// Retakes says that the period takes the place of a prepaid one of which time was given, and which an undo took
 	// back. So days of it may have been used already.
 	Retakes bool `json:"retakes,omitempty"`
+	// NextFrom is where the next prepaid period begins when it takes such a place, too; zero = no other place waits.
+	NextFrom time.Time `json:"nextFrom,omitzero"`
 	// Credits are the days of the period in pauses, and in cuts that are not billed, that were over before it became
 	// due: an undo had taken it back. They need not be paid.
 	Credits []DaysCredit `json:"credits,omitempty"`

@@ -199,3 +199,27 @@ func TestReopened_AnOpeningWithoutTheTimeOfAnniversariesKeepsItsPlacesAndPauses(
 		t.Errorf("after the pause paid until %s", until.In(zone))
 	}
 }
+
+// TestReopened_AnOpeningThatDoesNotTellWhoRetakesFindsIt: the third month is in the place of the second, which an undo
+// took back after it was used, so nothing waits any more.
+func TestReopened_AnOpeningThatDoesNotTellWhoRetakesFindsIt(t *testing.T) {
+	t.Parallel()
+	const opening = `{"form":4,"subscription":%q,"org":%q,"subscriber":%q,"planVersion":3,
+	"terms":{"name":"Home 10","mode":"prepaid","period":"month","price":{"minor":150000,"currency":"KES"}},
+	"timezone":"UTC","startsAt":"2026-01-31T09:00:00Z","state":"active",
+	"base":{"ordinal":1,"end":"2026-02-28T09:00:00Z","anchor":31,"paidUntil":"2026-02-28T09:00:00Z"},
+	"periods":[{"n":2,"state":"cancelled","undone":true,"used":true},{"n":3%s}],"latest":"2026-03-22T09:00:00Z"}`
+	for state, until := range map[string]time.Time{
+		"":               time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
+		`,"state":"due"`: time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC),
+	} {
+		s := decidertest.For(t, aggregate(), noon(3, 22)).Given(events.SubscriptionPeriodClosed{
+			SubscriptionID: subscription, SubscriberID: subscriber,
+			Opening: fmt.Appendf(nil, opening, subscription, org, subscriber, state),
+		})
+		waiting := s.State().Course().Waiting
+		if got := s.State().PaidUntil(); !got.Equal(until) || len(waiting) > 0 || !s.State().Periods[1].Retakes {
+			t.Errorf("paid until %s, %v wait, %+v", got, waiting, s.State().Periods)
+		}
+	}
+}

@@ -46,8 +46,10 @@ type Period struct {
 	Price money.Amount
 	// Undone says that the period was cancelled by the undo of a billing run: no time passes for it.
 	Undone bool
-	// Used says that time of an undone prepaid period was given. The next period takes its place.
+	// Used says that time of an undone prepaid period was given. A later period takes its place.
 	Used bool
+	// Retakes says that the prepaid period takes such a place: the first one that waits.
+	Retakes bool
 	// Begins is set when the period does not continue the one before it. A prepaid period gets it at its first payment
 	// and keeps it when the payment is withdrawn, because later periods follow from there. A postpaid period always has
 	// it. Zero = it continues.
@@ -97,6 +99,9 @@ type Course struct {
 	End       time.Time // the next period continues here unless it begins anew; zero before the first
 	Anchor    int       // anniversary at End; 0 before the first period
 	Begun     time.Time // from here the anniversary runs, and has its time of day; zero = that of End
+	// Waiting are the undone periods whose given time waits to be paid again, each by a later period. The place of the
+	// first one begins at End.
+	Waiting []Period
 }
 
 // Course computes where the periods lie, from the facts alone: base, periods and gaps. So the order in which payments
@@ -128,9 +133,43 @@ func (c *Course) add(p Period, gaps []Span, grants []Grant, zone *time.Location)
 	if p.Undone && p.Mode == events.Postpaid { // one before it can be undone, too, and is to be made again first
 		return Span{}
 	}
+	switch {
+	case p.Undone && p.Used && p.Retakes: // the place that it took waits again
+		return Span{}
+	case p.Undone && p.Used:
+		if c.Waiting = append(c.Waiting, p); len(c.Waiting) == 1 {
+			c.beginAnew(p, zone)
+		}
+		return Span{}
+	}
+	c.beginAnew(p, zone)
+	place := c.place(p, gaps, grants, zone)
+	c.take(p, zone)
+	return place
+}
+
+// take follows which places wait: a period that retakes has taken the first one. No other period becomes due as long as
+// one waits.
+func (c *Course) take(p Period, zone *time.Location) {
+	switch {
+	case p.Retakes && len(c.Waiting) > 0:
+		if c.Waiting = c.Waiting[1:]; len(c.Waiting) > 0 {
+			c.beginAnew(c.Waiting[0], zone)
+		}
+	case p.State != PeriodCancelled: // what waited before was recorded by a program that let only one wait
+		c.Waiting = nil
+	}
+}
+
+// beginAnew moves the end to where a period begins that does not continue the one before it.
+func (c *Course) beginAnew(p Period, zone *time.Location) {
 	if p.Begins.After(c.End) {
 		c.End, c.Anchor, c.Begun = p.Begins, cmp.Or(p.Anchor, p.Begins.In(zone).Day()), p.Begins
 	}
+}
+
+// place adds the time of a period at the end.
+func (c *Course) place(p Period, gaps []Span, grants []Grant, zone *time.Location) Span {
 	if !p.takesTime() {
 		return Span{}
 	}
@@ -236,29 +275,32 @@ const keptPeriods = 1000
 
 // compacted drops settled periods that are over and older than the newest ones to keep, and the gaps before them. What
 // they amount to goes to the base, so that the course of the others stays the same. A prepaid period that waits for
-// money stops it, since a payment would move all later ones; a postpaid one keeps its place by itself.
+// money stops it, since a payment would move all later ones; a postpaid one keeps its place by itself. Undone periods
+// are dropped together with those that take their places.
 func (s Subscription) compacted(keep int) Subscription {
 	course, over := s.Course(), s.running(s.Latest)
 	base, zone := s.Base, s.zone()
 	c := Course{PaidUntil: base.PaidUntil, End: base.End, Anchor: base.Anchor, Begun: base.Begun}
-	var kept []Period
-	i := 0
-	for ; i < len(s.Periods)-keep; i++ {
-		p, place := s.Periods[i], course.Places[i]
+	var fixed, kept []Period
+	last, cut := base.Ordinal, 0
+	for i, p := range s.Periods[:max(0, len(s.Periods)-keep)] {
+		place := course.Places[i]
 		if place.To.After(over) || p.Mode == events.Prepaid && p.open() {
 			break
 		}
 		if c.add(p, s.Gaps, s.Grants, zone); p.open() {
 			p.Fixed = place
-			kept = append(kept, p)
+			fixed = append(fixed, p)
 		}
-		base.Ordinal = max(base.Ordinal, p.Ordinal)
+		if last = max(last, p.Ordinal); len(c.Waiting) == 0 {
+			base = Base{Ordinal: last, End: c.End, Anchor: c.Anchor, Begun: c.Begun, PaidUntil: c.PaidUntil}
+			kept, cut = fixed, i+1
+		}
 	}
-	if i == 0 {
+	if cut == 0 {
 		return s
 	}
-	base.End, base.Anchor, base.Begun, base.PaidUntil = c.End, c.Anchor, c.Begun, c.PaidUntil
-	s.Base, s.Periods = base, append(kept, s.Periods[i:]...)
+	s.Base, s.Periods = base, append(kept, s.Periods[cut:]...)
 	s.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g Span) bool { return !g.To.After(base.End) })
 	s.Grants = slices.DeleteFunc(slices.Clone(s.Grants), func(g Grant) bool { return g.At.Before(base.End) })
 	return s

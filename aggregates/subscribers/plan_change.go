@@ -135,7 +135,7 @@ func (s Subscription) PlanChange(to commands.NewPlan, now time.Time) (PlanChange
 		return PlanChange{}, errPlannedPaid()
 	case s.has(to) && !paid:
 		made = next.unplanned(now)
-	case next.retakes(len(next.Periods)):
+	case next.nextRetakes():
 		return PlanChange{}, errPeriodUndone()
 	case next.waitsAgain():
 		return PlanChange{}, errTakenBack()

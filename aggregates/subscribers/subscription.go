@@ -165,7 +165,7 @@ func (s Subscription) due(e events.PeriodDue) Subscription {
 	s.Dropped, s.Undone = time.Time{}, id.BillingRun{}
 	return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
 		p.State, p.Mode, p.Unit, p.KeepsTime = PeriodDue, e.Terms.Mode, e.Terms.Period, e.KeepsTime
-		p.BillingDay, p.Days = e.Terms.AnchorDay, e.Part.Days
+		p.BillingDay, p.Days, p.Retakes = e.Terms.AnchorDay, e.Part.Days, e.Retakes
 		if !s.Planned.IsZero() || e.Terms.Price != s.Terms.Price {
 			p.Price = e.Terms.Price
 		}

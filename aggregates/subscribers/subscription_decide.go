@@ -166,9 +166,12 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 		NextTerms: s.newTerms(ordinal, ordinal+1),
 	}
 	if terms.Mode == events.Prepaid {
-		period.DueAt, period.Retakes = latest(now, s.StartsAt, course.PaidUntil), s.retakes(len(s.Periods))
+		period.DueAt, period.Retakes = latest(now, s.StartsAt, course.PaidUntil), s.nextRetakes()
 		if terms.AnchorDay > 0 {
 			period = s.byBillingDay(period, s.partFrom(period.DueAt))
+		}
+		if period.Retakes {
+			period.NextFrom = s.nextPlace(period)
 		}
 		return []events.SubscriptionEvent{s.withExtras(period)}
 	}
@@ -258,7 +261,7 @@ func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []eve
 func (s Subscription) begins(
 	p Period, before Course, paidAt time.Time, served []events.TimeSpan,
 ) (begins time.Time, off []events.TimeSpan) {
-	first := !s.retakes(s.find(p.InvoiceID)) && (p.State == PeriodDue || s.UnservedSince.IsZero())
+	first := !p.Retakes && (p.State == PeriodDue || s.UnservedSince.IsZero())
 	begins = latest(s.running(paidAt), s.StartsAt)
 	switch {
 	case p.Mode != events.Prepaid || p.BillingDay > 0 || !first || !begins.After(before.PaidUntil):
@@ -376,11 +379,12 @@ func (s Subscription) stopsAt(now time.Time) time.Time {
 	return over
 }
 
-// paidBefore is the subscription as it would be if the withdrawn periods before the one at an index were paid.
+// paidBefore is the subscription as it would be if those periods before the one at an index were paid that were paid
+// once.
 func (s Subscription) paidBefore(at int) Subscription {
 	s.Periods = slices.Clone(s.Periods)
 	for i := range at {
-		if s.Periods[i].withdrawn() {
+		if s.paidOnce(i) {
 			s.Periods[i].State = PeriodPaid
 		}
 	}
@@ -458,6 +462,9 @@ func (s Subscription) dropped(event events.PeriodCancelled, now time.Time) event
 	after := next.Course()
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 	event.UnservedSince = s.stopped(before, next, now)
+	if event.UndoneRun.IsZero() && len(after.Waiting) > 0 {
+		event.NextFrom = after.End
+	}
 	return event
 }
 

@@ -105,17 +105,14 @@ func (s Subscription) billUsed(now time.Time) (next Subscription, made []events.
 		}
 		return s, made
 	}
-	if !s.retakes(len(s.Periods)) {
-		return s, nil
-	}
-	for _, e := range due(s, now) {
-		if period, ok := e.(events.PeriodDue); ok {
-			if period = s.used(period, now); !period.InvoiceID.IsZero() {
-				return evolveSubscription(s, period), []events.SubscriptionEvent{period}
-			}
+	for s.nextRetakes() {
+		period, _ := due(s, now)[0].(events.PeriodDue) // nothing else happens when a prepaid one becomes due
+		if period = s.used(period, now); period.InvoiceID.IsZero() {
+			break
 		}
+		s, made = evolveSubscription(s, period), append(made, period)
 	}
-	return s, nil
+	return s, made
 }
 
 // asBegun is the subscription with all postpaid periods that have begun, those that an undo took back included, as if
@@ -163,6 +160,15 @@ func (s Subscription) used(period events.PeriodDue, now time.Time) events.Period
 	place, _ = s.placed(period)
 	period.From, period.To = place.From, place.To
 	return s.withExtras(period)
+}
+
+// nextPlace is where the period after the next one begins when that retakes a place, too; zero = it does not.
+func (s Subscription) nextPlace(period events.PeriodDue) time.Time {
+	_, next := s.placed(period)
+	if !next.nextRetakes() {
+		return time.Time{}
+	}
+	return next.paidBefore(len(next.Periods)).Course().End
 }
 
 // placed tells where the next period lies once it is paid, and gives the subscription with it.

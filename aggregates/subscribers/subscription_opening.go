@@ -17,9 +17,10 @@ import (
 
 // Forms of openings. Openings of the first form have no number.
 const (
-	openingForm     = 4
+	openingForm     = 5
 	openingTimeless = 2 // the last form that does not keep the time of day of anniversaries
 	openingUnkeyed  = 3 // the last form without the password's reference: it was still the first
+	openingUntaken  = 4 // the last form in which periods do not tell that they retake a place
 )
 
 // subscriptionOpening is the JSON form of Subscription that a closed stream period passes to the next. It is durable:
@@ -130,6 +131,7 @@ type openingPeriod struct {
 	Of         int          `json:"of,omitempty"`
 	Undone     bool         `json:"undone,omitempty"`
 	Used       bool         `json:"used,omitempty"`
+	Retakes    bool         `json:"retakes,omitempty"`
 	Paused     int          `json:"paused,omitempty"`
 	Fixed      openingSpan  `json:"fixed,omitzero"`
 	Price      money.Amount `json:"price,omitzero"` // absent = that of the subscription's terms
@@ -209,8 +211,8 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 func (s Subscription) closePeriod(p Period) openingPeriod {
 	o := openingPeriod{
 		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, BillingDay: p.BillingDay,
-		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Paused: p.Paused, Fixed: openingSpan(p.Fixed),
-		Price: p.Price,
+		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Retakes: p.Retakes, Paused: p.Paused,
+		Fixed: openingSpan(p.Fixed), Price: p.Price,
 	}
 	for _, u := range p.Upgrades {
 		o.Upgrades = append(o.Upgrades, openingUpgrade(u))
@@ -261,14 +263,17 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
 			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, BillingDay: p.BillingDay,
-			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Paused: p.Paused, Fixed: Span(p.Fixed),
-			Price: p.Price,
+			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Retakes: p.Retakes, Paused: p.Paused,
+			Fixed: Span(p.Fixed), Price: p.Price,
 		}
 		for _, u := range p.Upgrades {
 			read.Upgrades = append(read.Upgrades, Upgrade(u))
 		}
 		if read.InvoiceID.IsZero() {
 			read.InvoiceID = s.invoiceOf(p.Ordinal)
+		}
+		if o.Form <= openingUntaken {
+			read.Retakes = retook(s.Periods)
 		}
 		s.Periods = append(s.Periods, read)
 	}
@@ -285,6 +290,16 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		s.Compensated = append(s.Compensated, Compensated(c))
 	}
 	return s
+}
+
+// retook reports whether a period that followed the periods of an old opening took the place of an undone one.
+func retook(before []Period) bool {
+	for _, p := range slices.Backward(before) {
+		if !p.Undone || p.Used {
+			return p.Undone
+		}
+	}
+	return false
 }
 
 // firstOpening is the form of openings that was written before periods were facts of their own: the JSON of a Go struct

@@ -39,8 +39,9 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 	switch {
 	case s.Periods[at].Mode == events.Postpaid:
 		event.NextFrom = latest(next.StartsAt, next.afterPause(next.Course().End))
-	case s.gave(at, now) || s.retakes(at):
-		event.NextFrom = next.Course().End
+	case s.gave(at, now) || s.Periods[at].Retakes:
+		event.NextFrom = now // any instant says that its place waits
+		event.NextFrom = evolveSubscription(s, event).Course().End
 	}
 	event = s.dropped(event, now)
 	if s.State == Ended {
@@ -68,21 +69,13 @@ func (s Subscription) gave(at int, now time.Time) bool {
 	return false
 }
 
-// retakes reports whether the prepaid period at an index takes the place of one whose given time an undo took back,
-// also when others that were undone lie between them. Behind the last index it tells that of the next period.
-func (s Subscription) retakes(at int) bool {
-	for i := at - 1; i >= 0 && s.Periods[i].Undone; i-- {
-		if s.Periods[i].Used {
-			return true
-		}
-	}
-	return false
-}
+// nextRetakes reports whether the next prepaid period takes the place of one whose given time an undo took back.
+func (s Subscription) nextRetakes() bool { return len(s.Course().Waiting) > 0 }
 
 // paidOnce reports whether the period at an index waits for money again: its payment was taken back, or it retakes the
 // place of a paid one.
 func (s Subscription) paidOnce(at int) bool {
-	return s.Periods[at].withdrawn() || s.Periods[at].State == PeriodDue && s.retakes(at)
+	return s.Periods[at].withdrawn() || s.Periods[at].State == PeriodDue && s.Periods[at].Retakes
 }
 
 // owesTime reports whether time that was given waits to be paid again, by a period that is due or by the next one.
@@ -92,13 +85,13 @@ func (s Subscription) owesTime() bool {
 			return true
 		}
 	}
-	return s.retakes(len(s.Periods))
+	return s.nextRetakes()
 }
 
 // partFrom is where the next prepaid period begins that ends on a billing day: at its due instant, or in the place that
 // it retakes.
 func (s Subscription) partFrom(due time.Time) time.Time {
-	if s.retakes(len(s.Periods)) {
+	if s.nextRetakes() {
 		return s.Course().End
 	}
 	return due

@@ -16,7 +16,7 @@ import (
 const (
 	dueSQL = `
 update {schema}.subscriptions set
-	open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3, retakes_from = null
+	open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3, retakes_from = $4
 where subscription_id = $1`
 	cancelledSQL = `
 update {schema}.subscriptions set
@@ -106,7 +106,7 @@ func tellPaid(w *runner.Writes, e events.Envelope) {
 func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 	switch v := e.(type) {
 	case events.PeriodDue:
-		w.Exec(dueSQL, v.SubscriptionID, v.InvoiceID, revision)
+		w.Exec(dueSQL, v.SubscriptionID, v.InvoiceID, revision, null.Time(v.NextFrom))
 		due := period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "due", due: v.DueAt,
 		}

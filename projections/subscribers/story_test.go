@@ -480,18 +480,3 @@ func TestSubscriptions_PeriodsRecordedWithoutOrdinalsAreCounted(t *testing.T) {
 		t.Errorf("paid until %v, open %v", row.PaidUntil, row.OpenInvoice)
 	}
 }
-
-// TestSubscriptions_AnUndoneUsedPeriodLeavesItsPlaceToTheNext, until that is due.
-func TestSubscriptions_AnUndoneUsedPeriodLeavesItsPlaceToTheNext(t *testing.T) {
-	t.Parallel()
-	list := []events.Event{lines()[0], dueAgain(1, inv1), events.PeriodCancelled{
-		SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, Ordinal: 1, NextFrom: began, At: began,
-		UndoneRun: id.Derive[id.BillingRun]("test", "undone"),
-	}}
-	if row := periodsAfter(t, list...); row.RetakesFrom == nil || !row.RetakesFrom.Equal(began) {
-		t.Errorf("the next period begins %v", row.RetakesFrom)
-	}
-	if row := periodsAfter(t, append(list, dueAgain(2, inv2))...); row.RetakesFrom != nil {
-		t.Errorf("the period after begins %v", row.RetakesFrom)
-	}
-}

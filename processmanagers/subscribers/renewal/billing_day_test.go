@@ -174,4 +174,10 @@ func TestBillingDay_AUsedMonthThatAnUndoTookBackIsRenewedByItsPrice(t *testing.T
 	}
 	s.When(left(1499_99)).ThenNothing()
 	s.When(left(1500_00)).Then(does(commands.MakePeriodDue{SubscriptionID: line, Received: true}))
+	another := place.AddDate(0, 0, 28) // another month waits since an undo
+	s = s.When(events.PeriodDue{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv2, Retakes: true, NextFrom: another,
+	}).When(extended(line, inv2, another))
+	s.When(left(1499_99)).ThenNothing()
+	s.When(left(1500_00)).Then(does(commands.MakePeriodDue{SubscriptionID: line, Received: true}))
 }

@@ -27,7 +27,7 @@ func (s *Subscription) became(e events.PeriodDue) {
 	} else {
 		s.wait(e.InvoiceID)
 	}
-	s.Dropped, s.Undone, s.Retakes = time.Time{}, false, time.Time{}
+	s.Dropped, s.Undone, s.Retakes = time.Time{}, false, e.NextFrom
 	s.Part, s.Beside = e.Part, e.Extras
 	s.Extras = s.Extras.After(e)
 	if !e.To.IsZero() {

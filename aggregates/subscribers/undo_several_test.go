@@ -1,0 +1,128 @@
+package subscribers_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// usedMonths is usedMonth with a third month, which is paid at an instant, and an undo of both on 22 April.
+func usedMonths(t *testing.T, paidAt time.Time) *scenario {
+	t.Helper()
+	s := usedMonth(t)
+	s.At(paidAt).When(due).ThenEvents()
+	s.When(paid(third, paidAt)).ThenEvents()
+	s.At(noon(4, 22)).When(undoes(subscription, third)).ThenEvents()
+	undone, _ := s.When(undoes(subscription, second)).ThenEvents()[0].(events.PeriodCancelled)
+	if !undone.NextFrom.Equal(noon(2, 28)) {
+		t.Errorf("undone %+v", undone)
+	}
+	s.SurvivesClosing()
+	return s
+}
+
+// fifth is the invoice of the second month that is made again.
+var fifth = commands.PeriodInvoice(subscription, 5)
+
+// TestUndoPeriod_EachUsedMonthIsBilledAgainInItsPlace: none of the time that was used of two is given away, also where
+// the second one began with its payment.
+func TestUndoPeriod_EachUsedMonthIsBilledAgainInItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		paidAt time.Time // the third month before
+		after  time.Duration
+		place  time.Time // of the third month
+		until  time.Time
+	}{
+		"at once":                    {noon(3, 30), 0, noon(3, 31), noon(4, 30)},
+		"after two days":             {noon(3, 30), 2 * day, noon(3, 31), noon(5, 2)},
+		"it began with its payment":  {noon(4, 5), 0, noon(4, 5), noon(5, 5)},
+		"it began so, two days more": {noon(4, 5), 2 * day, noon(4, 5), noon(5, 7)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, at := usedMonths(t, c.paidAt), noon(4, 22).Add(c.after)
+			s.At(at)
+			made := dueOf(t, s.When(again).ThenEvents())
+			if !made.Retakes || !made.NextFrom.Equal(c.place) {
+				t.Errorf("made %+v", made)
+			}
+			s.When(paid(fourth, at)).ThenEvents()
+			if got := s.State().PaidUntil(); !got.Equal(noon(3, 31)) {
+				t.Errorf("one month is paid until %s", got)
+			}
+			s.SurvivesClosing()
+			made = dueOf(t, s.When(due).ThenEvents())
+			if !made.Retakes || !made.NextFrom.IsZero() {
+				t.Errorf("made %+v", made)
+			}
+			s.When(paid(fifth, at)).ThenEvents()
+			s.SurvivesClosing()
+			if got := s.State().PaidUntil(); !got.Equal(c.until) {
+				t.Errorf("both are paid until %s, want %s", got, c.until)
+			}
+			s.At(c.until)
+			if made = dueOf(t, s.When(due).ThenEvents()); made.Retakes {
+				t.Errorf("made %+v", made)
+			}
+		})
+	}
+}
+
+// TestUndoPeriod_AMonthThatTookAPlaceGivesItBackWhenItIsUndone: its place comes before the one that waits since before.
+func TestUndoPeriod_AMonthThatTookAPlaceGivesItBackWhenItIsUndone(t *testing.T) {
+	t.Parallel()
+	s := usedMonths(t, noon(4, 5))
+	s.When(again).ThenEvents()
+	s.When(paid(fourth, noon(4, 22))).ThenEvents()
+	undone, _ := s.When(undoes(subscription, fourth)).ThenEvents()[0].(events.PeriodCancelled)
+	if !undone.NextFrom.Equal(noon(2, 28)) {
+		t.Errorf("undone %+v", undone)
+	}
+	for i, asks := range []commands.MakePeriodDue{again, due} {
+		made := dueOf(t, s.When(asks).ThenEvents())
+		if made.Ordinal != 5+i || !made.Retakes {
+			t.Errorf("made %+v", made)
+		}
+		s.When(paid(made.InvoiceID, noon(4, 22))).ThenEvents()
+		s.SurvivesClosing()
+	}
+	if got := s.State().PaidUntil(); !got.Equal(noon(5, 5)) {
+		t.Errorf("both are paid until %s", got)
+	}
+}
+
+// TestUndoPeriod_AMonthThatIsDroppedInAPlaceLeavesTheNextPlace: it is not asked for any more, and the other one is.
+func TestUndoPeriod_AMonthThatIsDroppedInAPlaceLeavesTheNextPlace(t *testing.T) {
+	t.Parallel()
+	s := usedMonths(t, noon(4, 5))
+	s.When(again).ThenEvents()
+	made := s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: fourth}).ThenEvents()
+	if dropped, _ := made[0].(events.PeriodCancelled); !dropped.NextFrom.Equal(noon(4, 5)) {
+		t.Errorf("dropped %+v", dropped)
+	}
+	if made := dueOf(t, s.When(due).ThenEvents()); !made.Retakes {
+		t.Errorf("made %+v", made)
+	}
+	s.When(paid(fifth, noon(4, 22))).ThenEvents()
+	if got := s.State().PaidUntil(); !got.Equal(noon(5, 5)) {
+		t.Errorf("paid until %s", got)
+	}
+}
+
+// TestEnd_OfTwoUndoneMonthsAllThatWasUsedIsBilled: the first one whole, and the used days of the second.
+func TestEnd_OfTwoUndoneMonthsAllThatWasUsedIsBilled(t *testing.T) {
+	t.Parallel()
+	s := usedMonths(t, noon(4, 5))
+	var billed []events.PartPeriod
+	for _, e := range s.At(noon(4, 25)).When(end).ThenEvents() {
+		if due, is := e.(events.PeriodDue); is {
+			billed = append(billed, due.Part)
+		}
+	}
+	if len(billed) != 2 || billed[0] != (events.PartPeriod{}) || billed[1] != (events.PartPeriod{Days: 17, Of: 30}) {
+		t.Errorf("billed %+v", billed)
+	}
+}
