@@ -21,6 +21,11 @@ func (s Account) PaidBefore(invoices []id.Invoice) money.Amount {
 	return before
 }
 
+// Asks reports whether an issued invoice of a subscription waits for money.
+func (s Account) Asks(of id.Subscription) bool {
+	return slices.ContainsFunc(s.byDueDate(), func(i id.Invoice) bool { return s.Invoices[i].SubscriptionID == of })
+}
+
 // ToRenew is the money after which a prepaid subscription has its next period: that which pays its issued invoices or,
 // when it has none, everything that is owed and then the price, whose lines are given, with the taxes of a rule, as far
 // as credit is not enough for it. At least zero.

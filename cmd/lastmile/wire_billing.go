@@ -51,6 +51,11 @@ func registerBilling(b *bus.Bus) {
 	bus.Register(b, billing.Fuses())
 }
 
+// asking finds what customers are asked to pay.
+func (a *App) asking() billingcases.Asking {
+	return billingcases.Asking{Views: a.engines.views, Settings: a.settings(), Clock: a.clock}
+}
+
 // wireBilling makes the endpoints of invoices, statements and reports about money, and starts the numbering of
 // documents beside the processes.
 func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {

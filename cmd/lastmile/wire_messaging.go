@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/dev"
 	"github.com/lastmile-isp/lastmile/httpapi/messaging"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/messaging"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -22,6 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/messaging"
 )
@@ -43,7 +45,8 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	delivery := messagingcases.Delivery{
 		Bus: e.bus, Views: e.views, Clock: a.clock, Gateways: a.gateways, Offers: a.storage.vault.Offers,
 		Shortcode: a.cfg.PaymentShortcode, PayLink: a.payLink,
-		Fuse: usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
+		Asked: a.asked,
+		Fuse:  usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
 	}
 	messagingjobs.Workers{
 		Send: func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (time.Time, error) {
@@ -67,6 +70,18 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 		routes = append(routes, devapi.Messages{List: a.storage.vault.Outbox.List}.Routes())
 	}
 	return routes, nil
+}
+
+// asked tells what begins each service of a customer for which no invoice asks.
+func (a *App) asked(
+	ctx context.Context, customer subscribersviews.SubscriberRow,
+) (map[id.Subscription]money.Amount, error) {
+	asked, err := a.asking().Of(ctx, customer)
+	begins := map[id.Subscription]money.Amount{}
+	for _, s := range asked.ToRenew {
+		begins[s.SubscriptionID] = s.Due
+	}
+	return begins, err
 }
 
 // payLink is the address of an organization's payment page as customers type it.

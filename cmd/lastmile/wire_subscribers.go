@@ -82,7 +82,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			Cases: subscriberscases.Subscribers{Bus: e.bus}, WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
 			Subscribers: people,
 			Clock:       a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
-			Asked: billingcases.Asking{Views: e.views, Settings: a.settings(), Clock: a.clock}.Of,
+			Asked: a.asking().Of,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},

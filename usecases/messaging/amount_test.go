@@ -1,6 +1,7 @@
 package messagingcases_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,25 @@ func TestSend_WhoPaysADayByInvoiceIsToldOfTheCut(t *testing.T) {
 	again, err := k.send(t, "one")
 	must(t, again, err)
 	if len(k.sent) != 1 {
+		t.Errorf("sent %+v", k.sent)
+	}
+}
+
+// TestSend_WhatBeginsAServiceIsAskedForWithThoseRenewedBefore, unless an invoice of its own asks.
+func TestSend_WhatBeginsAServiceIsAskedForWithThoseRenewedBefore(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	k.delivery.Asked = func(
+		_ context.Context, customer subscribersviews.SubscriberRow,
+	) (map[id.Subscription]money.Amount, error) {
+		if customer.ID != k.args.SubscriberID {
+			t.Errorf("asked about %+v", customer)
+		}
+		return map[id.Subscription]money.Amount{k.args.SubscriptionID: money.Major(2500, money.KES)}, nil
+	}
+	again, err := k.send(t, "one")
+	must(t, again, err)
+	if len(k.sent) != 1 || !strings.Contains(k.sent[0].Text, "KES 2500.00") {
 		t.Errorf("sent %+v", k.sent)
 	}
 }

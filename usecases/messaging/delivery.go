@@ -14,9 +14,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -77,6 +79,9 @@ type Delivery struct {
 	Quiet     func(ctx context.Context, org id.Organization) (*Quiet, error)
 	Shortcode string                   // of the platform's paybill; "" = none
 	PayLink   func(slug string) string // address of the payment page of an organization
+	// Asked tells what begins each service of a customer that waits for money, and for which no invoice asks; a nil
+	// function means that there are none.
+	Asked func(ctx context.Context, customer subscribersviews.SubscriberRow) (map[id.Subscription]money.Amount, error)
 	// Fuse holds the messages of an organization that sends far more than usual; nil = none is held.
 	Fuse *usecases.Fuse
 

@@ -32,14 +32,15 @@ type facts struct {
 	hours      events.MessageHours
 	subscriber subscribersviews.SubscriberRow
 	line       subscribersviews.SubscriptionRow
-	dunning    accessviews.DunningRow   // of the line
-	lines      []accessviews.DunningRow // of all subscriptions of the customer
-	account    billing.Account          // of the customer
-	shortcode  string                   // to which customers pay; "" = none
-	usage      access.Usage             // of the line; read for messages about a cap only
-	outage     outages.Outage           // read for messages about it only
-	told       bool                     // the customer was told that the outage began
-	signature  billing.Signature        // of the invoice; read for messages about it only
+	dunning    accessviews.DunningRow           // of the line
+	lines      []accessviews.DunningRow         // of all subscriptions of the customer
+	account    billing.Account                  // of the customer
+	asked      map[id.Subscription]money.Amount // of prepaid services for which no invoice asks
+	shortcode  string                           // to which customers pay; "" = none
+	usage      access.Usage                     // of the line; read for messages about a cap only
+	outage     outages.Outage                   // read for messages about it only
+	told       bool                             // the customer was told that the outage began
+	signature  billing.Signature                // of the invoice; read for messages about it only
 }
 
 // load reads the facts. ok is false when the subscription or its customer is not known any more.
@@ -84,6 +85,10 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	}
 	if err == nil {
 		f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID) // of the row above
+	}
+	prepaid := f.line.Terms.Mode == events.Prepaid
+	if err == nil && prepaid && d.Asked != nil && !f.account.Asks(args.SubscriptionID) {
+		f.asked, err = d.Asked(ctx, f.subscriber)
 	}
 	if err == nil {
 		err = d.settings(ctx, &f)
@@ -212,11 +217,15 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	return false
 }
 
-// due gives the amount after whose payment the message is settled. For prepaid it is the price of the next period. For
-// postpaid it is the invoices that are overdue, in a reminder those that are by its due instant; what is due later is
-// not asked for. Everything that the customer's money pays before is added.
+// due gives the amount after whose payment the message is settled. For prepaid it is the price of the next period, with
+// those of the services that the same money renews before. For postpaid it is the invoices that are overdue, in a
+// reminder those that are by its due instant; what is due later is not asked for. Everything that the customer's money
+// pays before is added.
 func (f facts) due(args commands.SendMessage, now time.Time) money.Amount {
 	if f.line.Terms.Mode == events.Prepaid {
+		if begins, waits := f.asked[args.SubscriptionID]; waits {
+			return begins
+		}
 		return f.account.ToRenew(args.SubscriptionID, f.line.NextLines(now, f.zone), f.org.Billing.Tax)
 	}
 	if args.Template.Reminds() {
