@@ -95,6 +95,30 @@ type GiveTemporaryPassword struct {
 	By     id.User
 }
 
+// GivePortalAccess lets whoever signs in with an address see what is a subscriber's. The address is an e-mail address
+// or a phone, never both: each is a sign-in of its own, so that no act shows one of two people what is the other's. The
+// user of the address is registered when there is none. Names are for a new user. Fails: already_member (the
+// organization has another user with the address), user_not_found, staff_address, user_disabled, too_many_subscribers.
+type GivePortalAccess struct {
+	UserID       id.User
+	OrgID        id.Organization
+	SubscriberID id.Subscriber
+	Email        personal.Text // as NormalizeEmail writes it; or empty
+	Phone        personal.Text // E.164; or empty
+	FirstName    personal.Text
+	LastName     personal.Text
+}
+
+// EndPortalAccess takes one subscriber away from a user; it is no failure when the user has not got it. Forget is set
+// when the subscriber is forgotten: then a user who never had a password and has no other subscriber is forgotten, too,
+// since the names and the address are the subscriber's. Fails: user_not_found.
+type EndPortalAccess struct {
+	UserID       id.User
+	OrgID        id.Organization
+	SubscriberID id.Subscriber
+	Forget       bool
+}
+
 func (RegisterUser) CommandName() string         { return "identity.RegisterUser" }
 func (KeepAddressApart) CommandName() string     { return "identity.KeepAddressApart" }
 func (ProveAddress) CommandName() string         { return "identity.ProveAddress" }
@@ -105,6 +129,8 @@ func (EnableMember) CommandName() string         { return "identity.EnableMember
 func (RecordPasswordChange) CommandName() string { return "identity.RecordPasswordChange" }
 
 func (GiveTemporaryPassword) CommandName() string { return "identity.GiveTemporaryPassword" }
+func (GivePortalAccess) CommandName() string      { return "identity.GivePortalAccess" }
+func (EndPortalAccess) CommandName() string       { return "identity.EndPortalAccess" }
 
 func (RegisterUser) userCommand()          {}
 func (KeepAddressApart) userCommand()      {}
@@ -115,6 +141,8 @@ func (DisableMember) userCommand()         {}
 func (EnableMember) userCommand()          {}
 func (RecordPasswordChange) userCommand()  {}
 func (GiveTemporaryPassword) userCommand() {}
+func (GivePortalAccess) userCommand()      {}
+func (EndPortalAccess) userCommand()       {}
 
 func (c RegisterUser) Target() Target          { return At(UserCategory, c.UserID) }
 func (c KeepAddressApart) Target() Target      { return At(UserCategory, c.UserID) }
@@ -125,6 +153,8 @@ func (c DisableMember) Target() Target         { return At(UserCategory, c.UserI
 func (c EnableMember) Target() Target          { return At(UserCategory, c.UserID) }
 func (c RecordPasswordChange) Target() Target  { return At(UserCategory, c.UserID) }
 func (c GiveTemporaryPassword) Target() Target { return At(UserCategory, c.UserID) }
+func (c GivePortalAccess) Target() Target      { return At(UserCategory, c.UserID) }
+func (c EndPortalAccess) Target() Target       { return At(UserCategory, c.UserID) }
 
 // NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
 func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
@@ -187,6 +217,23 @@ func (EnableMember) Validate() error         { return nil }
 func (RecordPasswordChange) Validate() error { return nil }
 
 func (GiveTemporaryPassword) Validate() error { return nil }
+func (EndPortalAccess) Validate() error       { return nil }
+
+// Validate checks the form, and that there is one address.
+func (c GivePortalAccess) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(c.Email.IsZero() != c.Phone.IsZero(), "email", "or phone is required, one of them")
+	if !c.Email.IsZero() {
+		checkEmail(&f, "email", c.Email.Reveal())
+	}
+	if !c.Phone.IsZero() {
+		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
+	}
+	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
+	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
+	return f.Err()
+}
 
 // checkEmail requires a normalized address of at most 254 bytes.
 func checkEmail(f *failure.Faults, field, text string) {
@@ -213,6 +260,12 @@ func checkStaffRole(f *failure.Faults, r events.Role) {
 func ErrPasswordExpired() error {
 	return failure.NewUnauthenticated("temporary_password_expired",
 		"This temporary password has expired. Ask an administrator of your organization for a new one.")
+}
+
+// ErrStaffAddress is the failure for an address with which somebody of the organization's own staff signs in.
+func ErrStaffAddress() error {
+	return failure.NewConflict("staff_address",
+		"Somebody of your staff signs in with this address. Give the customer's portal another one.")
 }
 
 // ErrNoUser is the failure for a user who does not exist or is no member of the organization.

@@ -24,8 +24,8 @@ type SessionStarted struct {
 	At        time.Time       `json:"at"`
 }
 
-// SessionEnded records why the session ended: "logout", "password_changed", "disabled", "refresh_token_reused" or
-// "revoked".
+// SessionEnded records why the session ended: "logout", "password_changed", "disabled", "refresh_token_reused",
+// "revoked" or "portal_access_ended".
 type SessionEnded struct {
 	SessionID id.Session      `json:"sessionId"`
 	UserID    id.User         `json:"userId"`

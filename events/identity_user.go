@@ -143,6 +143,23 @@ type MembershipEnabled struct {
 	OrgID  id.Organization `json:"orgId"`
 }
 
+// PortalAccessGiven records that the user, whose role at the organization is subscriber, sees from now on what is this
+// subscriber's.
+type PortalAccessGiven struct {
+	UserID       id.User         `json:"userId"`
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	At           time.Time       `json:"at"`
+}
+
+// PortalAccessEnded ends a PortalAccessGiven. A user who has lost the last subscriber does not sign in any more.
+type PortalAccessEnded struct {
+	UserID       id.User         `json:"userId"`
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	At           time.Time       `json:"at"`
+}
+
 // PasswordChanged records that the user chose a password; the vault has its hash.
 type PasswordChanged struct {
 	UserID id.User   `json:"userId"`
@@ -175,6 +192,8 @@ func (MembershipEnabled) EventType() string      { return "identity.MembershipEn
 func (PasswordChanged) EventType() string        { return "identity.PasswordChanged.v1" }
 
 func (TemporaryPasswordGiven) EventType() string { return "identity.TemporaryPasswordGiven.v1" }
+func (PortalAccessGiven) EventType() string      { return "identity.PortalAccessGiven.v1" }
+func (PortalAccessEnded) EventType() string      { return "identity.PortalAccessEnded.v1" }
 
 func (UserRegistered) userEvent()             {}
 func (AddressKeptApart) userEvent()           {}
@@ -188,6 +207,8 @@ func (MembershipDisabled) userEvent()         {}
 func (MembershipEnabled) userEvent()          {}
 func (PasswordChanged) userEvent()            {}
 func (TemporaryPasswordGiven) userEvent()     {}
+func (PortalAccessGiven) userEvent()          {}
+func (PortalAccessEnded) userEvent()          {}
 
 func (e UserRegistered) PersonalSubject() uuid.UUID             { return e.UserID.UUID() }
 func (e UserDetailsCorrected) PersonalSubject() uuid.UUID       { return e.UserID.UUID() }

@@ -100,9 +100,10 @@ func (c *Call) Meta() commands.Meta {
 // Asked is Meta for a use case, with the fact whether the command id comes from an Idempotency-Key.
 func (c *Call) Asked() usecases.Asked { return usecases.Asked{Meta: c.Meta(), Keyed: c.keyed} }
 
-// Send answers with a status and a value as JSON. Only a value that cannot be JSON is an error.
+// Send answers with a status and a value as JSON, to a customer without what is for staff alone (StaffSees). Only a
+// value that cannot be JSON is an error.
 func (c *Call) Send(status int, body any) error {
-	text, err := json.Marshal(body)
+	text, err := json.Marshal(c.forCustomer(body))
 	if err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}

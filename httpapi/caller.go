@@ -29,6 +29,8 @@ type Caller struct {
 	SessionID          id.Session       // zero for an API key
 	Scopes             []string         // of an API key; nil = all that the role may
 	MustChangePassword bool
+	// Own are the subscribers that a customer sees, who has the role subscriber. Nobody changes it.
+	Own []id.Subscriber
 }
 
 // isKey reports whether an API key calls, and no person.
@@ -73,7 +75,8 @@ func accessToken(r *http.Request) (token string, isBearer bool) {
 
 // signIn sets the caller, who must belong to the host and have the route's role, and a key the route's scope. Fails:
 // unauthenticated, another_person, rate_limited, password_change_required, role_required, and with a key
-// api_key_expired, api_key_revoked, api_key_stopped, api_key_address_refused, api_key_not_allowed, scope_required.
+// api_key_expired, api_key_revoked, api_key_stopped, api_key_address_refused, api_key_not_allowed, scope_required; and
+// for a customer subscriber_not_found.
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := s.identify(ctx, c); err != nil {
 		if c.refusedKey.UserID.IsZero() {
@@ -93,7 +96,10 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := c.route.Access.Check(c.Caller.Role); err != nil {
 		return err
 	}
-	return c.checkScope()
+	if err := c.checkScope(); err != nil {
+		return err
+	}
+	return c.checkOwn()
 }
 
 // identify sets the caller, who must belong to the host and be whom the request expects. Fails: unauthenticated,

@@ -64,9 +64,10 @@ func nameSubscribers[T any](ctx context.Context, c *Call, rows []T) error {
 	return nil
 }
 
-// SendNamed is Send for an answer that names subscribers.
+// SendNamed is Send for an answer that names subscribers, or that has something for staff alone.
 func SendNamed[T any](ctx context.Context, c *Call, status int, body T) error {
 	one := []T{body}
+	forCustomers(c, one)
 	if err := nameSubscribers(ctx, c, one); err != nil {
 		return err
 	}

@@ -86,6 +86,7 @@ func SendPage[R, K, T any](
 	for _, row := range rows {
 		out.Data = append(out.Data, show(row))
 	}
+	forCustomers(c, out.Data)
 	if err := nameSubscribers(ctx, c, out.Data); err != nil {
 		return err
 	}

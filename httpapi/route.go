@@ -89,6 +89,8 @@ type Route struct {
 	Hosts   Hosts
 	Access  Access
 	Summary string
+	// Own says how customers are kept to what is theirs; "" = they may not call. It is set by itself under /auth.
+	Own Own
 	// Request is the zero value of the body's struct; nil = no body is read as JSON.
 	Request any
 	// Accepts is the content type of a body that is not JSON; "" = application/json. Without Request and Accepts a body
@@ -177,6 +179,9 @@ func (r Route) withDefaults() Route {
 	}
 	if r.under("/auth") {
 		r.IgnoresIdempotency, r.AllowedWhilePasswordChange, r.PeopleOnly = true, true, true
+		if r.Access == AccessSubscriber {
+			r.Own = OwnSignIn
+		}
 	}
 	if r.machine() {
 		r.IgnoresIdempotency = true
@@ -207,7 +212,7 @@ func (r *Route) check() error {
 	case r.Hosts == OnRoot && r.Access.Role() != "" && r.Access != AccessSuperAdmin:
 		return errors.New("only super_admin signs in on the root host")
 	}
-	return nil
+	return r.checkOwn()
 }
 
 // table has the routes, and one router for each kind of host.

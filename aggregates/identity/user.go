@@ -22,7 +22,8 @@ func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent]
 		Commands: []commands.UserCommand{
 			commands.RegisterUser{}, commands.KeepAddressApart{}, commands.ProveAddress{},
 			commands.AcceptMembership{}, commands.CorrectUser{}, commands.DisableMember{}, commands.EnableMember{},
-			commands.RecordPasswordChange{}, commands.GiveTemporaryPassword{},
+			commands.RecordPasswordChange{}, commands.GiveTemporaryPassword{}, commands.GivePortalAccess{},
+			commands.EndPortalAccess{},
 		},
 	}
 }
@@ -46,6 +47,12 @@ type User struct {
 	Temporary bool
 	// TemporaryUntil is the end of such a password.
 	TemporaryUntil time.Time
+	// CodesOnly is true for somebody who never had a password: the portal's users.
+	CodesOnly bool
+	// Portal has the subscribers whose things the user sees, by the organization of each.
+	Portal map[id.Subscriber]id.Organization
+	// Lapsed is true while the user has lost the last subscriber: nobody signs in to see nothing.
+	Lapsed bool
 	// Memberships are one, at Home. Users of before records were kept apart can have more.
 	Memberships map[id.Organization]Membership
 }
@@ -89,11 +96,12 @@ func evolveUser(s User, e events.UserEvent) User {
 		return User{
 			ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
 			SuperAdmin: e.SuperAdmin, Temporary: e.MustChangePassword, TemporaryUntil: e.TemporaryUntil(),
+			CodesOnly: !e.MustChangePassword && !e.SuperAdmin,
 		}
 	case events.AddressKeptApart:
 		s.Apart = true
 	case events.AddressProven:
-		s.Person, s.Temporary = e.PersonID, false
+		s.Person, s.Temporary, s.CodesOnly = e.PersonID, false, false
 	case events.UserDetailsCorrected:
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
 		for org, m := range s.Memberships {
@@ -132,9 +140,11 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.UserForgotten:
 		return forgotten(s)
 	case events.PasswordChanged:
-		s.Temporary = false
+		s.Temporary, s.CodesOnly = false, false
 	case events.TemporaryPasswordGiven:
-		s.Temporary, s.TemporaryUntil = true, e.Until()
+		s.Temporary, s.TemporaryUntil, s.CodesOnly = true, e.Until(), false
+	case events.PortalAccessGiven, events.PortalAccessEnded:
+		return s.seeing(e)
 	}
 	return s
 }
@@ -168,7 +178,7 @@ func ownerUser(s User) id.Organization {
 func claimsUser(s User) []commands.Claim {
 	email := s.Email.Reveal()
 	if email == "" {
-		return nil
+		return s.claimsPhone()
 	}
 	whole := commands.Claim{
 		Kind: "login_email", Value: email, Code: "email_taken", Message: "This e-mail address is in use.",
@@ -186,16 +196,22 @@ func claimsUser(s User) []commands.Claim {
 	return claims
 }
 
-// decideUser dispatches; every command but the first needs a user that is not forgotten.
+// decideUser dispatches; every command but the two that register a user needs one that is not forgotten.
 func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEvent, error) {
-	if register, ok := c.(commands.RegisterUser); ok {
-		return decideRegisterUser(s, register, now)
+	switch c := c.(type) {
+	case commands.RegisterUser:
+		return decideRegisterUser(s, c, now)
+	case commands.GivePortalAccess:
+		return decideGivePortalAccess(s, c, now)
+	default: // what needs a user who is there
 	}
 	if s.ID.IsZero() || s.Forgotten {
 		return nil, commands.ErrNoUser()
 	}
 	switch c := c.(type) {
-	case commands.RegisterUser:
+	case commands.RegisterUser, commands.GivePortalAccess: // above
+	case commands.EndPortalAccess:
+		return decideEndPortalAccess(s, c, now), nil
 	case commands.KeepAddressApart:
 		if s.Apart || s.SuperAdmin {
 			return nil, nil
@@ -213,7 +229,7 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		}
 		return []events.UserEvent{events.MembershipAccepted{UserID: s.ID, OrgID: c.OrgID}}, nil
 	case commands.CorrectUser:
-		return decideCorrectUser(s, c)
+		return decideCorrectUser(s, c, now)
 	case commands.DisableMember:
 		return decideDisableMember(s, c)
 	case commands.EnableMember:
@@ -281,10 +297,13 @@ type details struct{ phone, first, last personal.Text }
 // (docs/rules/identity.md#own-details). Of an unproven user with several memberships only the details of this
 // membership change: the answer looks the same, so that it does not reveal the others, and nothing of another
 // organization changes.
-func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
+func decideCorrectUser(s User, c commands.CorrectUser, now time.Time) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
 		return nil, commands.ErrNoUser()
+	}
+	if err := s.keepsSignIn(c); err != nil {
+		return nil, err
 	}
 	from := details{s.Phone, s.FirstName, s.LastName}
 	own := c.By != s.ID && (m.Pending || s.Person.IsZero() && len(s.Memberships) > 1) // the organization's own view
@@ -311,6 +330,7 @@ func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, erro
 		if c.By == s.ID {
 			return nil, failure.NewConflict("own_role", "You cannot change your own role. Ask another administrator.")
 		}
+		made = append(made, s.endPortal(c.OrgID, now)...) // of a customer who becomes staff
 		made = append(made, events.MembershipRoleAssigned{UserID: s.ID, OrgID: c.OrgID, Role: *c.Role})
 	}
 	return made, nil

@@ -74,6 +74,16 @@ What to try (curl resolves *.localhost by itself):
   curl -s "{{.ISP}}/subscribers/$ID/access" -H "Authorization: Bearer $TOKEN"
   curl -s "{{.ISP}}/subscribers/$ID/timeline" -H "Authorization: Bearer $TOKEN"
 
+  # what the customer sees: staff give the phone access to the portal, and it signs in by a code
+  curl -s -X POST "{{.ISP}}/subscribers/$ID/portal-access" -H "Authorization: Bearer $TOKEN" \
+    -H 'Content-Type: application/json' -d '{}'
+  curl -s {{.ISP}}/auth/otp/send -H 'Content-Type: application/json' -d '{"identifier":"+254700000008"}'
+  sleep 1   # the code is sent; the demo shows it instead
+  CODE=$(curl -s "{{.ISP}}/dev/messages?to=%2B254700000008" | grep -o 'code is [0-9]*' | head -1 | grep -o '[0-9]*')
+  MINE=$(curl -s {{.ISP}}/auth/otp/verify -H 'Content-Type: application/json' \
+    -d "{\"identifier\":\"+254700000008\",\"code\":\"$CODE\"}" | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
+  curl -s {{.ISP}}/me/subscribers -H "Authorization: Bearer $MINE"
+
   # a sign-in by hand (Debian's package freeradius-utils); {{.Login}}<username> is everybody's password on the network
   echo 'User-Name=acacia,User-Password={{.Login}}acacia,Message-Authenticator=0x00' \
     | radclient -x {{.Radius}} auth {{.Secret}}tower-north

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/identity/claims"
+	"github.com/lastmile-isp/lastmile/processmanagers/identity/portal"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -29,7 +30,7 @@ func identityArea() area {
 		readModels: []runner.Projection{
 			identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{}, identityviews.APIKeys{},
 		},
-		processes: []processmanagers.Any{claims.Process()},
+		processes: []processmanagers.Any{claims.Process(), portal.Process()},
 		wire:      (*App).wireIdentity,
 	}
 }
@@ -120,6 +121,7 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 			Routers: networkviews.DevicesQuery{Views: e.views}.Count,
 		}.Routes(),
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
+		identityapi.Portal{Cases: cases.Portal, Users: users, Known: a.subscriberKnown}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),
 		identityapi.APIKeys{
 			Cases: cases.APIKeys, Keys: identityviews.APIKeysQuery{Views: e.views}, Users: users,

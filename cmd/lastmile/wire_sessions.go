@@ -99,7 +99,6 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 			return nil, err
 		}
 	}
-	people := subscribersviews.SubscribersQuery{Views: a.engines.views}
 	return [][]httpapi.Route{
 		accessapi.Sessions{
 			Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}, Clock: a.clock, Zone: a.zoneOf,
@@ -107,11 +106,8 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		accessapi.Usage{
 			Store: a.telemetry, Clock: a.clock,
-			Known: func(ctx context.Context, org id.Organization, subscriber id.Subscriber) (bool, error) {
-				row, err := people.Get(ctx, org, subscriber)
-				return row != nil, err
-			},
-			Zone: a.zoneOf,
+			Known: a.subscriberKnown,
+			Zone:  a.zoneOf,
 			Cap: accesscases.Caps{
 				Subscriptions: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 				Usage:         accessviews.UsageQuery{Views: a.engines.views}, Store: a.telemetry, Clock: a.clock,
@@ -132,4 +128,10 @@ func (a *App) zoneOf(ctx context.Context, org id.Organization) (*time.Location, 
 // settings gives what queries need of the billing settings of organizations.
 func (a *App) settings() usecases.SettingsOf {
 	return usecases.ShownSettings(a.engines.views, a.engines.bus)
+}
+
+// subscriberKnown reports whether an organization has a subscriber.
+func (a *App) subscriberKnown(ctx context.Context, org id.Organization, of id.Subscriber) (bool, error) {
+	row, err := subscribersviews.SubscribersQuery{Views: a.engines.views}.Get(ctx, org, of)
+	return row != nil, err
 }

@@ -39,7 +39,8 @@ func identity() []events.Event {
 		events.AddressKeptApart{}, events.AddressProven{}, events.UserDetailsCorrected{},
 		events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{},
-		events.MembershipEnabled{}, events.PasswordChanged{}, events.TemporaryPasswordGiven{}, events.UserForgotten{},
+		events.MembershipEnabled{}, events.PasswordChanged{}, events.TemporaryPasswordGiven{},
+		events.PortalAccessGiven{}, events.PortalAccessEnded{}, events.UserForgotten{},
 		events.SessionStarted{}, events.SessionEnded{}, events.APIKeyIssued{}, events.APIKeyRotated{},
 		events.APIKeyRevoked{},
 	}

@@ -26,8 +26,8 @@ type Access struct {
 // Routes lists the endpoint.
 func (a Access) Routes() []httpapi.Route {
 	return []httpapi.Route{{
-		Method: "GET", Path: "/subscribers/:id/access", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-		Summary: "Why a subscriber is on or off", Response: accessResponse{}, Handle: a.get,
+		Method: "GET", Path: "/subscribers/:id/access", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+		Own: httpapi.OwnPath, Summary: "Why a subscriber is on or off", Response: accessResponse{}, Handle: a.get,
 		Query: []httpapi.Param{{
 			Name: "at", Type: "date-time", Doc: "a past instant: what was recorded and seen until then; absent = now",
 		}},
@@ -50,6 +50,24 @@ func (r *accessResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subsc
 		for j := range r.Services[i].Sessions {
 			r.Services[i].Sessions[j].NameSubscribers(name)
 		}
+	}
+}
+
+// ForCustomer implements httpapi.StaffSees: what the network is made of, what is wrong with it, and why somebody placed
+// a hold are staff's.
+func (r *accessResponse) ForCustomer() {
+	for i := range r.Services {
+		s := &r.Services[i]
+		s.Difference, s.Heard, s.NotHeard, s.Outage = nil, nil, nil, nil
+		if s.Dunning != nil && s.Dunning.Hold != nil {
+			s.Dunning.Hold.Reason = ""
+		}
+		for j := range s.Sessions {
+			s.Sessions[j].ForCustomer()
+		}
+	}
+	for i := range r.Refusals {
+		r.Refusals[i].DeviceID, r.Refusals[i].DeviceName = nil, nil
 	}
 }
 

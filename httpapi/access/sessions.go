@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -48,7 +49,8 @@ func (z zoneOf) at(ctx context.Context, c *httpapi.Call, f *httpapi.Filters) (ti
 func (a Sessions) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
-			Method: "GET", Path: "/sessions", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Method: "GET", Path: "/sessions", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own:     httpapi.OwnRows,
 			Summary: "Sessions on the network, newest first", Row: sessionResponse{}, Handle: a.list,
 			Query: []httpapi.Param{
 				{Name: "subscriberId", Type: "uuid"}, {Name: "deviceId", Type: "uuid", Doc: "the router"},
@@ -59,8 +61,8 @@ func (a Sessions) Routes() []httpapi.Route {
 			},
 		},
 		{
-			Method: "GET", Path: "/sessions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "One session on the network", Response: sessionResponse{}, Handle: a.get,
+			Method: "GET", Path: "/sessions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "One session on the network", Response: sessionResponse{}, Handle: a.get,
 		},
 	}
 }
@@ -91,6 +93,9 @@ type sessionResponse struct {
 func (r *sessionResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
 	r.Subscriber = name(null.Zero(r.SubscriberID))
 }
+
+// ForCustomer implements httpapi.StaffSees: the name of the router is staff's.
+func (r *sessionResponse) ForCustomer() { r.DeviceName = nil }
 
 // endReason is why a session ended.
 type endReason string
@@ -136,6 +141,12 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
+	if c.IsCustomer() && filter.IP.IsValid() { // who had an address is asked about other people
+		return httpapi.ErrRoleRequired(events.RoleSupport)
+	}
+	if filter.Among, err = c.Among(filter.Subscriber); err != nil {
+		return err
+	}
 	if filter.IP.IsValid() {
 		c.Writer.Header().Set("Cache-Control", "no-store")
 	}
@@ -177,7 +188,7 @@ func (a Sessions) get(ctx context.Context, c *httpapi.Call) error {
 		Show:    func(s telemetry.Session) sessionResponse { return showSession(s, names) },
 		Read: func(ctx context.Context, org id.Organization, session telemetry.SessionID) (*telemetry.Session, error) {
 			s, err := a.Store.Get(ctx, org, session)
-			if err != nil || s == nil {
+			if err != nil || s == nil || !c.Sees(s.SubscriberID) {
 				return nil, err
 			}
 			names, err = a.Names.of(ctx, org, 1, func(int) id.Device { return s.DeviceID })

@@ -2,6 +2,7 @@ package accessapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -28,7 +29,6 @@ type line struct {
 	questions  []string // about addresses, as they were audited
 	refuse     error    // of the audit
 	stand      *accesscases.CapStand
-	own        []id.Subscriber // of the user with the role subscriber
 }
 
 // newLine starts a server. Acme is in Nairobi, which is three hours ahead of UTC.
@@ -56,7 +56,6 @@ func newLine(t *testing.T) *line {
 		) (*accesscases.CapStand, error) {
 			return l.stand, nil
 		},
-		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) { return l.own, nil },
 	}.Routes())
 	l.org = l.Orgs["acme"].ID
 	at := time.Date(2026, 3, 2, 20, 30, 0, 0, time.UTC)
@@ -143,8 +142,35 @@ func TestSessions_AreShownToSupportOfTheirOrganizationOnly(t *testing.T) {
 	if a := l.wantAt(t, 200, "", other); strings.Contains(string(a.Body), "amina") {
 		t.Errorf("%s", a.Body)
 	}
-	l.want(t, 403, "", apitest.Subscriber, "/sessions")
 	l.want(t, 401, "", "", "/sessions")
+}
+
+func TestSessions_ACustomerSeesTheOwnWithoutTheRouter(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	var list struct{ Data []struct{ ID string } }
+	a := l.want(t, 200, "", apitest.Support, "/sessions")
+	if err := json.Unmarshal(a.Body, &list); err != nil || len(list.Data) != 1 {
+		t.Fatalf("%v %s", err, a.Body)
+	}
+	one := "/sessions/" + list.Data[0].ID
+	of := "/sessions?subscriberId=" + l.subscriber.String()
+	l.CustomerSees(id.New[id.Subscriber]())
+	same(t, l.want(t, 200, "", apitest.Subscriber, "/sessions").Body, `{"data":[],"nextCursor":null,"hasMore":false}`)
+	l.want(t, 404, "session_not_found", apitest.Subscriber, one)
+	l.want(t, 404, "subscriber_not_found", apitest.Subscriber, of)
+	l.CustomerSees(l.subscriber)
+	for _, path := range []string{"/sessions", of, one} {
+		a := l.want(t, 200, "", apitest.Subscriber, path)
+		if !strings.Contains(string(a.Body), `"deviceName":null`) || strings.Contains(string(a.Body), "tower") ||
+			!strings.Contains(string(a.Body), "amina") {
+			t.Errorf("%s: %s", path, a.Body)
+		}
+	}
+	l.want(t, 403, "role_required", apitest.Subscriber, "/sessions?ip=100.64.0.9&at=2026-03-02T21:00:00Z")
+	if len(l.questions) != 0 {
+		t.Errorf("a customer's question is recorded as staff's: %v", l.questions)
+	}
 }
 
 func TestSessions_WhoHadAnAddressIsAnsweredAfterItIsAudited(t *testing.T) {
@@ -214,7 +240,7 @@ func TestUsage_HasAnEntryForEachDayOfTheOrganization(t *testing.T) {
 	}
 	l.want(t, 404, "subscriber_not_found", apitest.Support, "/subscribers/"+id.New[id.Subscriber]().String()+"/usage")
 	l.want(t, 404, "subscriber_not_found", apitest.Subscriber, path)
-	l.own = []id.Subscriber{l.subscriber}
+	l.CustomerSees(l.subscriber)
 	l.stand = &accesscases.CapStand{
 		Allowed: 1500, Used: 110, ResetsAt: time.Date(2026, 3, 31, 21, 0, 0, 0, time.UTC),
 	}

@@ -3,11 +3,9 @@ package accessapi
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -28,14 +26,13 @@ type Usage struct {
 	Zone  func(context.Context, id.Organization) (*time.Location, error)
 	// Cap gives the cap of a customer of which most is used; nil = none of the subscriptions has one.
 	Cap func(context.Context, id.Organization, id.Subscriber, *time.Location) (*accesscases.CapStand, error)
-	// Own lists the subscribers that a user with the role subscriber may see; nil = nobody.
-	Own func(context.Context, id.Organization, id.User) ([]id.Subscriber, error)
 }
 
 // Routes lists the endpoint of usage.
 func (a Usage) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: "GET", Path: "/subscribers/:id/usage", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+		Own:     httpapi.OwnPath,
 		Summary: "Traffic and time online by day or month", Response: usageResponse{}, Handle: a.get,
 		Query: []httpapi.Param{
 			{Name: "from", Type: "date-time", Doc: "a date is one of the organization's zone; this month when absent"},
@@ -50,6 +47,9 @@ type usageResponse struct {
 	Data []usageEntry `json:"data"`
 	Cap  *usageCap    `json:"cap" doc:"null: the plan has no cap"`
 }
+
+// ForCustomer implements httpapi.StaffSees: all of it is the customer's.
+func (*usageResponse) ForCustomer() {}
 
 // usageEntry is the use from one instant to another one, the latter exclusive.
 type usageEntry struct {
@@ -73,7 +73,7 @@ func (a Usage) get(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.maySee(ctx, c, subscriber); err != nil {
+	if err := a.known(ctx, c, subscriber); err != nil {
 		return err
 	}
 	zone, err := a.Zone(ctx, c.Org.ID)
@@ -107,17 +107,9 @@ func (a Usage) get(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
-// maySee refuses a subscriber whom the organization does not have, and to a customer anybody but themselves. Fails:
-// subscriber_not_found.
-func (a Usage) maySee(ctx context.Context, c *httpapi.Call, subscriber id.Subscriber) error {
+// known refuses a subscriber whom the organization does not have. Fails: subscriber_not_found.
+func (a Usage) known(ctx context.Context, c *httpapi.Call, subscriber id.Subscriber) error {
 	known, err := a.Known(ctx, c.Org.ID, subscriber)
-	if err == nil && known && c.Caller.Role == events.RoleSubscriber {
-		var own []id.Subscriber
-		if a.Own != nil {
-			own, err = a.Own(ctx, c.Org.ID, c.Caller.UserID)
-		}
-		known = slices.Contains(own, subscriber)
-	}
 	if err == nil && !known {
 		err = commands.ErrNoSubscriber()
 	}

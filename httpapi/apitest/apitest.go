@@ -145,6 +145,13 @@ func (k *Kit) caller(slug string, role events.Role, token string) httpapi.Caller
 	}
 }
 
+// CustomerSees says which subscribers the customer sees who signs in as Subscriber: nobody before that.
+func (k *Kit) CustomerSees(own ...id.Subscriber) {
+	customer := k.Callers[Subscriber]
+	customer.Own = own
+	k.Callers[Subscriber] = customer
+}
+
 // URL is the address of the server; it is the same for every Host that a request names.
 func (k *Kit) URL() string { return "http://" + k.address }
 

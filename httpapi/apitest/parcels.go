@@ -49,6 +49,9 @@ type ParcelResponse struct {
 	IP        string       `json:"ip"`
 }
 
+// ForCustomer implements httpapi.StaffSees: the address is for staff.
+func (r *ParcelResponse) ForCustomer() { r.IP = "" }
+
 // Parcels is a small area whose endpoints show every convention.
 type Parcels struct {
 	Made   chan id.Command    // one entry for each run of create
@@ -75,7 +78,7 @@ func (p *Parcels) Routes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/parcels/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
-			Summary: "Read", Response: ParcelResponse{}, Handle: p.read,
+			Own: httpapi.OwnRows, Summary: "Read", Response: ParcelResponse{}, Handle: p.read,
 		},
 		{
 			Method: "PATCH", Path: "/parcels/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,

@@ -51,6 +51,10 @@ func (r *invoiceResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subs
 	r.Subscriber = name(r.SubscriberID)
 }
 
+// ForCustomer implements httpapi.StaffSees: why the tax authority refused a document is for who repairs it. The reason
+// of a void stays, as it stands on the document.
+func (r *invoiceResponse) ForCustomer() { r.TaxSignature.forCustomer() }
+
 // invoiceDetailResponse is an invoice with the money that pays it and its credit notes.
 type invoiceDetailResponse struct {
 	invoiceResponse
@@ -59,6 +63,14 @@ type invoiceDetailResponse struct {
 	CreditNotes []creditNoteResponse `json:"creditNotes"`
 	Replaces    *invoiceRef          `json:"replaces" doc:"the wrong invoice, in whose place it is; null: none"`
 	ReplacedBy  *invoiceRef          `json:"replacedBy" doc:"the corrected invoice in its place; null: none"`
+}
+
+// ForCustomer implements httpapi.StaffSees.
+func (r *invoiceDetailResponse) ForCustomer() {
+	r.invoiceResponse.ForCustomer()
+	for i := range r.CreditNotes {
+		r.CreditNotes[i].TaxSignature.forCustomer()
+	}
 }
 
 // invoiceRef names an invoice.

@@ -44,12 +44,12 @@ func (a Invoices) Routes() []httpapi.Route {
 			Status: 201, Handle: a.create,
 		},
 		{
-			Method: "GET", Path: "/invoices", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "List invoices", Row: invoiceResponse{}, Query: filters, Handle: a.list,
+			Method: "GET", Path: "/invoices", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "List invoices", Row: invoiceResponse{}, Query: filters, Handle: a.list,
 		},
 		{
-			Method: "GET", Path: "/invoices/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "Read an invoice", Response: invoiceDetailResponse{}, Handle: a.get,
+			Method: "GET", Path: "/invoices/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "Read an invoice", Response: invoiceDetailResponse{}, Handle: a.get,
 		},
 		{
 			Method: "POST", Path: "/invoices/:id/void", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -233,6 +233,9 @@ func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showInvoice, func(
 		ctx context.Context, after billingviews.InvoiceKey, max int,
 	) (page []signedInvoice, err error) {
+		if filter.Among, err = c.Among(filter.SubscriberID); err != nil {
+			return nil, err
+		}
 		if filter.Today, err = a.Settings.Today(ctx, c.Org.ID, a.Clock.Now()); err != nil {
 			return nil, err
 		}
@@ -254,7 +257,9 @@ func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 
 // get answers with one invoice, its allocations and its credit notes.
 func (a Invoices) get(ctx context.Context, c *httpapi.Call) error {
-	return httpapi.ReadOne(ctx, c, a.one())
+	one := a.one()
+	one.Read = httpapi.OwnRow(c, one.Read, func(r datedInvoice) id.Subscriber { return r.SubscriberID })
+	return httpapi.ReadOne(ctx, c, one)
 }
 
 // locate finds the subscriber on whose account an invoice is. The account itself decides about it.

@@ -25,8 +25,9 @@ func (a Statements) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "GET", Path: "/subscribers/:id/statement", Hosts: httpapi.OnOrganization,
-			Access: httpapi.AccessSupport, Summary: "Every line of a subscriber's account, newest first",
-			Row: statementLine{}, Handle: a.list,
+			Access: httpapi.AccessSubscriber, Own: httpapi.OwnPath,
+			Summary: "Every line of a subscriber's account, newest first",
+			Row:     statementLine{}, Handle: a.list,
 		},
 	}
 }
@@ -49,6 +50,9 @@ type statementLine struct {
 	Currency    money.Currency `json:"currency"`
 	Cause       statementCause `json:"cause"`
 }
+
+// ForCustomer implements httpapi.StaffSees: a customer gets the same lines as a document.
+func (*statementLine) ForCustomer() {}
 
 // statementKind is one of billingviews.StatementKinds.
 type statementKind string

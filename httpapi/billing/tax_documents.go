@@ -161,6 +161,13 @@ type taxSignature struct {
 	SignedAt      *time.Time     `json:"signedAt"`
 }
 
+// forCustomer takes the words of the gateway out.
+func (s *taxSignature) forCustomer() {
+	if s != nil {
+		s.Message = nil
+	}
+}
+
 // showSignature is nil for a document that needs no signature.
 func showSignature(found map[id.Signature]billingviews.SignatureRow, document id.Any) *taxSignature {
 	r, needed := found[id.As[id.Signature](document)]

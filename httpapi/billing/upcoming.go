@@ -26,7 +26,7 @@ const comingInvoices = 3
 func (a Upcoming) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: "GET", Path: "/subscriptions/:id/upcoming", Hosts: httpapi.OnOrganization,
-		Access: httpapi.AccessSupport, Response: upcomingResponse{}, Handle: a.get,
+		Access: httpapi.AccessSubscriber, Own: httpapi.OwnRows, Response: upcomingResponse{}, Handle: a.get,
 		Summary: "The next three invoices, when nothing changes and each is paid in time",
 	}}
 }
@@ -35,6 +35,9 @@ func (a Upcoming) Routes() []httpapi.Route {
 type upcomingResponse struct {
 	Data []comingResponse `json:"data" doc:"empty while the subscription is paused, and after its end"`
 }
+
+// ForCustomer implements httpapi.StaffSees: the customer will be asked for all of it.
+func (*upcomingResponse) ForCustomer() {}
 
 // comingResponse is an invoice that will be made (docs/rules/billing.md#upcoming-invoices).
 type comingResponse struct {
@@ -56,6 +59,12 @@ func (a Upcoming) get(ctx context.Context, c *httpapi.Call) error {
 		Read: func(
 			ctx context.Context, org id.Organization, subscription id.Subscription,
 		) (*[]billingcases.ComingInvoice, error) {
+			if c.IsCustomer() {
+				of, err := a.Cases.SubscriberOf(ctx, org, subscription)
+				if err != nil || !c.Sees(of) {
+					return nil, err
+				}
+			}
 			list, err := a.Cases.Of(ctx, org, subscription, comingInvoices)
 			return &list, err
 		},

@@ -26,32 +26,54 @@ func (a Documents) Routes() []httpapi.Route {
 	}
 	return []httpapi.Route{
 		{
-			Method: "GET", Path: "/invoices/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "An invoice as a document", Produces: contentPDF, Handle: a.invoice,
+			Method: "GET", Path: "/invoices/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "An invoice as a document", Produces: contentPDF, Handle: a.invoice,
 			Codes: []string{"document_not_issued", "document_not_signed"},
 		},
 		{
-			Method: "GET", Path: "/receipts/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Method: "GET", Path: "/receipts/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own:     httpapi.OwnRows,
 			Summary: "A receipt as a document", Produces: contentPDF, Codes: []string{"receipt_without_document"},
 			Handle: a.receipt,
 		},
 		{
 			Method: "GET", Path: "/credit-notes/:id/pdf", Hosts: httpapi.OnOrganization,
-			Access: httpapi.AccessSupport, Summary: "A credit note as a document", Produces: contentPDF,
+			Access: httpapi.AccessSubscriber, Own: httpapi.OwnRows,
+			Summary: "A credit note as a document", Produces: contentPDF,
 			Codes: []string{"document_not_issued", "document_not_signed"}, Handle: a.creditNote,
 		},
 		{
 			Method: "GET", Path: "/subscribers/:id/statement/pdf", Hosts: httpapi.OnOrganization,
-			Access: httpapi.AccessSupport, Summary: "A subscriber's account in some days as a document",
+			Access: httpapi.AccessSubscriber, Own: httpapi.OwnPath,
+			Summary:  "A subscriber's account in some days as a document",
 			Produces: contentPDF, Query: days, Codes: []string{"statement_too_long"}, Handle: a.statement,
 		},
 	}
+}
+
+// mayRead refuses a customer the document of somebody else, as if there were none; of gives whose a document is, the
+// zero id when there is none.
+func mayRead[I ~[16]byte](
+	ctx context.Context, c *httpapi.Call, of func(context.Context, id.Organization, I) (id.Subscriber, error), which I,
+	missing error,
+) error {
+	if !c.IsCustomer() {
+		return nil
+	}
+	subscriber, err := of(ctx, c.Org.ID, which)
+	if err == nil && !c.Sees(subscriber) {
+		err = missing
+	}
+	return err
 }
 
 // invoice answers with the document of an invoice.
 func (a Documents) invoice(ctx context.Context, c *httpapi.Call) error {
 	which, err := httpapi.PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
 	if err != nil {
+		return err
+	}
+	if err := mayRead(ctx, c, a.Cases.SubscriberOfInvoice, which, commands.ErrNoInvoice()); err != nil {
 		return err
 	}
 	file, err := a.Cases.Invoice(ctx, c.Org.ID, which)
@@ -64,6 +86,9 @@ func (a Documents) receipt(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := mayRead(ctx, c, a.Cases.SubscriberOfReceipt, which, commands.ErrNoReceipt()); err != nil {
+		return err
+	}
 	file, err := a.Cases.Receipt(ctx, c.Org.ID, which)
 	return send(c, file, err)
 }
@@ -72,6 +97,9 @@ func (a Documents) receipt(ctx context.Context, c *httpapi.Call) error {
 func (a Documents) creditNote(ctx context.Context, c *httpapi.Call) error {
 	which, err := httpapi.PathID[id.Receipt](c, "id", documentscases.ErrNoCreditNote)
 	if err != nil {
+		return err
+	}
+	if err := mayRead(ctx, c, a.Cases.SubscriberOfCreditNote, which, documentscases.ErrNoCreditNote()); err != nil {
 		return err
 	}
 	file, err := a.Cases.CreditNote(ctx, c.Org.ID, which)

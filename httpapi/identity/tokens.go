@@ -86,7 +86,7 @@ func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, e
 	}
 	return httpapi.Caller{
 		Kind: events.ActorUser, UserID: user, OrgID: c.OrgID, Role: standing.Role, SessionID: c.SessionID,
-		MustChangePassword: standing.MustChangePassword,
+		MustChangePassword: standing.MustChangePassword, Own: standing.Own,
 	}, nil
 }
 

@@ -39,7 +39,8 @@ func (a Users) Routes() []httpapi.Route {
 			Method: "GET", Path: "/users", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "List the organization's users", Row: memberResponse{}, Handle: a.list,
 			Query: []httpapi.Param{
-				{Name: "role", Type: "string", Enum: roles}, {Name: "status", Type: "string", Enum: statuses},
+				{Name: "role", Type: "string", Enum: roles, Doc: "all but the portal's when absent"},
+				{Name: "status", Type: "string", Enum: statuses},
 				{Name: "q", Type: "string", Doc: "part of the name, the e-mail address or the phone"},
 			},
 		},

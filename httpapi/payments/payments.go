@@ -3,11 +3,9 @@ package paymentsapi
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -26,8 +24,6 @@ type Payments struct {
 	Prompts  paymentscases.Prompts
 	Receipts paymentscases.Receipts
 	Books    paymentscases.Books
-	// Own lists the subscribers that a signed-in customer is linked to; nil = a customer sees nothing.
-	Own func(ctx context.Context, org id.Organization, user id.User) ([]id.Subscriber, error)
 	// Zone gives the zone of an organization, in which the dates of filters are.
 	Zone func(context.Context, id.Organization) (*time.Location, error)
 }
@@ -42,13 +38,15 @@ func (a Payments) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "POST", Path: "/payments/initiate", Hosts: httpapi.OnOrganization,
-			Access: httpapi.AccessSubscriberOrAdmin, Summary: "Ask a phone to pay", Request: initiateRequest{},
+			Access: httpapi.AccessSubscriberOrAdmin, Own: httpapi.OwnRows,
+			Summary: "Ask a phone to pay", Request: initiateRequest{},
 			Response: initiateResponse{}, Status: 202, Handle: a.initiate,
 		},
 		{
 			Method: "POST", Path: "/payments/query", Hosts: httpapi.OnOrganization,
-			Access: httpapi.AccessSubscriberOrAdmin, Summary: "Ask the provider about a payment now",
-			Request: queryRequest{}, Response: paymentResponse{}, Handle: a.query,
+			Access: httpapi.AccessSubscriberOrAdmin, Own: httpapi.OwnRows,
+			Summary: "Ask the provider about a payment now", Request: queryRequest{}, Response: paymentResponse{},
+			Handle: a.query,
 		},
 		{
 			Method: "POST", Path: "/payments/cash", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -57,11 +55,11 @@ func (a Payments) Routes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/payments", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
-			Summary: "List payments", Row: paymentResponse{}, Query: filters, Handle: a.list,
+			Own: httpapi.OwnRows, Summary: "List payments", Row: paymentResponse{}, Query: filters, Handle: a.list,
 		},
 		{
 			Method: "GET", Path: "/payments/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
-			Summary: "Read a payment", Response: paymentResponse{}, Handle: a.get,
+			Own: httpapi.OwnRows, Summary: "Read a payment", Response: paymentResponse{}, Handle: a.get,
 		},
 	}
 }
@@ -111,6 +109,9 @@ func (r *paymentResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subs
 	r.Subscriber = name(r.SubscriberID)
 }
 
+// ForCustomer implements httpapi.StaffSees: staff may have asked the phone of somebody else.
+func (r *paymentResponse) ForCustomer() { r.Phone, r.By = nil, nil }
+
 // showPayment writes the amount in major units, and null for what is not known.
 func showPayment(r namedPayment) paymentResponse {
 	return paymentResponse{
@@ -136,7 +137,7 @@ func (a Payments) named(
 ) ([]namedPayment, error) {
 	var invoices []id.Invoice
 	var users []id.User
-	staff := c.Caller.Role != events.RoleSubscriber
+	staff := !c.IsCustomer()
 	for _, r := range rows {
 		if invoice := r.Pays(); !invoice.IsZero() {
 			invoices = append(invoices, invoice)
@@ -171,47 +172,13 @@ func showStaff(user id.User, names map[id.User]string) *httpapi.StaffRef {
 	return &httpapi.StaffRef{ID: user, Name: null.Of(names[user])}
 }
 
-// scope lists the subscribers to which a customer's view is limited; nil = all, for staff.
-func (a Payments) scope(ctx context.Context, c *httpapi.Call) ([]id.Subscriber, error) {
-	if c.Caller.Role != events.RoleSubscriber {
-		return nil, nil
-	}
-	if a.Own == nil {
-		return []id.Subscriber{}, nil
-	}
-	own, err := a.Own(ctx, c.Org.ID, c.Caller.UserID)
-	if own == nil {
-		own = []id.Subscriber{}
-	}
-	return own, err
-}
-
-// mayAskFor refuses a customer who asks for money from another subscriber's account, as if that did not exist. Fails:
-// subscriber_not_found.
-func (a Payments) mayAskFor(ctx context.Context, c *httpapi.Call, subscriber id.Subscriber) error {
-	scope, err := a.scope(ctx, c)
-	if err == nil && !within(scope, subscriber) {
-		err = commands.ErrNoSubscriber()
-	}
-	return err
-}
-
-// within reports whether a subscriber is in a scope; the scope nil has all.
-func within(scope []id.Subscriber, s id.Subscriber) bool {
-	return scope == nil || slices.Contains(scope, s)
-}
-
 // one describes how a payment is read and shown; a customer finds their own only.
 func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, namedPayment, paymentResponse] {
 	return httpapi.One[id.Payment, namedPayment, paymentResponse]{
 		Model: paymentsviews.PaymentsName, Missing: commands.ErrNoPayment, Show: showPayment,
 		Read: func(ctx context.Context, org id.Organization, p id.Payment) (*namedPayment, error) {
-			scope, err := a.scope(ctx, c)
-			if err != nil {
-				return nil, err
-			}
 			row, err := a.Payments.Get(ctx, org, p)
-			if err != nil || row == nil || !within(scope, row.HeldBy) {
+			if err != nil || row == nil || !c.Sees(row.HeldBy) {
 				return nil, err
 			}
 			return a.oneNamed(ctx, c, *row)
@@ -242,18 +209,15 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showPayment, func(
 		ctx context.Context, after paymentsviews.PaymentKey, max int,
 	) ([]namedPayment, error) {
-		scope, err := a.scope(ctx, c)
+		of, err := c.Among(subscriber)
 		if err != nil {
 			return nil, err
 		}
-		if !subscriber.IsZero() {
-			if !within(scope, subscriber) {
-				return nil, commands.ErrNoSubscriber()
-			}
-			scope = []id.Subscriber{subscriber}
+		if of == nil && !subscriber.IsZero() {
+			of = []id.Subscriber{subscriber}
 		}
 		filter := paymentsviews.PaymentFilter{
-			SubscriberIDs: scope, Status: status, ReceiptNumber: number, From: from, To: to,
+			SubscriberIDs: of, Status: status, ReceiptNumber: number, From: from, To: to,
 		}
 		rows, err := a.Payments.List(ctx, c.Org.ID, filter, after, max)
 		if err != nil {

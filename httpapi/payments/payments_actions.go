@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -21,7 +20,7 @@ type initiateRequest struct {
 	SubscriberID id.Subscriber  `json:"subscriberId"`
 	Amount       httpapi.Amount `json:"amount" doc:"rounded up to whole shillings, 1 to 250000"`
 	InvoiceID    id.Invoice     `json:"invoiceId,omitzero" doc:"to be paid first; the oldest due when absent"`
-	Phone        string         `json:"phone,omitempty" doc:"staff only; the subscriber's own when absent"`
+	Phone        string         `json:"phone,omitempty" doc:"of a customer the own; the subscriber's when absent"`
 }
 
 // initiateResponse is the attempt as far as it is known when the provider has answered, or after 8 seconds.
@@ -37,19 +36,26 @@ type initiateResponse struct {
 	Message           *string        `json:"message,omitempty"`
 }
 
+// ForCustomer implements httpapi.StaffSees: all of it is for whoever asked.
+func (*initiateResponse) ForCustomer() {}
+
 // initiate asks a phone to pay and waits for the provider's answer.
 func (a Payments) initiate(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[initiateRequest](c)
 	if err != nil {
 		return err
 	}
-	if err := a.mayAskFor(ctx, c, in.SubscriberID); err != nil {
+	if !c.Sees(in.SubscriberID) {
+		return commands.ErrNoSubscriber()
+	}
+	prompt := paymentscases.PromptInput{
+		SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: in.Amount.Figure(),
+		Phone: personal.Of(in.Phone),
+	}
+	if prompt.Customer, err = a.customer(ctx, c); err != nil {
 		return err
 	}
-	pending, err := a.Prompts.Initiate(ctx, c.Asked(), paymentscases.PromptInput{
-		SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: in.Amount.Figure(),
-		Phone: personal.Of(in.Phone), OwnPhoneOnly: c.Caller.Role == events.RoleSubscriber,
-	})
+	pending, err := a.Prompts.Initiate(ctx, c.Asked(), prompt)
 	if err != nil {
 		return err
 	}
@@ -58,6 +64,20 @@ func (a Payments) initiate(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	return c.Send(202, showInitiated(pending, row))
+}
+
+// customer is the customer who asks, nil for staff. The phone of one who signs in with it alone is proven by its codes;
+// one that stands beside an e-mail address was typed by somebody.
+func (a Payments) customer(ctx context.Context, c *httpapi.Call) (*paymentscases.Customer, error) {
+	if !c.IsCustomer() {
+		return nil, nil
+	}
+	out := paymentscases.Customer{UserID: c.Caller.UserID}
+	user, err := a.Users.ByID(ctx, c.Caller.UserID)
+	if err == nil && user != nil && user.Email == "" {
+		out.Phone = personal.Of(user.Phone)
+	}
+	return &out, err
 }
 
 // showInitiated writes the attempt as far as it is known; row is nil when the read side does not show it yet.

@@ -48,8 +48,8 @@ func (a Receipts) Routes() []httpapi.Route {
 	}
 	return []httpapi.Route{
 		{
-			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "List receipts", Row: receiptDetailResponse{},
+			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "List receipts", Row: receiptDetailResponse{},
 			Query: append([]httpapi.Param{
 				state, {Name: "subscriberId", Type: "uuid"}, receiptNumber, unclaimed,
 				{Name: "channel", Type: "string", Enum: paymentsviews.ReceiptChannels},
@@ -66,8 +66,8 @@ func (a Receipts) Routes() []httpapi.Route {
 			Handle: a.listUnowned,
 		},
 		{
-			Method: "GET", Path: "/receipts/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "Read a receipt", Response: receiptDetailResponse{}, Handle: a.get,
+			Method: "GET", Path: "/receipts/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "Read a receipt", Response: receiptDetailResponse{}, Handle: a.get,
 		},
 		{
 			Method: "GET", Path: "/receipts/:id/proof", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
@@ -174,6 +174,18 @@ func (r *receiptDetailResponse) NameSubscribers(name func(id.Subscriber) *httpap
 	}
 }
 
+// ForCustomer implements httpapi.StaffSees: how the money was found and moved, who took it, and whose it may be are
+// staff's, as on the document. The reason of a reversal stays.
+func (r *receiptDetailResponse) ForCustomer() {
+	r.Sightings, r.Moves, r.Suggestions = []receiptSighting{}, []receiptMove{}, []receiptSuggestions{}
+	r.TakenBy, r.MatchedBy, r.RelatedReceiptID, r.Contradicts = nil, nil, nil, nil
+	r.CreditedTo, r.ThirdPartyTrans = nil, nil
+	r.Disputed, r.Unclaimed, r.Reversible = false, false, false
+	if r.State != "reversed" {
+		r.Reason = nil
+	}
+}
+
 // receiptSighting is one message about the money. A contradicting message adds its amount and shortcode; they are
 // absent when it was about another organization's money.
 type receiptSighting struct {
@@ -270,8 +282,9 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 		Unclaimed: f.Bool("unclaimed"), Channel: f.OneOf("channel", paymentsviews.ReceiptChannels...),
 		TakenBy: httpapi.FilterID[id.User](f, "takenBy"), Oldest: f.OneOf("sort", receiptSort.Enum...) == "oldest",
 	}
-	if s := httpapi.FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
-		filter.SubscriberIDs = []id.Subscriber{s}
+	subscriber := httpapi.FilterID[id.Subscriber](f, "subscriberId")
+	if !subscriber.IsZero() {
+		filter.SubscriberIDs = []id.Subscriber{subscriber}
 	}
 	var err error
 	filter.From, filter.To, err = f.Span(func() (*time.Location, error) { return a.Zone(ctx, c.Org.ID) })
@@ -281,6 +294,13 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showDetail, func(
 		ctx context.Context, after paymentsviews.ReceiptKey, max int,
 	) ([]receiptDetail, error) {
+		own, err := c.Among(subscriber)
+		if err != nil {
+			return nil, err
+		}
+		if own != nil {
+			filter.SubscriberIDs = own
+		}
 		rows, err := a.Receipts.List(ctx, c.Org.ID, filter, after, max)
 		if err != nil {
 			return nil, err
@@ -337,7 +357,9 @@ func (a Receipts) unownedDetails(ctx context.Context, rows []paymentsviews.Recei
 
 // get answers with one receipt and its details.
 func (a Receipts) get(ctx context.Context, c *httpapi.Call) error {
-	return httpapi.ReadOne(ctx, c, a.one())
+	one := a.one()
+	one.Read = httpapi.OwnRow(c, one.Read, func(d receiptDetail) id.Subscriber { return d.row.SubscriberID })
+	return httpapi.ReadOne(ctx, c, one)
 }
 
 // details reads, in a few queries for all receipts, the invoices that they pay, and for those in suspense the

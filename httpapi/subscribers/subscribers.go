@@ -41,7 +41,7 @@ type Subscribers struct {
 
 // Routes lists the endpoints of subscribers.
 func (a Subscribers) Routes() []httpapi.Route {
-	return []httpapi.Route{
+	return append(a.ownRoutes(), []httpapi.Route{
 		{
 			Method: "POST", Path: "/subscribers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Register a subscriber", Request: subscriberRequest{}, Response: subscriberResponse{}, Status: 201,
@@ -58,8 +58,8 @@ func (a Subscribers) Routes() []httpapi.Route {
 			Handle: a.counts,
 		},
 		{
-			Method: "GET", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "Read a subscriber", Response: subscriberResponse{}, Handle: a.get,
+			Method: "GET", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnPath, Summary: "Read a subscriber", Response: subscriberResponse{}, Handle: a.get,
 		},
 		{
 			Method: "PATCH", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -81,7 +81,7 @@ func (a Subscribers) Routes() []httpapi.Route {
 			Access: httpapi.AccessAdmin, Summary: "Give up what a subscriber owes", Request: writeOffRequest{},
 			Response: subscriberResponse{}, Handle: a.writeOff,
 		},
-	}
+	}...)
 }
 
 // subscriberFilters describes the query of the list.
@@ -183,6 +183,12 @@ type subscriberResponse struct {
 	// Due and ToRenew are missing in lists.
 	Due     httpapi.Number   `json:"due,omitempty" doc:"asked for now: balance and toRenew, at least 0; not in lists"`
 	ToRenew []serviceToRenew `json:"toRenew,omitempty" doc:"no time is paid, no invoice asks; not in lists"`
+}
+
+// ForCustomer implements httpapi.StaffSees: notes, tags and the number in another system are staff's, and the router
+// that is away has a name of theirs.
+func (r *subscriberResponse) ForCustomer() {
+	r.Notes, r.Tags, r.ExternalRef, r.Outage = nil, []string{}, nil, nil
 }
 
 // serviceToRenew is a prepaid service that begins with its price (docs/rules/subscribers.md#price-without-an-invoice).

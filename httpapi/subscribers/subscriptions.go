@@ -46,12 +46,13 @@ func (a Subscriptions) Routes() []httpapi.Route {
 			Status: 201, Handle: a.create,
 		},
 		{
-			Method: "GET", Path: "/subscriptions", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Method: "GET", Path: "/subscriptions", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own:     httpapi.OwnRows,
 			Summary: "List subscriptions", Row: subscriptionResponse{}, Query: filters, Handle: a.list,
 		},
 		{
-			Method: "GET", Path: "/subscriptions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "Read a subscription", Response: subscriptionResponse{}, Handle: a.get,
+			Method: "GET", Path: "/subscriptions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "Read a subscription", Response: subscriptionResponse{}, Handle: a.get,
 		},
 		{
 			Method: "PATCH", Path: "/subscriptions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -158,6 +159,9 @@ type subscriptionResponse struct {
 func (r *subscriptionResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
 	r.Subscriber = name(r.SubscriberID)
 }
+
+// ForCustomer implements httpapi.StaffSees: the reason of a pause or an end is in the words of staff.
+func (r *subscriptionResponse) ForCustomer() { r.Reason = "" }
 
 // periodResponse is one period of a subscription (docs/rules/subscribers.md#periods).
 type periodResponse struct {
@@ -267,7 +271,13 @@ func (a Subscriptions) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, a.show, func(
 		ctx context.Context, after subscribersviews.SubscriptionKey, max int,
 	) ([]subscribersviews.SubscriptionRow, error) {
-		rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, after, max)
+		among, err := c.Among(subscriber)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscribersviews.SubscriptionFilter{
+			Subscriber: subscriber, Among: among, State: state,
+		}, after, max)
 		if err != nil {
 			return nil, err
 		}
@@ -317,7 +327,11 @@ func (a Subscriptions) addDunning(
 
 // get answers with one subscription.
 func (a Subscriptions) get(ctx context.Context, c *httpapi.Call) error {
-	return httpapi.ReadOne(ctx, c, a.one())
+	one := a.one()
+	one.Read = httpapi.OwnRow(c, one.Read, func(r subscribersviews.SubscriptionRow) id.Subscriber {
+		return r.SubscriberID
+	})
+	return httpapi.ReadOne(ctx, c, one)
 }
 
 // pause stops service and billing until resume.

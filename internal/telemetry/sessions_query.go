@@ -16,6 +16,7 @@ import (
 // SessionFilter chooses sessions; zero fields choose all. IP and At belong together: who had the address at that time.
 type SessionFilter struct {
 	Subscriber id.Subscriber
+	Among      []id.Subscriber // nil = all; an empty one finds nothing
 	Device     id.Device
 	Username   string
 	Online     *bool
@@ -62,6 +63,10 @@ func (f SessionFilter) query(org id.Organization) (string, pgx.NamedArgs) {
 	if !f.Subscriber.IsZero() {
 		sql.WriteString(" and x.subscriber_id = @subscriber")
 		args["subscriber"] = f.Subscriber.UUID()
+	}
+	if f.Among != nil {
+		sql.WriteString(" and x.subscriber_id = any(@among)")
+		args["among"] = f.Among
 	}
 	if !f.Device.IsZero() {
 		sql.WriteString(" and x.device_id = @device")

@@ -116,9 +116,11 @@ type InvoiceKey struct {
 // Key makes the next page begin after this row.
 func (r InvoiceRow) Key() InvoiceKey { return InvoiceKey{DraftedAt: r.DraftedAt, ID: r.ID} }
 
-// InvoiceFilter narrows a list. A zero field does not restrict it.
+// InvoiceFilter narrows a list. A zero field does not restrict it, but Among finds nothing when it is empty and not
+// nil.
 type InvoiceFilter struct {
 	SubscriberID id.Subscriber
+	Among        []id.Subscriber
 	State        string
 	Number       string // in any case of letters
 	Overdue      *bool
@@ -271,6 +273,9 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 	}
 	if !f.SubscriberID.IsZero() {
 		where = append(where, `i.subscriber_id = `+arg(f.SubscriberID))
+	}
+	if f.Among != nil {
+		where = append(where, `i.subscriber_id = any(`+arg(f.Among)+`)`)
 	}
 	if f.State != "" {
 		where = append(where, `i.state = `+arg(f.State))

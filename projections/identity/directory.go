@@ -1,6 +1,7 @@
 package identityviews
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -47,12 +48,23 @@ type directoryMembership struct {
 	role     events.Role
 	pending  bool
 	disabled bool
+	own      []id.Subscriber // of a customer, in the order in which they came; never changed in place
+	lapsed   bool            // the last of them is gone
 }
 
 // enters reports whether a membership gives rights at present. While the address of the user is unproven, only that of
 // the registering organization does (docs/rules/identity.md#proven-addresses).
 func (u *directoryUser) enters(org id.Organization, m directoryMembership) bool {
-	return !m.pending && !m.disabled && (u.home == org || u.proven)
+	return !m.pending && !m.disabled && (u.home == org || u.proven) && !(m.lapsed && m.role == events.RoleSubscriber)
+}
+
+// sees adds a subscriber to what a customer sees, or takes it away, in a new list.
+func (m *directoryMembership) sees(subscriber id.Subscriber, now bool) {
+	own := slices.DeleteFunc(slices.Clone(m.own), func(s id.Subscriber) bool { return s == subscriber })
+	if now {
+		own = append(own, subscriber)
+	}
+	m.own, m.lapsed = own, len(own) == 0
 }
 
 // NewDirectory makes an empty directory; runner.Memory fills it.
@@ -80,6 +92,7 @@ func (d *Directory) Handles() []string {
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
 		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
+		events.PortalAccessGiven{}.EventType(), events.PortalAccessEnded{}.EventType(),
 		events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
 		events.APIKeyIssued{}.EventType(), events.APIKeyRotated{}.EventType(), events.APIKeyRevoked{}.EventType(),
 	}
@@ -123,6 +136,10 @@ func (d *Directory) Apply(e events.Envelope) {
 		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.disabled = false })
 	case events.MembershipRoleAssigned:
 		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.role = v.Role })
+	case events.PortalAccessGiven:
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.sees(v.SubscriberID, true) })
+	case events.PortalAccessEnded:
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.sees(v.SubscriberID, false) })
 	case events.UserForgotten:
 		delete(d.users, v.UserID)
 	case events.PasswordChanged:
@@ -205,6 +222,8 @@ func (d *Directory) BySlug(slug string) (Tenant, bool) {
 type Standing struct {
 	Role               events.Role // never "" when known
 	MustChangePassword bool
+	// Own are the subscribers that a user with the role subscriber sees; others have none. Nobody changes it.
+	Own []id.Subscriber
 }
 
 // Standing returns a user's rights in an organization; a zero organization is the root host. It returns false when the
@@ -232,7 +251,11 @@ func (d *Directory) standing(user id.User, org id.Organization, session id.Sessi
 	if !member || org.IsZero() || !u.apart || !u.enters(org, m) {
 		return Standing{}, false
 	}
-	return Standing{Role: m.role, MustChangePassword: u.mustChangePassword}, true
+	standing := Standing{Role: m.role, MustChangePassword: u.mustChangePassword}
+	if m.role == events.RoleSubscriber {
+		standing.Own = m.own
+	}
+	return standing, true
 }
 
 // Seat is a user who is an administrator of an organization.

@@ -1,8 +1,11 @@
 package identityviews_test
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -170,4 +173,30 @@ func TestDirectory_AnEndedSessionIsOverWhileItsTokensLive(t *testing.T) {
 	stands(t, d, bearer{ada, acme, session}, "") // its last access token can still be valid
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(time.Hour)}})
 	stands(t, d, bearer{ada, acme, later}, "")
+}
+
+func TestDirectory_ACustomerSeesTheOwnSubscribersAsLongAsThereIsOne(t *testing.T) {
+	t.Parallel()
+	list := customers()
+	d := told(list[:5]...)
+	at := func() (identityviews.Standing, bool) { return d.Standing(wanja, acme, id.Session{}) }
+	before, _ := at()
+	if diff := cmp.Diff([]id.Subscriber{house, shop}, before.Own); diff != "" {
+		t.Errorf("own (-want +got)\n%s", diff)
+	}
+	d.Apply(events.Envelope{Event: list[5]})
+	if now, _ := at(); !slices.Equal(now.Own, []id.Subscriber{shop}) || len(before.Own) != 2 {
+		t.Errorf("after the end of one: %v, and of before %v", now.Own, before.Own)
+	}
+	d.Apply(events.Envelope{Event: events.PortalAccessEnded{UserID: wanja, OrgID: acme, SubscriberID: shop}})
+	stands(t, d, bearer{user: wanja, org: acme}, "")
+	d.Apply(events.Envelope{Event: events.PortalAccessGiven{UserID: wanja, OrgID: acme, SubscriberID: shop}})
+	stands(t, d, bearer{user: wanja, org: acme}, events.RoleSubscriber)
+	d.Apply(events.Envelope{Event: events.MembershipRoleAssigned{UserID: wanja, OrgID: acme, Role: events.RoleSupport}})
+	if now, _ := at(); now.Own != nil {
+		t.Errorf("staff have %v of their own", now.Own)
+	}
+	if _, known := d.Standing(wanja, other, id.Session{}); known {
+		t.Error("the customer enters another organization")
+	}
 }

@@ -31,6 +31,9 @@ var (
 	olga2 = id.Derive[id.User]("test", "olga at acme")
 	gone  = id.Derive[id.User]("test", "gone")
 	gone2 = id.Derive[id.User]("test", "gone2")
+	wanja = id.Derive[id.User]("test", "wanja")
+	house = id.Derive[id.Subscriber]("test", "house")
+	shop  = id.Derive[id.Subscriber]("test", "shop")
 	text  = personal.Of
 )
 
@@ -120,11 +123,29 @@ func newerOlgas() []events.Event {
 	}
 }
 
+// customers is the history of a user of the portal, who has lost one of two subscribers.
+func customers() []events.Event {
+	return []events.Event{
+		events.UserRegistered{
+			UserID: wanja, Phone: text("+254700000005"), FirstName: text("Wanja"), RegisteredAt: began,
+		},
+		events.AddressKeptApart{UserID: wanja, OrgID: acme},
+		events.MembershipGranted{
+			UserID: wanja, OrgID: acme, Role: events.RoleSubscriber, Phone: text("+254700000005"),
+			FirstName: text("Wanja"), At: began,
+		},
+		events.PortalAccessGiven{UserID: wanja, OrgID: acme, SubscriberID: house, At: began},
+		events.PortalAccessGiven{UserID: wanja, OrgID: acme, SubscriberID: shop, At: began.Add(time.Hour)},
+		events.PortalAccessEnded{UserID: wanja, OrgID: acme, SubscriberID: house, At: began.Add(2 * time.Hour)},
+	}
+}
+
 // forgotten is the history of an erased person. The key is destroyed, so a replay finds no personal text in any event.
 func forgotten(user id.User) []events.Event {
 	return []events.Event{
 		events.UserRegistered{UserID: user, RegisteredAt: began},
 		events.MembershipGranted{UserID: user, OrgID: acme, Role: events.RoleSupport, At: began},
+		events.PortalAccessGiven{UserID: user, OrgID: acme, SubscriberID: house, At: began},
 		events.UserForgotten{UserID: user, Reason: "asked for it"},
 	}
 }
@@ -134,7 +155,8 @@ func story() *projectiontest.Story {
 	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1",
 		adas()...).Add("user-2", olgas()...).
 		Add("user-3", forgotten(gone)...).Add("user-4", forgotten(gone2)...).
-		Add("user-5", newerOlgas()...).Add("apikey-1", keyEvents()...).Add("apikey-2", backupEvents()...)
+		Add("user-5", newerOlgas()...).Add("user-6", customers()...).Add("apikey-1", keyEvents()...).
+		Add("apikey-2", backupEvents()...)
 }
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {

@@ -27,13 +27,13 @@ var usersDDL string
 func (Users) Name() string { return UsersName }
 
 // Version must grow with every change to the tables, to Apply, or to a constant that it stores.
-func (Users) Version() int { return 7 }
+func (Users) Version() int { return 8 }
 
 // DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }
 
 // TenantTables are under row-level security; only the platform reads the table users.
-func (Users) TenantTables() []string { return []string{"members"} }
+func (Users) TenantTables() []string { return []string{"members", "portal"} }
 
 // Handles lists the events that change the tables.
 func (Users) Handles() []string {
@@ -44,6 +44,7 @@ func (Users) Handles() []string {
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
 		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
+		events.PortalAccessGiven{}.EventType(), events.PortalAccessEnded{}.EventType(),
 		events.UserForgotten{}.EventType(), events.SessionStarted{}.EventType(),
 	}
 }
@@ -74,6 +75,9 @@ update {schema}.users set email = '', super_admin = false, phone = '', first_nam
 where user_id = $1`
 	signInSQL = `update {schema}.members set last_sign_in_at = greatest(last_sign_in_at, $3)
 where org_id = $1 and user_id = $2`
+	givePortalSQL = `insert into {schema}.portal (org_id, subscriber_id, user_id, since) values ($1, $2, $3, $4)
+on conflict (org_id, subscriber_id, user_id) do nothing`
+	endPortalSQL    = `delete from {schema}.portal where org_id = $1 and subscriber_id = $2 and user_id = $3`
 	forgetMemberSQL = `
 update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2
 where user_id = $1`
@@ -126,7 +130,12 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.SessionStarted:
 		w.Exec(signInSQL, v.OrgID, v.UserID, v.At)
+	case events.PortalAccessGiven:
+		w.Exec(givePortalSQL, v.OrgID, v.SubscriberID, v.UserID, v.At)
+	case events.PortalAccessEnded:
+		w.Exec(endPortalSQL, v.OrgID, v.SubscriberID, v.UserID)
 	case events.UserForgotten:
+		w.Exec(`delete from {schema}.portal where user_id = $1`, v.UserID)
 		w.Exec(forgetUserSQL, v.UserID)
 		w.Exec(forgetMemberSQL, v.UserID, int64(e.Revision))
 	case events.PasswordChanged:

@@ -35,3 +35,13 @@ create table {schema}.members (
 );
 create index members_newest on {schema}.members (org_id, member_since desc, user_id desc);
 create index members_user on {schema}.members (user_id);
+
+-- Who sees what is a subscriber's.
+create table {schema}.portal (
+  org_id uuid not null,
+  subscriber_id uuid not null,
+  user_id uuid not null,
+  since timestamptz not null,
+  primary key (org_id, subscriber_id, user_id)
+);
+create index portal_user on {schema}.portal (user_id);

@@ -99,13 +99,13 @@ func (q UsersQuery) OfAddress(ctx context.Context, email string) ([]UserRow, err
 }
 
 // OfPhone lists the users whom an organization has registered under a phone number, or all organizations for a zero id,
-// by age. Administrators of the platform are none of them.
+// those first who sign in with it alone, then by age. Administrators of the platform are none of them.
 func (q UsersQuery) OfPhone(ctx context.Context, org id.Organization, phone string) ([]UserRow, error) {
 	var rows []UserRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[UserRow], q.Views.SQL(UsersName, `select `+userColumns+`
 			from {schema}.users where phone = $1 and phone <> '' and not super_admin and ($2::uuid is null or home = $2)
-			order by registered_at, user_id`), phone, org)
+			order by email <> '', registered_at, user_id`), phone, org)
 	})
 	return rows, err
 }
@@ -152,9 +152,9 @@ func (q UsersQuery) Member(ctx context.Context, org id.Organization, user id.Use
 
 // MemberFilter narrows the list of members. A zero field does not restrict it; several fields must all fit.
 type MemberFilter struct {
-	Role   events.Role
-	Status string // "invited", "active" or "disabled", as the organization sees it
-	Text   string // part of the name, the e-mail address or the phone, in any case
+	Role   events.Role // "" = all but those who see the portal alone, of whom there are thousands
+	Status string      // "invited", "active" or "disabled", as the organization sees it
+	Text   string      // part of the name, the e-mail address or the phone, in any case
 }
 
 // shownStatus has the status of a member as the organization sees it. Invited are those who have not chosen a password,
@@ -162,10 +162,12 @@ type MemberFilter struct {
 const shownStatus = `case when disabled then 'disabled' when pending or must_change_password then 'invited'
 	else 'active' end`
 
-// membersSQL lists members. An organization has few of them, so a text is compared with all.
-const membersSQL = `select ` + memberColumns + ` from {schema}.members
+// membersSQL lists members. An organization has few of them beside customers, so a text is compared with all.
+const membersSQL = `select ` + memberColumns + ` from {schema}.members m
 	where org_id = @org and (@since::timestamptz is null or (member_since, user_id) < (@since, @user))
-		and (@role = '' or role = @role) and (@status = '' or @status = ` + shownStatus + `)
+		and (role = @role or @role = '' and (email <> '' or phone = '')
+			and not exists (select from {schema}.portal p where p.org_id = @org and p.user_id = m.user_id))
+		and (@status = '' or @status = ` + shownStatus + `)
 		and (@text = '' or strpos(lower(concat_ws(' ', first_name, last_name, email, phone)), lower(@text)) > 0)
 	order by member_since desc, user_id desc limit @max`
 

@@ -7,6 +7,8 @@ var sentences = map[string]string{
 	"subscriber_blocked":    "The subscriber was blocked by hand.",
 	"subscriber_unblocked":  "The block was ended.",
 	"subscriber_forgotten":  "The subscriber's personal data was erased.",
+	"portal_access_given":   "A sign-in to the portal sees this subscriber now.",
+	"portal_access_ended":   "A sign-in to the portal does not see this subscriber any more.",
 
 	"subscription_created":    "A subscription to the plan {plan} was made.",
 	"period_due":              "A period fell due for invoicing.",

@@ -293,7 +293,7 @@ func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 	for org, want := range map[id.Organization]struct{ people, plans, lines int }{acme: {2, 1, 2}, other: {1, 0, 0}} {
 		a, err := people.List(ctx, org, subscribersviews.SubscriberFilter{}, subscribersviews.SubscriberKey{}, 100)
 		b, err2 := sold.List(ctx, org, nil, subscribersviews.PlanKey{}, 100)
-		c, err3 := owned.List(ctx, org, id.Subscriber{}, "", subscribersviews.SubscriptionKey{}, 100)
+		c, err3 := owned.List(ctx, org, subscribersviews.SubscriptionFilter{}, subscribersviews.SubscriptionKey{}, 100)
 		if err != nil || err2 != nil || err3 != nil || len(a) != want.people || len(b) != want.plans ||
 			len(c) != want.lines {
 			t.Errorf("%d people, %d plans, %d lines, want %+v; %v %v %v", len(a), len(b), len(c), want, err, err2, err3)

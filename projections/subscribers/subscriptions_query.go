@@ -155,22 +155,30 @@ func (q SubscriptionsQuery) Get(
 	return row, nil
 }
 
-// List returns up to max subscriptions after a key, newest first. A zero subscriber and an empty state do not restrict
-// it.
+// SubscriptionFilter narrows a list. A zero field does not restrict it, but Among finds nothing when it is empty and
+// not nil.
+type SubscriptionFilter struct {
+	Subscriber id.Subscriber
+	Among      []id.Subscriber
+	State      string
+}
+
+// List returns up to max subscriptions after a key, newest first.
 func (q SubscriptionsQuery) List(
-	ctx context.Context, org id.Organization, subscriber id.Subscriber, state string, after SubscriptionKey, max int,
+	ctx context.Context, org id.Organization, f SubscriptionFilter, after SubscriptionKey, max int,
 ) ([]SubscriptionRow, error) {
 	var rows []SubscriptionRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		sql := subscriptionSelect + `
 			where s.org_id = @org and (@subscriber::uuid is null or s.subscriber_id = @subscriber)
+				and (@among::uuid[] is null or s.subscriber_id = any(@among))
 				and (@state = '' or s.state = @state)
 				and (@created::timestamptz is null or (s.created_at, s.subscription_id) < (@created, @id))
 			order by s.created_at desc, s.subscription_id desc limit @max`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName, sql),
 			pgx.NamedArgs{
-				"org": org, "subscriber": subscriber, "state": state, "created": null.Time(after.CreatedAt),
-				"id": after.ID, "max": max,
+				"org": org, "subscriber": f.Subscriber, "among": f.Among, "state": f.State,
+				"created": null.Time(after.CreatedAt), "id": after.ID, "max": max,
 			})
 	})
 	return rows, err

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 24 }
+func (Timeline) Version() int { return 25 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -40,7 +40,8 @@ func (Timeline) TenantTables() []string { return []string{"timeline", "numbers"}
 // timelineEvents have a row in the timeline; other events of the same streams have none.
 var timelineEvents = []events.Event{
 	events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{},
-	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.SubscriptionCreated{}, events.PeriodDue{},
+	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.PortalAccessGiven{},
+	events.PortalAccessEnded{}, events.SubscriptionCreated{}, events.PeriodDue{},
 	events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{}, events.PeriodCancelled{},
 	events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{},
 	events.BillingSuspended{}, events.BillingResumed{},
@@ -199,6 +200,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofMessage(v)}
 	case events.SignatureEvent:
 		return []happening{ofSignature(v)}
+	case events.UserEvent:
+		return []happening{ofUser(v)}
 	}
 	return nil
 }
@@ -221,6 +224,25 @@ func ofSubscriber(e events.SubscriberEvent) happening {
 		return about(v.SubscriberID, v.Reason, says("subscriber_forgotten", Facts{}))
 	}
 	return happening{}
+}
+
+// ofUser tells who sees from now on what is the subscriber's, and who does not any more. The user's address is not
+// told.
+func ofUser(e events.UserEvent) happening {
+	switch v := e.(type) {
+	case events.PortalAccessGiven:
+		return happening{
+			subscriber: v.SubscriberID, says: says("portal_access_given", Facts{}), causeType: "user",
+			cause: id.Any(v.UserID),
+		}
+	case events.PortalAccessEnded:
+		return happening{
+			subscriber: v.SubscriberID, says: says("portal_access_ended", Facts{}), causeType: "user",
+			cause: id.Any(v.UserID),
+		}
+	default: // what else a user does is no subscriber's
+		return happening{}
+	}
 }
 
 // ofSubscription describes the life and the paid periods of a subscription.

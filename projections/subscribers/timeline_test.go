@@ -27,6 +27,7 @@ import (
 var (
 	receipt = id.Derive[id.Receipt]("test", "receipt")
 	payment = id.Derive[id.Payment]("test", "payment")
+	jane    = id.Derive[id.User]("test", "jane")
 )
 
 // payments has Amina's and Omar's money on its way. Events of the provider and of processes have no organization.
@@ -102,7 +103,7 @@ func timelineStory() *projectiontest.Story {
 				text("198.51.100.7"), reason
 		}
 	}
-	user := id.Derive[id.User]("test", "jane").String()
+	user := jane.String()
 	return projectiontest.NewStory(acme, began).With(by(acme, events.ActorUser, user, "")).
 		Add("subscriber-1", aminas()...).Add("subscriber-2", omars()[:3]...).
 		With(by(acme, events.ActorProcess, "renewal", "a reason")).Add("subscription-1", lines()...).Add("account-1",
@@ -111,6 +112,9 @@ func timelineStory() *projectiontest.Story {
 		// Brian is not registered yet, so his organization is not known: no row
 		Add("account-9", events.CreditLeft{SubscriberID: brian, Credit: kes(1)}).
 		With(by(acme, events.ActorUser, user, "")).Add("subscriber-2", omars()[3:]...).
+		Add("user-1", events.PortalAccessGiven{SubscriberID: amina, OrgID: acme, UserID: jane},
+			events.PasswordChanged{UserID: jane}, // no subscriber's: no row
+			events.PortalAccessEnded{SubscriberID: amina, OrgID: acme, UserID: jane}).
 		With(by(other, events.ActorUser, user, "")).
 		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")))
 }
@@ -270,7 +274,7 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	q := subscribersviews.TimelineQuery{Views: r.Views()}
 	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineFilter{},
 		subscribersviews.TimelineKey{}, 100)
-	if err != nil || len(all) != 37 {
+	if err != nil || len(all) != 39 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
 	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" ||

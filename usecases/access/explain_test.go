@@ -257,7 +257,8 @@ func (w *world) check(t *testing.T, c *customer) {
 	if diff := cmp.Diff(shown, folded); diff != "" {
 		t.Fatalf("at %v the read models and the log differ (-read models +log)\n%s", now, diff)
 	}
-	rows, err := w.cases.Subscriptions.List(t.Context(), w.org, c.id, "", subscribersviews.SubscriptionKey{}, 100)
+	rows, err := w.cases.Subscriptions.List(t.Context(), w.org, subscribersviews.SubscriptionFilter{Subscriber: c.id},
+		subscribersviews.SubscriptionKey{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,3 +53,11 @@ func (u Upcoming) Of(
 	}
 	return list, nil
 }
+
+// SubscriberOf gives the subscriber of a subscription. Fails: subscription_not_found.
+func (u Upcoming) SubscriberOf(
+	ctx context.Context, org id.Organization, subscription id.Subscription,
+) (id.Subscriber, error) {
+	s, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, org, subscription)
+	return s.SubscriberID, err
+}

@@ -293,7 +293,10 @@ func (s Codes) entries(ctx context.Context, org id.Organization, address string)
 func enterable(user identityviews.UserRow, state identity.User, org id.Organization, byPhone bool) (list []Entry) {
 	for at := range state.Memberships {
 		m, ok := state.MemberAt(at)
-		if ok && !m.Disabled && (org.IsZero() || at == org) && (!byPhone || at == state.Home && state.Person.IsZero()) {
+		if !ok || m.Disabled || state.SeesNothing(at) {
+			continue
+		}
+		if (org.IsZero() || at == org) && (!byPhone || at == state.Home && state.Person.IsZero()) {
 			list = append(list, Entry{User: user, OrgID: at, Role: m.Role})
 		}
 	}

@@ -47,6 +47,7 @@ type Cases struct {
 	Upgrade       Upgrade
 	Sessions      Sessions
 	APIKeys       APIKeys
+	Portal        Portal
 }
 
 // New makes the use cases, each with the dependencies that it needs.
@@ -74,7 +75,7 @@ func New(cfg Config) Cases {
 			Bus: cfg.Bus, Organizations: identityviews.OrganizationsQuery{Views: cfg.Users.Views},
 			PrefixOpen: cfg.PrefixOpen,
 		},
-		Persons: persons, Sessions: sessions,
+		Persons: persons, Sessions: sessions, Portal: Portal{SignIns: signIns},
 		APIKeys: APIKeys{
 			Bus: cfg.Bus, Secrets: cfg.Vault.APIKeys, Form: cfg.KeyForm, Directory: cfg.Directory,
 			DirectoryShows: cfg.DirectoryShows, Head: cfg.Head, Locks: cfg.Locks,

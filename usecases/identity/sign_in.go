@@ -235,7 +235,8 @@ func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identi
 		return events.RoleSuperAdmin, nil
 	}
 	member, known := user.MemberAt(asked.Org())
-	if !known || user.SuperAdmin || user.Forgotten || !user.Apart || member.Disabled {
+	if !known || user.SuperAdmin || user.Forgotten || !user.Apart || member.Disabled ||
+		user.SeesNothing(asked.Org()) {
 		return "", errWrongLogin()
 	}
 	if !member.Pending {

@@ -47,7 +47,7 @@ func (p Page) Ask(ctx context.Context, asked usecases.Asked, subscribers []id.Su
 		}
 		meta := asked.Step("prompt " + subscriber.String())
 		_, err = p.Prompts.Initiate(ctx, usecases.Asked{Meta: meta, Keyed: true}, PromptInput{
-			SubscriberID: subscriber, Amount: usecases.Figure(amount.Decimal()), OwnPhoneOnly: true,
+			SubscriberID: subscriber, Amount: usecases.Figure(amount.Decimal()),
 		})
 		if err == nil || failure.KindOf(err) == failure.Limited || failure.CodeOf(err) == "payment_in_progress" {
 			return err // the phone has been asked, now or before

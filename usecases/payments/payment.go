@@ -45,8 +45,19 @@ type PromptInput struct {
 	InvoiceID    id.Invoice      // to be paid first; zero = the oldest due
 	Amount       usecases.Figure // rounded up to whole shillings
 	Phone        personal.Text   // zero = the subscriber's own
-	OwnPhoneOnly bool            // a customer asks: no other phone than the subscriber's own may be named
+	Customer     *Customer       // who asks for the own account; nil = staff
 }
+
+// Customer asks for money on the own account. No other phone than the subscriber's contact and the own one may be
+// named, and there is a limit for a day, so that no phone is asked day and night because somebody's contact was
+// mistyped.
+type Customer struct {
+	UserID id.User
+	Phone  personal.Text // with which the customer signs in, proven by codes; zero = none
+}
+
+// promptsADay is how many times Prompts.Limit one customer may ask in a day.
+const promptsADay = 10
 
 // Pending is an attempt about which the provider was asked.
 type Pending struct {
@@ -75,7 +86,7 @@ func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptIn
 	if err := p.Ready(command.Environment); err != nil {
 		return Pending{}, err
 	}
-	if err := p.reserve(ctx, asked, command); err != nil {
+	if err := p.reserve(ctx, asked, command, in.Customer); err != nil {
 		return Pending{}, err
 	}
 	if err := p.distinguish(ctx, &command); err != nil {
@@ -134,7 +145,7 @@ func (in PromptInput) phone(s subscribers.Subscriber) (personal.Text, error) {
 	if given := in.Phone.Reveal(); given != "" {
 		phone = commands.NormalizeContactPhone(given)
 	}
-	if in.OwnPhoneOnly && phone != own {
+	if in.Customer != nil && phone != own && phone != in.Customer.Phone.Reveal() {
 		return personal.Text{}, failure.NewDenied("phone_not_yours",
 			"You can ask for a payment on your own phone only.")
 	}
@@ -166,7 +177,9 @@ func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) e
 
 // reserve opens the attempt on the account, then counts it against the phone's limit. An attempt that the account
 // refuses asks no phone, so it does not count; a reservation over the limit is given back. Fails: too_many_prompts.
-func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command commands.InitiatePayment) error {
+func (p Prompts) reserve(
+	ctx context.Context, asked usecases.Asked, command commands.InitiatePayment, by *Customer,
+) error {
 	_, _, err := bus.LoadOwned[payments.Payment](ctx, p.Bus, command.OrgID, command.PaymentID)
 	if failure.KindOf(err) != failure.NotFound {
 		return err // nil: a repeat, whose first try has begun the attempt
@@ -180,7 +193,7 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 	if err != nil || !reserved.Changed {
 		return err // nil: a first try that was cut off has reserved it
 	}
-	over := p.count(ctx, command.OrgID, command.Environment, command.Phone)
+	over := p.count(ctx, command, by)
 	if over == nil {
 		return nil
 	}
@@ -193,12 +206,21 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 
 // count counts one prompt of a phone: against what the organization may ask of it, and against what all organizations
 // together may in an environment of the provider, so that a phone which several know is not pestered, and tries in the
-// sandbox take no real customer's prompts. A refused prompt counts against neither: otherwise
-// an organization could use up everybody's prompts with prompts that no phone gets. Fails: too_many_prompts.
-func (p Prompts) count(ctx context.Context, org id.Organization, environment string, phone personal.Text) error {
-	ok, wait, err := p.Limiter.AllowAll(ctx,
-		vault.Quota{Key: "prompt:" + org.String() + ":" + phone.Reveal(), Limit: p.Limit, Window: promptWindow},
-		vault.Quota{Key: "prompt:" + environment + ":" + phone.Reveal(), Limit: 2 * p.Limit, Window: promptWindow})
+// sandbox take no real customer's prompts. One that a customer asks for counts against the customer's day, too. A
+// refused prompt counts against none of them: otherwise an organization could use up everybody's prompts with prompts
+// that no phone gets. Fails: too_many_prompts.
+func (p Prompts) count(ctx context.Context, command commands.InitiatePayment, by *Customer) error {
+	org, phone := command.OrgID.String(), command.Phone.Reveal()
+	quotas := []vault.Quota{
+		{Key: "prompt:" + org + ":" + phone, Limit: p.Limit, Window: promptWindow},
+		{Key: "prompt:" + command.Environment + ":" + phone, Limit: 2 * p.Limit, Window: promptWindow},
+	}
+	if by != nil {
+		quotas = append(quotas, vault.Quota{
+			Key: "prompts of " + by.UserID.String(), Limit: promptsADay * p.Limit, Window: 24 * time.Hour,
+		})
+	}
+	ok, wait, err := p.Limiter.AllowAll(ctx, quotas...)
 	if err != nil {
 		return err
 	}

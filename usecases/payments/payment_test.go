@@ -135,7 +135,7 @@ func TestInitiate_WhatIsRefusedReservesAndCountsNothing(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	strange := k.want("10")
-	strange.Phone, strange.OwnPhoneOnly = personal.Of("0733000000"), true
+	strange.Phone, strange.Customer = personal.Of("0733000000"), &paymentscases.Customer{}
 	unknown := k.want("10")
 	unknown.InvoiceID = id.New[id.Invoice]()
 	for code, in := range map[string]paymentscases.PromptInput{

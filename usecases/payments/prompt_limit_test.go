@@ -118,3 +118,36 @@ func TestPromptLimit_TriesInTheSandboxTakeNoRealPrompts(t *testing.T) {
 	a.prompts.Platform.Environment = commands.EnvironmentProduction
 	a.asked(org, customer, 3)
 }
+
+// TestPromptLimit_ACustomerHasADay: however long the pauses, so that a mistyped contact is not asked day and night.
+// Staff, and another customer, ask the same phone on.
+func TestPromptLimit_ACustomerHasADay(t *testing.T) {
+	t.Parallel()
+	a := &askers{kit: newKit(t), t: t}
+	by := func(customer *paymentscases.Customer) string {
+		a.amount++
+		_, err := a.prompts.Initiate(t.Context(), coretest.Keyed(a.org), paymentscases.PromptInput{
+			SubscriberID: a.amina, Amount: usecases.Figure(fmt.Sprint(a.amount)), Customer: customer,
+		})
+		return failure.CodeOf(err)
+	}
+	one, two := paymentscases.Customer{UserID: id.New[id.User]()}, paymentscases.Customer{UserID: id.New[id.User]()}
+	for range 10 {
+		for range 3 {
+			if code := by(&one); code != "" {
+				t.Fatalf("prompt %d is refused: %s", a.amount, code)
+			}
+		}
+		a.clock.Advance(21 * time.Minute)
+	}
+	if code := by(&one); code != "too_many_prompts" {
+		t.Errorf("the 31st prompt of a day: %q", code)
+	}
+	if staff, other := by(nil), by(&two); staff != "" || other != "" {
+		t.Errorf("others are refused for it: %q, %q", staff, other)
+	}
+	a.clock.Advance(48 * time.Hour)
+	if code := by(&one); code != "" {
+		t.Errorf("the next day: %q", code)
+	}
+}

@@ -128,7 +128,7 @@ func (u UndoImports) withServices(
 	ctx context.Context, org id.Organization, of id.Subscriber, has imported,
 ) (imported, error) {
 	rows, err := subscribersviews.SubscriptionsQuery{Views: u.Views}.List(
-		ctx, org, of, "", subscribersviews.SubscriptionKey{}, mostServices)
+		ctx, org, subscribersviews.SubscriptionFilter{Subscriber: of}, subscribersviews.SubscriptionKey{}, mostServices)
 	for _, row := range rows {
 		has.subscriptions = append(has.subscriptions, row.ID)
 	}

@@ -117,6 +117,7 @@ func New(t *testing.T, o Options) *Kit {
 		access.Initiator = mobilemoney.Initiator{Name: "operator", SecurityCredential: "c2VhbGVk"}
 	}
 	k.serve(t, o, receiver, access)
+	k.CustomerSees(k.Amina)
 	page := k.page(access)
 	workers := paymentsjobs.New(paymentsjobs.Config{
 		Ask: func(ctx context.Context, meta commands.Meta, subscribers []id.Subscriber) error {

@@ -30,7 +30,7 @@ func (k *Kit) shared(ctx context.Context, environment, shortcode string) (bool, 
 	return k.Workers.Shared(ctx, environment, shortcode)
 }
 
-// serve starts the server. Each customer who signs in is linked to Amina.
+// serve starts the server.
 func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs.Access) {
 	t.Helper()
 	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
@@ -41,9 +41,6 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
 		Invoices: invoices, Users: users, Prompts: k.prompts(access), Zone: k.zoneOf,
-		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
-			return []id.Subscriber{k.Amina}, nil
-		},
 	}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Visibility, c.Limits.Webhook, c.Limits.Login = k.Views, o.Limit, o.Login

@@ -6,6 +6,8 @@ export const actionsEnglish = {
   'identity.EndSession': 'Ended a session',
   'identity.RecordPasswordChange': 'Changed the own password',
   'identity.GiveTemporaryPassword': 'Gave a person a temporary password',
+  'identity.GivePortalAccess': 'Let somebody see a customer in the portal',
+  'identity.EndPortalAccess': 'Ended what somebody sees of a customer in the portal',
   'identity.IssueAPIKey': 'Made an API key',
   'identity.RotateAPIKey': 'Replaced an API key',
   'identity.RevokeAPIKey': 'Revoked an API key',

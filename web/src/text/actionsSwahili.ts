@@ -6,6 +6,8 @@ export const actions: typeof actionsEnglish = {
   'identity.EndSession': 'Alimaliza kikao',
   'identity.RecordPasswordChange': 'Alibadilisha nenosiri lake',
   'identity.GiveTemporaryPassword': 'Alimpa mtu nenosiri la muda',
+  'identity.GivePortalAccess': 'Alimruhusu mtu kumwona mteja kwenye tovuti ya wateja',
+  'identity.EndPortalAccess': 'Alimzuia mtu kumwona mteja kwenye tovuti ya wateja',
   'identity.IssueAPIKey': 'Alitengeneza ufunguo wa API',
   'identity.RotateAPIKey': 'Alibadilisha ufunguo wa API',
   'identity.RevokeAPIKey': 'Alibatilisha ufunguo wa API',

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
+import { portalText } from '../../text/portal'
 import { subscribersText } from '../../text/subscribers'
 import { ActionMenu } from '../../ui/ActionMenu'
 import { Ban, Pencil, Plus, Scale, ScrollText, Smartphone } from '../../ui/icons'
@@ -12,6 +13,7 @@ import type { Customer } from './words'
 export function CustomerActions({ of: c }: { of: Customer }) {
   const t = useText(customerText)
   const words = useText(subscribersText)
+  const portal = useText(portalText)
   const may = useMay()
   const begin = useDo()
   if (c.status === 'forgotten') return null
@@ -21,6 +23,9 @@ export function CustomerActions({ of: c }: { of: Customer }) {
     },
     may('POST /invoices') && {
       key: 'invoice', label: t.invoice, icon: <ScrollText size={14} aria-hidden />, onClick: () => begin({ act: 'invoice' }),
+    },
+    may('POST /subscribers/{id}/portal-access') && {
+      key: 'portal', label: portal.action, icon: <Smartphone size={14} aria-hidden />, onClick: () => begin({ act: 'portal' }),
     },
     c.balance > 0 && may('POST /subscribers/{id}/write-off') && {
       key: 'write_off', label: t.writeOff, danger: true, icon: <Scale size={14} aria-hidden />, onClick: () => begin({ act: 'write_off' }),

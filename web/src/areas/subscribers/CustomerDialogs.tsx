@@ -17,6 +17,7 @@ import type { Doing } from './doing'
 import { EditCustomer } from './EditCustomer'
 import { EndService } from './EndService'
 import { NewInvoice } from './NewInvoice'
+import { PortalAccess } from './PortalAccess'
 import { RemoveExtra } from './RemoveExtra'
 import { TakePayment } from './TakePayment'
 import { TopUp } from './TopUp'
@@ -40,6 +41,8 @@ export function CustomerDialogs({ doing, of: c, onClose }: { doing: Doing; of: C
       return <NewInvoice of={c} onClose={onClose} />
     case 'write_off':
       return <WriteOff id={c.id} name={nameOf(c, words)} onClose={onClose} />
+    case 'portal':
+      return <PortalAccess of={c} onClose={onClose} />
     case 'disconnect':
       return <Disconnect session={doing.session} onClose={onClose} />
     default:
