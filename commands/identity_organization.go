@@ -73,6 +73,12 @@ type ReleaseAdministrator struct {
 	UserID id.User
 }
 
+// RequireSecondFactor says whether the staff needs a second factor. Fails: organization_not_found.
+type RequireSecondFactor struct {
+	OrgID    id.Organization
+	Required bool
+}
+
 // SuspendOrganization stops the access of all members at once. Fails: organization_not_found.
 type SuspendOrganization struct {
 	OrgID  id.Organization
@@ -93,6 +99,7 @@ func (ChooseLogo) CommandName() string           { return "identity.ChooseLogo" 
 func (RemoveLogo) CommandName() string           { return "identity.RemoveLogo" }
 func (SeatAdministrator) CommandName() string    { return "identity.SeatAdministrator" }
 func (ReleaseAdministrator) CommandName() string { return "identity.ReleaseAdministrator" }
+func (RequireSecondFactor) CommandName() string  { return "identity.RequireSecondFactor" }
 func (SuspendOrganization) CommandName() string  { return "identity.SuspendOrganization" }
 func (ResumeOrganization) CommandName() string   { return "identity.ResumeOrganization" }
 
@@ -104,6 +111,7 @@ func (ChooseLogo) organizationCommand()           {}
 func (RemoveLogo) organizationCommand()           {}
 func (SeatAdministrator) organizationCommand()    {}
 func (ReleaseAdministrator) organizationCommand() {}
+func (RequireSecondFactor) organizationCommand()  {}
 func (SuspendOrganization) organizationCommand()  {}
 func (ResumeOrganization) organizationCommand()   {}
 
@@ -115,6 +123,7 @@ func (c ChooseLogo) Target() Target           { return At(OrganizationCategory, 
 func (c RemoveLogo) Target() Target           { return At(OrganizationCategory, c.OrgID) }
 func (c SeatAdministrator) Target() Target    { return At(OrganizationCategory, c.OrgID) }
 func (c ReleaseAdministrator) Target() Target { return At(OrganizationCategory, c.OrgID) }
+func (c RequireSecondFactor) Target() Target  { return At(OrganizationCategory, c.OrgID) }
 func (c SuspendOrganization) Target() Target  { return At(OrganizationCategory, c.OrgID) }
 func (c ResumeOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 
@@ -198,6 +207,9 @@ func requireUser(user id.User) error {
 	f.Check(!user.IsZero(), "userId", "is required")
 	return f.Err()
 }
+
+// Validate accepts everything: a value of the form is all that there is.
+func (RequireSecondFactor) Validate() error { return nil }
 
 func (c SuspendOrganization) Validate() error { return requireReason(c.Reason) }
 func (c ResumeOrganization) Validate() error  { return requireReason(c.Reason) }

@@ -23,7 +23,7 @@ type StartSession struct {
 	UserID    id.User
 	OrgID     id.Organization
 	Role      events.Role
-	Method    string // "password" or "otp"
+	Method    string // one of those of events.SessionStarted
 }
 
 // EndSession ends a sign-in, for one of the reasons of events.SessionEnded. An ended session stays as it is. Fails:

@@ -58,7 +58,7 @@ type AcceptMembership struct {
 }
 
 // CorrectUser changes name, phone and role of a member; nil fields stay. Fails: user_not_found, details_of_person,
-// own_role.
+// phone_by_code, own_role.
 type CorrectUser struct {
 	UserID    id.User
 	OrgID     id.Organization

@@ -97,6 +97,17 @@ type OrganizationLogoRemoved struct {
 	OrgID id.Organization `json:"orgId"`
 }
 
+// SecondFactorRequired records that the staff of the organization needs a second factor: whoever has none may do
+// nothing but enrol one.
+type SecondFactorRequired struct {
+	OrgID id.Organization `json:"orgId"`
+}
+
+// SecondFactorMadeOptional ends a SecondFactorRequired. Those that are enrolled stay.
+type SecondFactorMadeOptional struct {
+	OrgID id.Organization `json:"orgId"`
+}
+
 // OrganizationSuspended records that no member of the organization may sign in or act.
 type OrganizationSuspended struct {
 	OrgID  id.Organization `json:"orgId"`
@@ -109,23 +120,27 @@ type OrganizationResumed struct {
 	Reason string          `json:"reason"`
 }
 
-func (OrganizationCreated) EventType() string      { return "identity.OrganizationCreated.v1" }
-func (OrganizationRenamed) EventType() string      { return "identity.OrganizationRenamed.v1" }
-func (BillingSettingsAdopted) EventType() string   { return "identity.BillingSettingsAdopted.v1" }
-func (InvoicePrefixReleased) EventType() string    { return "identity.InvoicePrefixReleased.v1" }
-func (AdministratorSeated) EventType() string      { return "identity.AdministratorSeated.v1" }
-func (AdministratorReleased) EventType() string    { return "identity.AdministratorReleased.v1" }
-func (OrganizationLogoChosen) EventType() string   { return "identity.OrganizationLogoChosen.v1" }
-func (OrganizationLogoRemoved) EventType() string  { return "identity.OrganizationLogoRemoved.v1" }
-func (OrganizationSuspended) EventType() string    { return "identity.OrganizationSuspended.v1" }
-func (OrganizationResumed) EventType() string      { return "identity.OrganizationResumed.v1" }
-func (OrganizationCreated) organizationEvent()     {}
-func (OrganizationRenamed) organizationEvent()     {}
-func (BillingSettingsAdopted) organizationEvent()  {}
-func (InvoicePrefixReleased) organizationEvent()   {}
-func (AdministratorSeated) organizationEvent()     {}
-func (AdministratorReleased) organizationEvent()   {}
-func (OrganizationLogoChosen) organizationEvent()  {}
-func (OrganizationLogoRemoved) organizationEvent() {}
-func (OrganizationSuspended) organizationEvent()   {}
-func (OrganizationResumed) organizationEvent()     {}
+func (OrganizationCreated) EventType() string       { return "identity.OrganizationCreated.v1" }
+func (OrganizationRenamed) EventType() string       { return "identity.OrganizationRenamed.v1" }
+func (BillingSettingsAdopted) EventType() string    { return "identity.BillingSettingsAdopted.v1" }
+func (InvoicePrefixReleased) EventType() string     { return "identity.InvoicePrefixReleased.v1" }
+func (AdministratorSeated) EventType() string       { return "identity.AdministratorSeated.v1" }
+func (AdministratorReleased) EventType() string     { return "identity.AdministratorReleased.v1" }
+func (OrganizationLogoChosen) EventType() string    { return "identity.OrganizationLogoChosen.v1" }
+func (OrganizationLogoRemoved) EventType() string   { return "identity.OrganizationLogoRemoved.v1" }
+func (SecondFactorRequired) EventType() string      { return "identity.SecondFactorRequired.v1" }
+func (SecondFactorMadeOptional) EventType() string  { return "identity.SecondFactorMadeOptional.v1" }
+func (OrganizationSuspended) EventType() string     { return "identity.OrganizationSuspended.v1" }
+func (OrganizationResumed) EventType() string       { return "identity.OrganizationResumed.v1" }
+func (OrganizationCreated) organizationEvent()      {}
+func (OrganizationRenamed) organizationEvent()      {}
+func (BillingSettingsAdopted) organizationEvent()   {}
+func (InvoicePrefixReleased) organizationEvent()    {}
+func (AdministratorSeated) organizationEvent()      {}
+func (AdministratorReleased) organizationEvent()    {}
+func (OrganizationLogoChosen) organizationEvent()   {}
+func (OrganizationLogoRemoved) organizationEvent()  {}
+func (SecondFactorRequired) organizationEvent()     {}
+func (SecondFactorMadeOptional) organizationEvent() {}
+func (OrganizationSuspended) organizationEvent()    {}
+func (OrganizationResumed) organizationEvent()      {}

@@ -20,12 +20,13 @@ type SessionStarted struct {
 	UserID    id.User         `json:"userId"`
 	OrgID     id.Organization `json:"orgId"` // null: a super_admin on the root host
 	Role      Role            `json:"role"`
-	Method    string          `json:"method"` // "password" or "otp"
-	At        time.Time       `json:"at"`
+	// Method is "password" or "otp", with "+second_factor" or "+recovery_code" behind it for who has a second factor.
+	Method string    `json:"method"`
+	At     time.Time `json:"at"`
 }
 
 // SessionEnded records why the session ended: "logout", "password_changed", "disabled", "refresh_token_reused",
-// "revoked" or "portal_access_ended".
+// "revoked", "portal_access_ended", "address_changed" or "second_factor_changed".
 type SessionEnded struct {
 	SessionID id.Session      `json:"sessionId"`
 	UserID    id.User         `json:"userId"`

@@ -177,6 +177,51 @@ type TemporaryPasswordGiven struct {
 // Until is the end of the password.
 func (e TemporaryPasswordGiven) Until() time.Time { return e.At.Add(TemporaryPasswordTTL) }
 
+// LoginEmailChanged records the e-mail address with which the user signs in from now on. The person has read a code
+// sent to the address of before and another one sent to this address.
+type LoginEmailChanged struct {
+	UserID id.User       `json:"userId"`
+	Email  personal.Text `json:"email"` // lower case
+	At     time.Time     `json:"at"`
+}
+
+// LoginPhoneChanged records the phone that the person has chosen, by a code sent to an address of before and another
+// one sent to this phone.
+type LoginPhoneChanged struct {
+	UserID id.User       `json:"userId"`
+	Phone  personal.Text `json:"phone"` // E.164
+	// Proven is true for a person whose e-mail address was proven before: the phone opens that person's user.
+	Proven bool      `json:"proven"`
+	At     time.Time `json:"at"`
+}
+
+// SecondFactorEnrolled records that nobody signs in as the user without a code of a device from now on. The vault has
+// the secret of the codes and what is stored of the recovery codes.
+type SecondFactorEnrolled struct {
+	UserID   id.User         `json:"userId"`
+	FactorID id.SecondFactor `json:"factorId"`
+	At       time.Time       `json:"at"`
+}
+
+// RecoveryCodeUsed records that a recovery code stood in for the device. Each is good for one use.
+type RecoveryCodeUsed struct {
+	UserID   id.User         `json:"userId"`
+	FactorID id.SecondFactor `json:"factorId"`
+	Left     int             `json:"left"` // how many the user has after this one
+	At       time.Time       `json:"at"`
+}
+
+// SecondFactorRemoved records that the user has no second factor any more.
+type SecondFactorRemoved struct {
+	UserID   id.User         `json:"userId"`
+	FactorID id.SecondFactor `json:"factorId"`
+	// OrgID is the organization whose administrator removed it; null: the user did, or the operator for an
+	// administrator of the platform.
+	OrgID  id.Organization `json:"orgId"`
+	Reason personal.Text   `json:"reason"` // empty when the user removed it
+	At     time.Time       `json:"at"`
+}
+
 func (UserRegistered) EventType() string       { return "identity.UserRegistered.v1" }
 func (AddressKeptApart) EventType() string     { return "identity.AddressKeptApart.v1" }
 func (AddressProven) EventType() string        { return "identity.AddressProven.v1" }
@@ -195,6 +240,17 @@ func (TemporaryPasswordGiven) EventType() string { return "identity.TemporaryPas
 func (PortalAccessGiven) EventType() string      { return "identity.PortalAccessGiven.v1" }
 func (PortalAccessEnded) EventType() string      { return "identity.PortalAccessEnded.v1" }
 
+func (LoginEmailChanged) EventType() string    { return "identity.LoginEmailChanged.v1" }
+func (LoginPhoneChanged) EventType() string    { return "identity.LoginPhoneChanged.v1" }
+func (SecondFactorEnrolled) EventType() string { return "identity.SecondFactorEnrolled.v1" }
+func (RecoveryCodeUsed) EventType() string     { return "identity.RecoveryCodeUsed.v1" }
+func (SecondFactorRemoved) EventType() string  { return "identity.SecondFactorRemoved.v1" }
+
+func (LoginEmailChanged) userEvent()          {}
+func (LoginPhoneChanged) userEvent()          {}
+func (SecondFactorEnrolled) userEvent()       {}
+func (RecoveryCodeUsed) userEvent()           {}
+func (SecondFactorRemoved) userEvent()        {}
 func (UserRegistered) userEvent()             {}
 func (AddressKeptApart) userEvent()           {}
 func (AddressProven) userEvent()              {}
@@ -216,4 +272,9 @@ func (e MembershipDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserI
 func (e MembershipGranted) PersonalSubject() uuid.UUID          { return e.UserID.UUID() }
 func (e MembershipDisabled) PersonalSubject() uuid.UUID         { return e.UserID.UUID() }
 
-func (MembershipDisabled) remark() {}
+func (e LoginEmailChanged) PersonalSubject() uuid.UUID   { return e.UserID.UUID() }
+func (e LoginPhoneChanged) PersonalSubject() uuid.UUID   { return e.UserID.UUID() }
+func (e SecondFactorRemoved) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
+
+func (MembershipDisabled) remark()  {}
+func (SecondFactorRemoved) remark() {}

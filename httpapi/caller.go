@@ -30,7 +30,8 @@ type Caller struct {
 	Scopes             []string         // of an API key; nil = all that the role may
 	MustChangePassword bool
 	// Own are the subscribers that a customer sees, who has the role subscriber. Nobody changes it.
-	Own []id.Subscriber
+	Own       []id.Subscriber
+	MustEnrol bool // a second factor, before anything else
 }
 
 // isKey reports whether an API key calls, and no person.
@@ -74,9 +75,9 @@ func accessToken(r *http.Request) (token string, isBearer bool) {
 }
 
 // signIn sets the caller, who must belong to the host and have the route's role, and a key the route's scope. Fails:
-// unauthenticated, another_person, rate_limited, password_change_required, role_required, and with a key
-// api_key_expired, api_key_revoked, api_key_stopped, api_key_address_refused, api_key_not_allowed, scope_required; and
-// for a customer subscriber_not_found.
+// unauthenticated, another_person, rate_limited, password_change_required, second_factor_required, role_required, and
+// with a key api_key_expired, api_key_revoked, api_key_stopped, api_key_address_refused, api_key_not_allowed,
+// scope_required; and for a customer subscriber_not_found.
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := s.identify(ctx, c); err != nil {
 		if c.refusedKey.UserID.IsZero() {
@@ -142,10 +143,17 @@ func (s *Server) authenticate(ctx context.Context, c *Call) (Caller, error) {
 	return caller, nil
 }
 
-// mayEnter refuses a caller who has to choose a password first. Fails: password_change_required.
+// mayEnter refuses a caller who has to choose a password first, or to set up a second factor. Fails:
+// password_change_required, second_factor_required.
 func (c *Call) mayEnter() error {
-	if c.Caller.MustChangePassword && !c.route.AllowedWhilePasswordChange {
+	switch {
+	case c.route.AllowedWhilePasswordChange:
+		return nil
+	case c.Caller.MustChangePassword:
 		return failure.NewDenied("password_change_required", "Please choose a password of your own first.")
+	case c.Caller.MustEnrol:
+		return failure.NewDenied("second_factor_required",
+			"You need a second factor here. Please set it up on the page of your account first.")
 	}
 	return nil
 }

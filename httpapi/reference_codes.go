@@ -57,6 +57,7 @@ func (r *Route) codes() []string {
 		"api_key_address_refused")
 	add(signed && r.PeopleOnly, "api_key_not_allowed")
 	add(signed && !r.AllowedWhilePasswordChange, "password_change_required")
+	add(signed && !r.AllowedWhilePasswordChange && r.Access != AccessSubscriber, "second_factor_required")
 	add(r.LoginLimit || r.RefreshLimit, "rate_limited")
 	add(r.Row != nil, "bad_cursor", "invalid_input")
 	add(len(r.Query) > 0, "invalid_input")

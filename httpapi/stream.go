@@ -61,7 +61,7 @@ func errRoleChanged() error {
 
 // Still fails when the caller may not read any more what was granted at the beginning of the request: the sign-in is
 // over, the organization is suspended, or the role is another one. It asks memory alone. Fails: unauthenticated,
-// organization_suspended, password_change_required, role_changed, access_unknown.
+// organization_suspended, password_change_required, second_factor_required, role_changed, access_unknown.
 func (c *Call) Still(ctx context.Context) error {
 	now := Call{Request: c.Request, server: c.server, route: c.route, hostKind: c.hostKind, Org: c.Org, IP: c.IP}
 	if err := c.server.enterOrganization(ctx, &now); err != nil {

@@ -23,7 +23,7 @@ func Organizations() aggregates.Definition[Organization, commands.OrganizationCo
 			commands.CreateOrganization{}, commands.RenameOrganization{}, commands.AdoptBillingSettings{},
 			commands.ChooseLogo{}, commands.RemoveLogo{},
 			commands.ReleaseInvoicePrefix{}, commands.SeatAdministrator{}, commands.ReleaseAdministrator{},
-			commands.SuspendOrganization{}, commands.ResumeOrganization{},
+			commands.SuspendOrganization{}, commands.ResumeOrganization{}, commands.RequireSecondFactor{},
 		},
 	}
 }
@@ -36,7 +36,10 @@ type Organization struct {
 	Billing   events.BillingSettings
 	Logo      string // the hash of the picture on its documents; "" = none
 	Suspended bool
-	Prefixes  []string // the invoice prefixes that it holds: the present one and those not released, oldest first
+	// SecondFactorRequired is true while the staff needs a second factor.
+	SecondFactorRequired bool
+	// Prefixes are the invoice prefixes that it holds: the present one and those not released, oldest first.
+	Prefixes []string
 	// Administrators are the users who count as administrators. It is empty for organizations of before they were
 	// counted, until the program starts again.
 	Administrators map[id.User]bool
@@ -71,6 +74,10 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 	case events.AdministratorReleased:
 		s.Administrators = maps.Clone(s.Administrators)
 		delete(s.Administrators, e.UserID)
+	case events.SecondFactorRequired:
+		s.SecondFactorRequired = true
+	case events.SecondFactorMadeOptional:
+		s.SecondFactorRequired = false
 	case events.OrganizationSuspended:
 		s.Suspended = true
 	case events.OrganizationResumed:
@@ -131,6 +138,14 @@ func decideOrganization(
 		return []events.OrganizationEvent{events.AdministratorSeated{OrgID: s.ID, UserID: c.UserID}}, nil
 	case commands.ReleaseAdministrator:
 		return decideReleaseAdministrator(s, c)
+	case commands.RequireSecondFactor:
+		switch {
+		case c.Required == s.SecondFactorRequired:
+			return nil, nil
+		case c.Required:
+			return []events.OrganizationEvent{events.SecondFactorRequired{OrgID: s.ID}}, nil
+		}
+		return []events.OrganizationEvent{events.SecondFactorMadeOptional{OrgID: s.ID}}, nil
 	case commands.SuspendOrganization:
 		if s.Suspended {
 			return nil, nil

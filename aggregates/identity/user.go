@@ -23,7 +23,9 @@ func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent]
 			commands.RegisterUser{}, commands.KeepAddressApart{}, commands.ProveAddress{},
 			commands.AcceptMembership{}, commands.CorrectUser{}, commands.DisableMember{}, commands.EnableMember{},
 			commands.RecordPasswordChange{}, commands.GiveTemporaryPassword{}, commands.GivePortalAccess{},
-			commands.EndPortalAccess{},
+			commands.EndPortalAccess{}, commands.ChangeLoginEmail{}, commands.ChangeLoginPhone{},
+			commands.EnrolSecondFactor{}, commands.UseRecoveryCode{}, commands.RemoveSecondFactor{},
+			commands.RemoveLostSecondFactor{},
 		},
 	}
 }
@@ -53,6 +55,10 @@ type User struct {
 	Portal map[id.Subscriber]id.Organization
 	// Lapsed is true while the user has lost the last subscriber: nobody signs in to see nothing.
 	Lapsed bool
+	// PhoneProven is true for a phone that a proven person has chosen by a code: it opens the user.
+	PhoneProven bool
+	// SecondFactor is asked for at every sign-in; zero = there is none.
+	SecondFactor id.SecondFactor
 	// Memberships are one, at Home. Users of before records were kept apart can have more.
 	Memberships map[id.Organization]Membership
 }
@@ -103,6 +109,7 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.AddressProven:
 		s.Person, s.Temporary, s.CodesOnly = e.PersonID, false, false
 	case events.UserDetailsCorrected:
+		s.PhoneProven = s.PhoneProven && s.Phone.Equal(e.Phone)
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
 		for org, m := range s.Memberships {
 			if !m.Pending {
@@ -118,25 +125,17 @@ func evolveUser(s User, e events.UserEvent) User {
 			Role: e.Role, Pending: e.Pending, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
 		})
 	case events.MembershipDetailsCorrected:
-		m := s.Memberships[e.OrgID]
-		m.Phone, m.FirstName, m.LastName = e.Phone, e.FirstName, e.LastName
-		return s.with(e.OrgID, m)
+		return s.member(e.OrgID, func(m *Membership) {
+			m.Phone, m.FirstName, m.LastName = e.Phone, e.FirstName, e.LastName
+		})
 	case events.MembershipAccepted:
-		m := s.Memberships[e.OrgID]
-		m.Pending = false
-		return s.with(e.OrgID, m)
+		return s.member(e.OrgID, func(m *Membership) { m.Pending = false })
 	case events.MembershipRoleAssigned:
-		m := s.Memberships[e.OrgID]
-		m.Role = e.Role
-		return s.with(e.OrgID, m)
+		return s.member(e.OrgID, func(m *Membership) { m.Role = e.Role })
 	case events.MembershipDisabled:
-		m := s.Memberships[e.OrgID]
-		m.Disabled = true
-		return s.with(e.OrgID, m)
+		return s.member(e.OrgID, func(m *Membership) { m.Disabled = true })
 	case events.MembershipEnabled:
-		m := s.Memberships[e.OrgID]
-		m.Disabled = false
-		return s.with(e.OrgID, m)
+		return s.member(e.OrgID, func(m *Membership) { m.Disabled = false })
 	case events.UserForgotten:
 		return forgotten(s)
 	case events.PasswordChanged:
@@ -145,6 +144,9 @@ func evolveUser(s User, e events.UserEvent) User {
 		s.Temporary, s.TemporaryUntil, s.CodesOnly = true, e.Until(), false
 	case events.PortalAccessGiven, events.PortalAccessEnded:
 		return s.seeing(e)
+	case events.LoginEmailChanged, events.LoginPhoneChanged, events.SecondFactorEnrolled, events.SecondFactorRemoved:
+		return evolveOwn(s, e)
+	case events.RecoveryCodeUsed: // the vault knows which are left
 	}
 	return s
 }
@@ -152,6 +154,13 @@ func evolveUser(s User, e events.UserEvent) User {
 // forgotten removes names, address and memberships. The empty e-mail address releases the claim on it.
 func forgotten(s User) User {
 	return User{ID: s.ID, Forgotten: true}
+}
+
+// member edits what an organization knows of its user.
+func (s User) member(org id.Organization, change func(*Membership)) User {
+	m := s.Memberships[org]
+	change(&m)
+	return s.with(org, m)
 }
 
 // with sets one membership in a copy of the map, because states share their maps.
@@ -174,7 +183,8 @@ func ownerUser(s User) id.Organization {
 
 // claimsUser claims the login e-mail address: within its organization for an unproven user, so that nobody learns from
 // a registration who is registered elsewhere, and on the whole platform for the user that stands for a proven person,
-// for administrators of the platform, and for users of before records were kept apart. A forgotten user has no claim.
+// for administrators of the platform, and for users of before records were kept apart. A phone that a person has proven
+// is that person's on the whole platform. A forgotten user has no claim.
 func claimsUser(s User) []commands.Claim {
 	email := s.Email.Reveal()
 	if email == "" {
@@ -190,8 +200,14 @@ func claimsUser(s User) []commands.Claim {
 		Kind: "organization_email", Value: s.Home.String() + " " + email, Code: "already_member",
 		Message: "This user belongs to the organization already.",
 	}}
-	if s.Person == s.ID {
-		claims = append(claims, whole)
+	if s.Person != s.ID {
+		return claims
+	}
+	claims = append(claims, whole)
+	if s.PhoneProven {
+		claims = append(claims, commands.Claim{
+			Kind: "login_phone", Value: s.Phone.Reveal(), Code: "phone_taken", Message: "This phone is in use.",
+		})
 	}
 	return claims
 }
@@ -248,6 +264,9 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		return []events.UserEvent{events.PasswordChanged{UserID: s.ID, At: now}}, nil
 	case commands.GiveTemporaryPassword:
 		return decideGiveTemporaryPassword(s, c, now)
+	case commands.ChangeLoginEmail, commands.ChangeLoginPhone, commands.EnrolSecondFactor, commands.UseRecoveryCode,
+		commands.RemoveSecondFactor, commands.RemoveLostSecondFactor:
+		return decideOwn(s, c, now)
 	}
 	return nil, nil
 }
@@ -321,6 +340,9 @@ func decideCorrectUser(s User, c commands.CorrectUser, now time.Time) ([]events.
 	case !s.Person.IsZero() && c.By != s.ID:
 		return nil, failure.NewConflict("details_of_person",
 			"This person has proven the address. Only the person can change these details.")
+	case !s.Person.IsZero() && !to.phone.Equal(from.phone):
+		return nil, failure.NewConflict("phone_by_code",
+			"Your phone is changed on the page of your account, by a code that is sent to it.")
 	default:
 		made = append(made, events.UserDetailsCorrected{
 			UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last,

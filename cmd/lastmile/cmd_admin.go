@@ -19,6 +19,8 @@ import (
 // adminCommands has the sub-commands of `lastmile admin`.
 type adminCommands struct {
 	Create adminCreate `cmd:"" help:"Create a super_admin. Works while serve runs or not."`
+
+	RemoveSecondFactor adminRemoveFactor `cmd:"" help:"Take off a lost second factor of a super_admin."`
 }
 
 // adminCreate is `lastmile admin create`, the only way to the first super_admin.

@@ -58,6 +58,10 @@ type Config struct {
 	PreviousEncryptionKeys []secrets.Text `env:"PLATFORM_ENCRYPTION_KEYS_PREVIOUS"`
 	JWTSigningKey          secrets.Text   `env:"JWT_SIGNING_KEY"`
 
+	// RequireSecondFactor keeps administrators of the platform out of everything but their account until they have a
+	// second factor (docs/rules/identity.md#required-second-factor).
+	RequireSecondFactor bool `env:"PLATFORM_REQUIRE_SECOND_FACTOR"`
+
 	RateLimitUser    int `env:"RATE_LIMIT_USER" envDefault:"300"`
 	RateLimitLogin   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
 	RateLimitWebhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"100"`

@@ -22,6 +22,9 @@ const codeTries = 20
 // templateCode names codes among the kept messages of development.
 const templateCode = "sign_in_code"
 
+// templateAddress names notes about a change of an address.
+const templateAddress = "address_changed"
+
 // codeQueue keeps codes apart from runs of messages: somebody waits for each.
 const codeQueue = "codes"
 
@@ -67,8 +70,12 @@ func (s codeSender) send(ctx context.Context, m identitycases.CodeMessage) error
 			return cmp.Or(err, identitycases.ErrCodeLost)
 		}
 	}
+	template := events.MessageTemplate(templateCode)
+	if m.Note {
+		template = templateAddress
+	}
 	_, err := gateway.Send(ctx, messagingcases.Outgoing{
-		ID: m.ID, Org: m.Org, Sender: m.Sender, At: m.At, Channel: channel, To: m.To, Template: templateCode,
+		ID: m.ID, Org: m.Org, Sender: m.Sender, At: m.At, Channel: channel, To: m.To, Template: template,
 		Subject: m.Subject, Text: m.Text,
 	})
 	var refusal *messagingcases.Refusal

@@ -76,7 +76,7 @@ func (a *App) startKeyUses(ctx context.Context) error {
 func (a *App) tokens() identityapi.Tokens {
 	return identityapi.Tokens{
 		Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Access: a.engines.access,
-		Clock: a.clock,
+		Clock: a.clock, PlatformNeedsFactor: a.cfg.RequireSecondFactor,
 	}
 }
 
@@ -113,14 +113,18 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 	auth := identityapi.Auth{
 		SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: a.tokens(),
 	}
+	factors := identityapi.SecondFactors{Auth: auth, Cases: cases.SecondFactors, Platform: a.cfg.ServiceDomain}
 	return [][]httpapi.Route{
-		auth.Routes(), identityapi.Codes{Auth: auth, Codes: codes, Organizations: organizations}.Routes(),
+		auth.Routes(), factors.Routes(),
+		identityapi.Codes{Auth: auth, Codes: codes, Organizations: organizations}.Routes(),
 		identityapi.Organizations{
 			Bus: e.bus, Cases: cases.Organizations, Organizations: organizations, DirectoryShows: e.shows,
 			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}.CountOf, Staff: users.Summary,
 			Routers: networkviews.DevicesQuery{Views: e.views}.Count,
 		}.Routes(),
-		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
+		identityapi.Users{
+			Staff: cases.Staff, Factors: cases.SecondFactors, Users: users, DirectoryShows: e.shows,
+		}.Routes(),
 		identityapi.Portal{Cases: cases.Portal, Users: users, Known: a.subscriberKnown}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),
 		identityapi.APIKeys{

@@ -41,6 +41,9 @@ func identity() []events.Event {
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{},
 		events.MembershipEnabled{}, events.PasswordChanged{}, events.TemporaryPasswordGiven{},
 		events.PortalAccessGiven{}, events.PortalAccessEnded{}, events.UserForgotten{},
+		events.LoginEmailChanged{}, events.LoginPhoneChanged{}, events.SecondFactorEnrolled{},
+		events.RecoveryCodeUsed{}, events.SecondFactorRemoved{}, events.SecondFactorRequired{},
+		events.SecondFactorMadeOptional{},
 		events.SessionStarted{}, events.SessionEnded{}, events.APIKeyIssued{}, events.APIKeyRotated{},
 		events.APIKeyRevoked{},
 	}

@@ -26,6 +26,8 @@ type meResponse struct {
 	Org       *orgResponse `json:"org"`
 	// MustChangePassword lets a client that was reloaded show the page for it.
 	MustChangePassword bool `json:"mustChangePassword"`
+	// MustEnrolSecondFactor is true for staff of an organization that requires a second factor, until there is one.
+	MustEnrolSecondFactor bool `json:"mustEnrolSecondFactor"`
 	// Now lets pages tell times apart on machines whose clocks are wrong.
 	Now time.Time `json:"now" doc:"the server's time"`
 }
@@ -40,7 +42,7 @@ func (a Auth) me(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, meResponse{
 		ID: shown.ID, Email: shown.Email, Phone: shown.Phone, FirstName: shown.FirstName, LastName: shown.LastName,
 		Role: shown.Role, Status: "active", Org: showOrg(c), MustChangePassword: c.Caller.MustChangePassword,
-		Now: a.Tokens.Clock.Now().UTC(),
+		MustEnrolSecondFactor: c.Caller.MustEnrol, Now: a.Tokens.Clock.Now().UTC(),
 	})
 }
 

@@ -15,14 +15,15 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// Codes serves signing in by one-time codes: /auth/otp, and /auth/password/reset.
+// Codes serves signing in by one-time codes: /auth/otp, /auth/password/reset and
+// /auth/contacts.
 type Codes struct {
 	Auth          Auth
 	Codes         identitycases.Codes
 	Organizations identityviews.OrganizationsQuery
 }
 
-// Routes lists the endpoints. They count as sign-ins.
+// Routes lists the endpoints. Those of somebody who is not signed in count as sign-ins.
 func (a Codes) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
@@ -38,7 +39,18 @@ func (a Codes) Routes() []httpapi.Route {
 		{
 			Method: "POST", Path: "/auth/otp/complete", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
 			LoginLimit: true, Summary: "Sign in to the organization that was chosen", Request: completeRequest{},
-			Response: loginResponse{}, Handle: a.complete,
+			Response: signInResponse{}, Handle: a.complete,
+		},
+		{
+			Method: "POST", Path: "/auth/contacts", Hosts: httpapi.OnBoth, Access: httpapi.AccessSupport,
+			Summary: "Ask for another own address: a code goes to the old and one to the new one",
+			Request: contactRequest{}, Response: doneResponse{}, Handle: a.askContact,
+		},
+		{
+			Method: "POST", Path: "/auth/contacts/confirm", Hosts: httpapi.OnBoth, Access: httpapi.AccessSupport,
+			Summary: "Change the own address with both codes, and end every other session",
+			Request: contactProof{}, Response: doneResponse{}, Handle: a.confirmContact,
+			Codes: []string{"wrong_codes", "email_taken", "phone_taken"},
 		},
 		{
 			Method: "POST", Path: "/auth/password/reset", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
@@ -82,13 +94,14 @@ type membershipResponse struct {
 // verifyResponse is the answer to a sign-in, or the choice of an organization that comes before it: then there are no
 // tokens but verifiedToken (docs/rules/identity.md#choosing-an-organization).
 type verifyResponse struct {
-	User                 userResponse         `json:"user"`
+	User                 *userResponse        `json:"user,omitempty"`
 	Org                  *orgResponse         `json:"org"` // null on the root host
 	MustChangePassword   bool                 `json:"mustChangePassword"`
 	AccessToken          string               `json:"accessToken,omitempty"`
 	RefreshToken         string               `json:"refreshToken,omitempty"`
 	RequiresOrgSelection bool                 `json:"requiresOrgSelection,omitempty" doc:"choose an organization"`
-	VerifiedToken        string               `json:"verifiedToken,omitempty" doc:"for POST /auth/otp/complete, once"`
+	RequiresSecondFactor bool                 `json:"requiresSecondFactor,omitempty" doc:"show a code first"`
+	VerifiedToken        string               `json:"verifiedToken,omitempty" doc:"of the choice or the second factor"`
 	Organizations        []membershipResponse `json:"organizations,omitempty" doc:"of which one is chosen"`
 }
 
@@ -111,9 +124,9 @@ func (a Codes) verify(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	first := chosen.Entries[0]
+	first := showUser(chosen.Entries[0].User, chosen.Entries[0].Role)
 	return c.Send(200, verifyResponse{
-		User: showUser(first.User, first.Role), RequiresOrgSelection: true,
+		User: &first, RequiresOrgSelection: true,
 		VerifiedToken: chosen.Token.Reveal(), Organizations: open,
 	})
 }

@@ -32,7 +32,7 @@ func (a Auth) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "POST", Path: "/auth/login", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic, LoginLimit: true,
-			Summary: "Sign in with e-mail and password", Request: loginRequest{}, Response: loginResponse{},
+			Summary: "Sign in with e-mail and password", Request: loginRequest{}, Response: signInResponse{},
 			Handle: a.login,
 		},
 		{
@@ -98,6 +98,18 @@ type loginResponse struct {
 	RefreshToken       string       `json:"refreshToken"`
 }
 
+// signInResponse is loginResponse, or says that the second factor is missing: then it says nothing else
+// (docs/rules/identity.md#second-factor).
+type signInResponse struct {
+	User                 *userResponse `json:"user,omitempty"`
+	Org                  *orgResponse  `json:"org"` // null on the root host
+	MustChangePassword   bool          `json:"mustChangePassword"`
+	AccessToken          string        `json:"accessToken,omitempty"`
+	RefreshToken         string        `json:"refreshToken,omitempty"`
+	RequiresSecondFactor bool          `json:"requiresSecondFactor,omitempty" doc:"show a code before anything else"`
+	VerifiedToken        string        `json:"verifiedToken,omitempty" doc:"for POST /auth/second-factor"`
+}
+
 // showUser adds the role at one organization to a person, who may have others elsewhere.
 func showUser(u identityviews.UserRow, role events.Role) userResponse {
 	return userResponse{
@@ -130,8 +142,11 @@ func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 	return a.signedIn(c, signed)
 }
 
-// signedIn gives the tokens of a new session, as cookies and in the body.
+// signedIn gives the tokens of a new session, as cookies and in the body, or asks for the second factor.
 func (a Auth) signedIn(c *httpapi.Call, signed identitycases.SignedIn) error {
+	if !signed.Waiting.IsZero() {
+		return c.Send(200, signInResponse{RequiresSecondFactor: true, VerifiedToken: signed.Waiting.Reveal()})
+	}
 	access, err := a.Tokens.Issue(signed.User.ID, signed.Role, signed.Session)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -32,7 +33,7 @@ func (a Settings) Routes() []httpapi.Route {
 		{
 			Method: "PUT", Path: "/settings/organization", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Change the organization's settings", Request: settingsRequest{}, Response: settingsResponse{},
-			Handle: a.put,
+			Codes: []string{"api_key_not_allowed"}, Handle: a.put,
 		},
 	}
 }
@@ -62,6 +63,8 @@ type settingsRequest struct {
 	TaxPIN        *string          `json:"taxPin,omitempty"`
 	Holidays      *[]calendar.Date `json:"holidays,omitempty"`
 	SuspenseDays  *int             `json:"suspenseDays,omitempty" doc:"1 to 90"`
+	// RequireSecondFactor is for administrators and support, not for subscribers.
+	RequireSecondFactor *bool `json:"requireSecondFactor,omitempty" doc:"staff must set one up before anything else"`
 }
 
 // settingsResponse is the answer of GET /settings/organization (docs/rules/billing.md#organization-settings).
@@ -76,6 +79,8 @@ type settingsResponse struct {
 	TaxPIN        string          `json:"taxPin"`
 	Holidays      []calendar.Date `json:"holidays"`
 	SuspenseDays  int             `json:"suspenseDays" doc:"after so many days money in suspense is an alarm"`
+
+	RequireSecondFactor bool `json:"requireSecondFactor" doc:"of the staff"`
 }
 
 // showSettings writes tax rates in percent; no list is null.
@@ -85,6 +90,7 @@ func showSettings(r identityviews.OrganizationRow) settingsResponse {
 		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country,
 		InvoicePrefix: b.InvoicePrefix, Tax: taxSettings{Mode: "exclusive", Components: []taxComponent{}},
 		TaxPIN: b.TaxPIN, Holidays: b.Holidays, SuspenseDays: usecases.SuspenseDays(b),
+		RequireSecondFactor: r.SecondFactorRequired,
 	}
 	if b.Tax.Inclusive {
 		out.Tax.Mode = "inclusive"
@@ -124,6 +130,9 @@ func (a Settings) put(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	if in.RequireSecondFactor != nil && c.Caller.Kind == events.ActorAPIKey {
+		return usecases.ErrPeopleOnly() // a stolen key must not open the door for the person who stole it
+	}
 	done, err := a.Cases.Change(ctx, c.Asked(), in.change())
 	if err != nil {
 		return err
@@ -139,7 +148,7 @@ func (r settingsRequest) change() identitycases.SettingsChange {
 	in := identitycases.SettingsChange{
 		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: r.Currency, Country: r.Country,
 		InvoicePrefix: r.InvoicePrefix, TaxPIN: r.TaxPIN, Holidays: r.Holidays,
-		SuspenseDays: r.SuspenseDays,
+		SuspenseDays: r.SuspenseDays, SecondFactor: r.RequireSecondFactor,
 	}
 	if r.Tax != nil {
 		in.Tax = &identitycases.Tax{Inclusive: r.Tax.Mode == "inclusive"}

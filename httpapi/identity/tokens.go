@@ -42,6 +42,13 @@ type Tokens struct {
 	Directory *identityviews.Directory
 	Access    *identityviews.Access // asked before Directory
 	Clock     clock.Clock
+	// PlatformNeedsFactor says that administrators of the platform need a second factor.
+	PlatformNeedsFactor bool
+}
+
+// needsFactor reports whether somebody needs a second factor, who may have one or not.
+func (t Tokens) needsFactor(s identityviews.Standing) bool {
+	return s.FactorRequired || t.PlatformNeedsFactor && s.Role == events.RoleSuperAdmin
 }
 
 // Issue makes an access token of a session, for the organization of the session. It is valid for 15 minutes, but not
@@ -87,6 +94,7 @@ func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, e
 	return httpapi.Caller{
 		Kind: events.ActorUser, UserID: user, OrgID: c.OrgID, Role: standing.Role, SessionID: c.SessionID,
 		MustChangePassword: standing.MustChangePassword, Own: standing.Own,
+		MustEnrol: t.needsFactor(standing) && standing.SecondFactor.IsZero(),
 	}, nil
 }
 

@@ -23,6 +23,7 @@ import (
 // Users serves /users: the staff of an organization.
 type Users struct {
 	Staff          identitycases.Staff
+	Factors        identitycases.SecondFactors
 	Users          identityviews.UsersQuery
 	DirectoryShows *runner.Memory
 }
@@ -62,6 +63,12 @@ func (a Users) Routes() []httpapi.Route {
 			Method: "POST", Path: "/users/:id/password", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary:    "Give a user who lost the password a temporary one, and end every session of the user",
 			PeopleOnly: true, Request: temporaryPasswordRequest{}, Response: memberResponse{}, Handle: a.givePassword,
+		},
+		{
+			Method: "POST", Path: "/users/:id/second-factor/remove", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, PeopleOnly: true, Request: lostFactorRequest{}, Response: memberResponse{},
+			Summary: "Remove the second factor of a user who lost the device, and end the user's sessions",
+			Handle:  a.removeFactor,
 		},
 		{
 			Method: "POST", Path: "/users/:id/enable", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -113,6 +120,7 @@ type memberResponse struct {
 	LastSignInAt *time.Time `json:"lastSignInAt" doc:"at this organization; null: never"`
 	// TemporaryPasswordUntil is also in the past: then an administrator has to give another password.
 	TemporaryPasswordUntil *time.Time `json:"temporaryPasswordUntil" doc:"null: has an own one"`
+	SecondFactor           bool       `json:"secondFactor" doc:"signs in with a second factor"`
 }
 
 // showMember calls a user invited who has not chosen a password yet, and a membership of before records were kept apart
@@ -125,7 +133,7 @@ func showMember(r identityviews.MemberRow) memberResponse {
 	return memberResponse{
 		ID: r.ID, Email: null.Of(r.Email), Phone: null.Of(r.Phone), FirstName: r.FirstName,
 		LastName: r.LastName, Role: r.Role, Status: status, CreatedAt: r.MemberSince, LastSignInAt: r.LastSignInAt,
-		TemporaryPasswordUntil: r.TemporaryUntil,
+		TemporaryPasswordUntil: r.TemporaryUntil, SecondFactor: r.SecondFactor,
 	}
 }
 

@@ -57,6 +57,8 @@ var faultTexts = map[string]string{
 	"role":                 "must be admin, support or subscriber",
 	"password_same":        "must differ from the current one",
 	"password_wrong":       "is wrong",
+	"code_wrong":           "is wrong or was used before",
+	"own_address":          "is your address already",
 	"ip":                   "must be an IP address",
 	"ipv4":                 "must be an IPv4 address",
 	"customer_ipv4":        "must be an IPv4 address that one customer can have",

@@ -34,10 +34,31 @@ type Codes struct {
 	key  []byte
 }
 
+// CodePurpose says what a message of the codes is for: a code opens nothing but what it was asked for.
+type CodePurpose string
+
+// The purposes: to sign in, the two codes of a change of an address, and the note about it that follows.
+const (
+	CodeToSignIn        CodePurpose = ""
+	CodeToAddressBefore CodePurpose = "address_before"
+	CodeToAddressNext   CodePurpose = "address_next"
+	NoteOfAddressChange CodePurpose = "address_changed"
+)
+
+// CodeWish asks for a code, or for a note.
+type CodeWish struct {
+	OrgID   id.Organization // whose host it is for; zero = the root host
+	Channel string
+	Address string
+	Purpose CodePurpose
+	Change  id.Any // of the address; zero = to sign in
+}
+
 // CodeRequest is a wish for a code.
 type CodeRequest struct {
 	OrgID   id.Organization `db:"org_id"` // whose host it is for; zero = the root host
 	Channel string          `db:"channel"`
+	Purpose CodePurpose     `db:"purpose"`
 	Address string          `db:"-"`
 	AskedAt time.Time       `db:"asked_at"`
 	Sealed  []byte          `db:"sealed"`
@@ -46,11 +67,11 @@ type CodeRequest struct {
 // SQL of codes. The row is locked while a try is counted, so that of parallel guesses no more than CodeTries count.
 const (
 	askCodeSQL = `
-insert into {schema}.codes (key, request, org_id, channel, sealed, asked_at) 
-values (@key, @request, @org, @channel, @sealed, @now)
+insert into {schema}.codes (key, request, org_id, channel, purpose, sealed, asked_at)
+values (@key, @request, @org, @channel, @purpose, @sealed, @now)
 on conflict (key) do update set request = @request, channel = @channel, sealed = @sealed, asked_at = @now, code = null,
 	expires_at = null, tries = 0`
-	openCodeSQL = `select org_id, channel, asked_at, sealed from {schema}.codes where request = $1`
+	openCodeSQL = `select org_id, channel, purpose, asked_at, sealed from {schema}.codes where request = $1`
 	makeCodeSQL = `
 update {schema}.codes set code = $2, expires_at = $3, tries = 0 where request = $1`
 	tryCodeSQL = `
@@ -67,18 +88,21 @@ returning request, code`
 	verifiedPlaceWord = "verified "
 )
 
-// keyOf is the key of an address at a host.
-func (c *Codes) keyOf(org id.Organization, address string) []byte {
-	return mac(c.key, "address", org.String(), address)
+// keyOf is the key of an address at a host, or of one code of a change.
+func (c *Codes) keyOf(w CodeWish) []byte {
+	if w.Purpose != CodeToSignIn {
+		return mac(c.key, "change", w.Change.String(), string(w.Purpose))
+	}
+	return mac(c.key, "address", w.OrgID.String(), w.Address)
 }
 
 // Ask notes a wish for a code, and voids the one of before. It does the same work for every address.
-func (c *Codes) Ask(ctx context.Context, org id.Organization, channel, address string) (id.Any, error) {
+func (c *Codes) Ask(ctx context.Context, w CodeWish) (id.Any, error) {
 	request := id.New[id.Any]()
-	sealed := c.core.ring.Seal(secrets.Sealing, []byte(address), []byte(codePlaceWord+request.String()))
+	sealed := c.core.ring.Seal(secrets.Sealing, []byte(w.Address), []byte(codePlaceWord+request.String()))
 	_, err := c.core.db.Owner.Exec(ctx, c.core.sql(askCodeSQL), pgx.NamedArgs{
-		"key": c.keyOf(org, address), "request": request, "org": org, "channel": channel, "sealed": sealed,
-		"now": c.core.now(),
+		"key": c.keyOf(w), "request": request, "org": w.OrgID, "channel": w.Channel, "purpose": w.Purpose,
+		"sealed": sealed, "now": c.core.now(),
 	})
 	if err != nil {
 		return id.Any{}, fmt.Errorf("ask for code: %w", err)
@@ -132,7 +156,8 @@ func (c *Codes) codeOf(request id.Any, code secrets.Text) []byte {
 func (c *Codes) Use(ctx context.Context, org id.Organization, address string, code secrets.Text) (bool, error) {
 	var request id.Any
 	var want []byte
-	err := c.core.db.Owner.QueryRow(ctx, c.core.sql(tryCodeSQL), c.keyOf(org, address), c.core.now(), CodeTries).
+	key := c.keyOf(CodeWish{OrgID: org, Address: address})
+	err := c.core.db.Owner.QueryRow(ctx, c.core.sql(tryCodeSQL), key, c.core.now(), CodeTries).
 		Scan(&request, &want)
 	none := errors.Is(err, pgx.ErrNoRows)
 	if err != nil && !none {
@@ -205,5 +230,5 @@ func (c *Codes) Purge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("remove old codes: %w", err)
 	}
-	return nil
+	return c.purgeAddresses(ctx, c.core.now().Add(-codesKept))
 }

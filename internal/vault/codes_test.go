@@ -15,7 +15,7 @@ import (
 // asked makes the code of an address at a host.
 func asked(t *testing.T, v *vault.Vault, org id.Organization, address string) secrets.Text {
 	t.Helper()
-	request, err := v.Codes.Ask(t.Context(), org, "sms", address)
+	request, err := v.Codes.Ask(t.Context(), vault.CodeWish{OrgID: org, Channel: "sms", Address: address})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,8 +121,10 @@ update {schema}.passwords set
 where user_id = @user and hash = @old`
 	getPasswordSQL = `
 select salt, hash, memory_kib, passes, threads from {schema}.passwords where user_id = $1 and hash <> ''`
-	standsPasswordSQL = `select exists (select from {schema}.passwords where user_id = $1 and hash = $2)`
-	voidPasswordsSQL  = `
+	// It waits for a change that has revoked sessions and is not committed yet.
+	standsPasswordSQL = `
+select exists (select from {schema}.passwords where user_id = $1 and hash = $2 for share)`
+	voidPasswordsSQL = `
 insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads, set_at)
 select u, '', '', 0, 0, 0, $2 from unnest($1::uuid[]) as u
 on conflict (user_id) do update set salt = excluded.salt, hash = excluded.hash, memory_kib = 0, passes = 0,

@@ -55,8 +55,19 @@ func (r *RefreshTokens) Revoke(ctx context.Context, v Revocation) ([]Ended, erro
 	return r.core.revoke(ctx, r.core.db.Owner, v)
 }
 
-// revoke ends sessions on a pool, or together with what else a transaction does.
+// revoke ends sessions on a pool, or together with what else a transaction does. Sign-ins that wait for a second factor
+// end before, unless one session alone is meant.
 func (c *core) revoke(ctx context.Context, q queryer, v Revocation) ([]Ended, error) {
+	if v.Only.IsZero() {
+		rows, err := q.Query(ctx, c.sql(revokeWaitingSQL), pgx.NamedArgs{"users": texts(v.Users), "org": v.Org})
+		if err == nil {
+			rows.Close()
+			err = rows.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("revoke sign-ins: %w", err)
+		}
+	}
 	rows, _ := q.Query(ctx, c.sql(revokeSessionsSQL), pgx.NamedArgs{
 		"users": texts(v.Users), "only": v.Only, "except": v.Except, "org": v.Org, "reason": v.Reason, "at": c.now(),
 	})

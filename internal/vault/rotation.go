@@ -33,6 +33,7 @@ var sealedTables = []sealedTable{
 		secrets.Sealing,
 	},
 	{"callback_secrets", "ref", "sealed", "'callback_secrets ' || kind || ' ' || ref", secrets.Sealing},
+	{"second_factors", "id", "sealed", "'second_factors ' || id", secrets.Sealing},
 	{"files", "key", "sealed", "'files ' || key", secrets.Sealing},
 	{"callbacks", "id", "sealed", "'callbacks ' || id", secrets.Sealing},
 	{"statements", "id", "sealed", "'statements file ' || id", secrets.Sealing},

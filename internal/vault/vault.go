@@ -56,6 +56,7 @@ type Vault struct {
 	Outbox          *Outbox
 	Offers          *Offers
 	Codes           *Codes
+	SecondFactors   *SecondFactors
 	Presence        *Presence
 	Logos           *Logos
 	Files           *Files
@@ -115,6 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		Outbox:          &Outbox{c},
 		Offers:          &Offers{c},
 		Codes:           &Codes{core: c, key: secrets.Derive(c.root, codeKeys)},
+		SecondFactors:   &SecondFactors{core: c, key: secrets.Derive(c.root, factorKeys)},
 		Presence:        &Presence{c},
 		Logos:           &Logos{c},
 		Files:           &Files{c},
@@ -133,7 +135,8 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
 		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept), v.Outbox.Purge(ctx),
-		v.Offers.Purge(ctx), v.Codes.Purge(ctx), v.Files.Purge(ctx), v.Statements.Purge(ctx), v.APIKeys.Purge(ctx))
+		v.Offers.Purge(ctx), v.Codes.Purge(ctx), v.SecondFactors.Purge(ctx),
+		v.Files.Purge(ctx), v.Statements.Purge(ctx), v.APIKeys.Purge(ctx))
 }
 
 // SQL of the root secret.

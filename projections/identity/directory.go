@@ -31,12 +31,14 @@ type directoryOrganization struct {
 	slug, name string
 	suspended  bool
 	seated     bool // its administrators are counted
+	factor     bool // its staff needs a second factor
 }
 
 // directoryUser is the part of a user that requests need.
 type directoryUser struct {
 	superAdmin         bool
 	mustChangePassword bool
+	secondFactor       id.SecondFactor // zero = there is none
 	home               id.Organization // that registered the user
 	apart              bool            // the address is unique within home only; without it nobody enters
 	proven             bool
@@ -95,6 +97,8 @@ func (d *Directory) Handles() []string {
 		events.PortalAccessGiven{}.EventType(), events.PortalAccessEnded{}.EventType(),
 		events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
 		events.APIKeyIssued{}.EventType(), events.APIKeyRotated{}.EventType(), events.APIKeyRevoked{}.EventType(),
+		events.SecondFactorEnrolled{}.EventType(), events.SecondFactorRemoved{}.EventType(),
+		events.SecondFactorRequired{}.EventType(), events.SecondFactorMadeOptional{}.EventType(),
 	}
 }
 
@@ -136,16 +140,17 @@ func (d *Directory) Apply(e events.Envelope) {
 		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.disabled = false })
 	case events.MembershipRoleAssigned:
 		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.role = v.Role })
-	case events.PortalAccessGiven:
-		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.sees(v.SubscriberID, true) })
-	case events.PortalAccessEnded:
-		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.sees(v.SubscriberID, false) })
+	case events.PortalAccessGiven, events.PortalAccessEnded:
+		d.portal(v)
 	case events.UserForgotten:
 		delete(d.users, v.UserID)
 	case events.PasswordChanged:
 		d.user(v.UserID).mustChangePassword = false
 	case events.TemporaryPasswordGiven:
 		d.user(v.UserID).mustChangePassword = true
+	case events.SecondFactorEnrolled, events.SecondFactorRemoved, events.SecondFactorRequired,
+		events.SecondFactorMadeOptional:
+		d.factor(v)
 	case events.SessionEnded:
 		d.ended[v.SessionID] = v.At
 		d.sweep(v.At)
@@ -155,6 +160,30 @@ func (d *Directory) Apply(e events.Envelope) {
 		d.apiKeys.rotated(v)
 	case events.APIKeyRevoked:
 		d.apiKeys.revoked(v)
+	}
+}
+
+// portal follows what customers see. The caller holds the lock.
+func (d *Directory) portal(e events.Event) {
+	switch v := e.(type) {
+	case events.PortalAccessGiven:
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.sees(v.SubscriberID, true) })
+	case events.PortalAccessEnded:
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.sees(v.SubscriberID, false) })
+	}
+}
+
+// factor follows second factors, and who needs one. The caller holds the lock.
+func (d *Directory) factor(e events.Event) {
+	switch v := e.(type) {
+	case events.SecondFactorEnrolled:
+		d.user(v.UserID).secondFactor = v.FactorID
+	case events.SecondFactorRemoved:
+		d.user(v.UserID).secondFactor = id.SecondFactor{}
+	case events.SecondFactorRequired:
+		d.organization(v.OrgID).factor = true
+	case events.SecondFactorMadeOptional:
+		d.organization(v.OrgID).factor = false
 	}
 }
 
@@ -223,7 +252,9 @@ type Standing struct {
 	Role               events.Role // never "" when known
 	MustChangePassword bool
 	// Own are the subscribers that a user with the role subscriber sees; others have none. Nobody changes it.
-	Own []id.Subscriber
+	Own            []id.Subscriber
+	SecondFactor   id.SecondFactor // zero = the user has none
+	FactorRequired bool            // the organization requires one of its staff, of which the user is
 }
 
 // Standing returns a user's rights in an organization; a zero organization is the root host. It returns false when the
@@ -245,13 +276,19 @@ func (d *Directory) standing(user id.User, org id.Organization, session id.Sessi
 		return Standing{}, false
 	}
 	if u.superAdmin {
-		return Standing{Role: events.RoleSuperAdmin, MustChangePassword: u.mustChangePassword}, true
+		return Standing{
+			Role: events.RoleSuperAdmin, MustChangePassword: u.mustChangePassword, SecondFactor: u.secondFactor,
+		}, true
 	}
 	m, member := u.memberships[org]
 	if !member || org.IsZero() || !u.apart || !u.enters(org, m) {
 		return Standing{}, false
 	}
-	standing := Standing{Role: m.role, MustChangePassword: u.mustChangePassword}
+	o, found := d.organizations[org]
+	standing := Standing{
+		Role: m.role, MustChangePassword: u.mustChangePassword, SecondFactor: u.secondFactor,
+		FactorRequired: found && o.factor && m.role.AtLeast(events.RoleSupport),
+	}
 	if m.role == events.RoleSubscriber {
 		standing.Own = m.own
 	}

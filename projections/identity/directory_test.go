@@ -200,3 +200,34 @@ func TestDirectory_ACustomerSeesTheOwnSubscribersAsLongAsThereIsOne(t *testing.T
 		t.Error("the customer enters another organization")
 	}
 }
+
+// TestDirectory_StaffNeedsASecondFactorWhereItIsRequired: administrators and support, not subscribers.
+func TestDirectory_StaffNeedsASecondFactorWhereItIsRequired(t *testing.T) {
+	t.Parallel()
+	d, device := staffed(), id.New[id.SecondFactor]()
+	for _, step := range []struct {
+		after         events.Event
+		required, has bool
+	}{
+		{events.PasswordChanged{UserID: ada}, false, false},
+		{events.SecondFactorRequired{OrgID: other}, false, false},
+		{events.SecondFactorRequired{OrgID: acme}, true, false},
+		{events.SecondFactorEnrolled{UserID: ada, FactorID: device}, true, true},
+		{events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport}, true, true},
+		{events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSubscriber}, false, true},
+		{events.SecondFactorRemoved{UserID: ada}, false, false},
+		{events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleAdmin}, true, false},
+		{events.SecondFactorMadeOptional{OrgID: acme}, false, false},
+	} {
+		d.Apply(events.Envelope{Event: step.after})
+		got, known := d.Standing(ada, acme, id.Session{})
+		if !known || got.FactorRequired != step.required || got.SecondFactor.IsZero() == step.has {
+			t.Errorf("after %T: %+v", step.after, got)
+		}
+	}
+	d.Apply(events.Envelope{Event: events.SecondFactorRequired{OrgID: acme}})
+	d.Apply(events.Envelope{Event: events.SecondFactorEnrolled{UserID: olga, FactorID: device}})
+	if got, _ := d.Standing(olga, id.Organization{}, id.Session{}); got.FactorRequired || got.SecondFactor != device {
+		t.Errorf("the platform's administrator: %+v", got)
+	}
+}

@@ -28,7 +28,7 @@ var organizationsDDL string
 func (Organizations) Name() string { return OrganizationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Organizations) Version() int { return 4 }
+func (Organizations) Version() int { return 5 }
 
 // DDL creates the tables of organizations.sql.
 func (Organizations) DDL() string { return organizationsDDL }
@@ -44,6 +44,7 @@ func (Organizations) Handles() []string {
 		events.OrganizationResumed{}.EventType(), events.InvoicePrefixReleased{}.EventType(),
 		events.AdministratorSeated{}.EventType(), events.AdministratorReleased{}.EventType(),
 		events.OrganizationLogoChosen{}.EventType(), events.OrganizationLogoRemoved{}.EventType(),
+		events.SecondFactorRequired{}.EventType(), events.SecondFactorMadeOptional{}.EventType(),
 	}
 }
 
@@ -64,6 +65,10 @@ const revisedSQL = `update {schema}.organizations set revision = $2 where org_id
 
 // logoSQL has the hash of the picture on the documents.
 const logoSQL = `update {schema}.organizations set logo = $2, revision = $3 where org_id = $1`
+
+// requireFactorSQL says whether the staff needs a second factor.
+const requireFactorSQL = `
+update {schema}.organizations set second_factor_required = $2, revision = $3 where org_id = $1`
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
@@ -93,6 +98,10 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(logoSQL, v.OrgID, v.Digest, int64(e.Revision))
 	case events.OrganizationLogoRemoved:
 		w.Exec(logoSQL, v.OrgID, "", int64(e.Revision))
+	case events.SecondFactorRequired:
+		w.Exec(requireFactorSQL, v.OrgID, true, int64(e.Revision))
+	case events.SecondFactorMadeOptional:
+		w.Exec(requireFactorSQL, v.OrgID, false, int64(e.Revision))
 	case events.AdministratorSeated:
 		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
 	case events.AdministratorReleased:

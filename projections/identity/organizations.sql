@@ -6,6 +6,7 @@ create table {schema}.organizations (
   prefixes text[] not null, -- the invoice prefixes that it holds, the present one included
   logo text not null default '', -- the hash of the picture on its documents; '' = none
   suspended boolean not null default false,
+  second_factor_required boolean not null default false, -- of the staff
   created_at timestamptz not null,
   revision bigint not null
 );

@@ -21,8 +21,10 @@ type OrganizationRow struct {
 	Billing   events.BillingSettings `db:"billing"`
 	Logo      string                 `db:"logo"` // the hash of the picture on its documents; "" = none
 	Suspended bool                   `db:"suspended"`
-	CreatedAt time.Time              `db:"created_at"`
-	Revision  int64                  `db:"revision"` // of the organization's stream
+	// SecondFactorRequired is true while the staff needs a second factor.
+	SecondFactorRequired bool      `db:"second_factor_required"`
+	CreatedAt            time.Time `db:"created_at"`
+	Revision             int64     `db:"revision"` // of the organization's stream
 }
 
 // OrganizationsQuery serves organizations, with the platform role.
@@ -40,7 +42,7 @@ func (r OrganizationRow) Key() OrganizationKey {
 }
 
 // organizationColumns fit OrganizationRow.
-const organizationColumns = `org_id, slug, name, billing, logo, suspended, created_at, revision`
+const organizationColumns = `org_id, slug, name, billing, logo, suspended, second_factor_required, created_at, revision`
 
 // Get returns one organization, nil when there is none. It reads as the platform, so the caller must have checked the
 // right to see it.

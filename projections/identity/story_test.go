@@ -58,6 +58,8 @@ func organizations() []events.Event {
 		events.InvoicePrefixReleased{OrgID: acme, Prefix: "ACME"},
 		events.OrganizationLogoChosen{OrgID: acme, Digest: "0a"}, events.OrganizationLogoRemoved{OrgID: acme},
 		events.OrganizationLogoChosen{OrgID: other, Digest: "0b"},
+		events.SecondFactorRequired{OrgID: acme}, events.SecondFactorMadeOptional{OrgID: acme},
+		events.SecondFactorRequired{OrgID: other},
 	}
 }
 
@@ -65,12 +67,12 @@ func organizations() []events.Event {
 func adas() []events.Event {
 	return []events.Event{
 		events.UserRegistered{
-			UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
+			UserID: ada, Email: text("ada@first.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
 			MustChangePassword: true, RegisteredAt: began,
 		},
 		events.AddressKeptApart{UserID: ada, OrgID: acme},
 		events.MembershipGranted{
-			UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"), FirstName: text("Ada"),
+			UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@first.test"), FirstName: text("Ada"),
 			At: began,
 		},
 		events.PasswordChanged{UserID: ada, At: began},
@@ -78,11 +80,15 @@ func adas() []events.Event {
 		events.MembershipEnabled{UserID: ada, OrgID: acme},
 		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport},
 		events.UserDetailsCorrected{
-			UserID: ada, Phone: text("+254700000002"), FirstName: text("Adah"), LastName: text("Lovelace"),
+			UserID: ada, Phone: text("+254700000009"), FirstName: text("Adah"), LastName: text("Lovelace"),
 		},
 		events.TemporaryPasswordGiven{UserID: ada, OrgID: acme, At: began},
 		events.SessionStarted{UserID: ada, OrgID: acme, Role: events.RoleSupport, At: began.Add(2 * time.Hour)},
 		events.SessionStarted{UserID: ada, OrgID: acme, Role: events.RoleSupport, At: began.Add(time.Hour)},
+		events.SecondFactorEnrolled{UserID: ada, At: began}, events.LoginEmailChanged{
+			UserID: ada, Email: text("ada@acme.test"), At: began,
+		},
+		events.LoginPhoneChanged{UserID: ada, Phone: text("+254700000002"), At: began},
 	}
 }
 
@@ -104,6 +110,7 @@ func olgas() []events.Event {
 		events.UserDetailsCorrected{UserID: olga, FirstName: text("Olga Maria")},
 		events.MembershipDisabled{UserID: olga, OrgID: acme, Reason: personal.Of("a slip")},
 		events.MembershipEnabled{UserID: olga, OrgID: acme},
+		events.SecondFactorEnrolled{UserID: olga, At: began}, events.SecondFactorRemoved{UserID: olga, At: began},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -46,6 +47,8 @@ func (Users) Handles() []string {
 		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
 		events.PortalAccessGiven{}.EventType(), events.PortalAccessEnded{}.EventType(),
 		events.UserForgotten{}.EventType(), events.SessionStarted{}.EventType(),
+		events.LoginEmailChanged{}.EventType(), events.LoginPhoneChanged{}.EventType(),
+		events.SecondFactorEnrolled{}.EventType(), events.SecondFactorRemoved{}.EventType(),
 	}
 }
 
@@ -78,6 +81,7 @@ where org_id = $1 and user_id = $2`
 	givePortalSQL = `insert into {schema}.portal (org_id, subscriber_id, user_id, since) values ($1, $2, $3, $4)
 on conflict (org_id, subscriber_id, user_id) do nothing`
 	endPortalSQL    = `delete from {schema}.portal where org_id = $1 and subscriber_id = $2 and user_id = $3`
+	secondFactorSQL = `update {schema}.members set second_factor = $2 where user_id = $1`
 	forgetMemberSQL = `
 update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2
 where user_id = $1`
@@ -95,11 +99,7 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 			"until": null.Time(v.TemporaryUntil()), "at": v.RegisteredAt,
 		})
 	case events.UserDetailsCorrected:
-		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
-			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
-		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5
-				where user_id = $1 and not pending and revision <= $5`,
-			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
+		corrected(w, v, int64(e.Revision))
 	case events.AddressProven:
 		w.Exec(`update {schema}.users set person = $2 where user_id = $1`, v.UserID, v.PersonID)
 		ownPassword(w, v.UserID)
@@ -130,10 +130,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.SessionStarted:
 		w.Exec(signInSQL, v.OrgID, v.UserID, v.At)
-	case events.PortalAccessGiven:
-		w.Exec(givePortalSQL, v.OrgID, v.SubscriberID, v.UserID, v.At)
-	case events.PortalAccessEnded:
-		w.Exec(endPortalSQL, v.OrgID, v.SubscriberID, v.UserID)
+	case events.PortalAccessGiven, events.PortalAccessEnded:
+		portal(w, v)
 	case events.UserForgotten:
 		w.Exec(`delete from {schema}.portal where user_id = $1`, v.UserID)
 		w.Exec(forgetUserSQL, v.UserID)
@@ -142,8 +140,50 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		ownPassword(w, v.UserID)
 	case events.TemporaryPasswordGiven:
 		password(w, v.UserID, true, v.Until())
+	case events.LoginEmailChanged:
+		contact(w, "email", v.UserID, v.Email, int64(e.Revision))
+	case events.LoginPhoneChanged:
+		contact(w, "phone", v.UserID, v.Phone, int64(e.Revision))
+	case events.SecondFactorEnrolled, events.SecondFactorRemoved:
+		factor(w, v)
 	}
 	return nil
+}
+
+// factor follows whether a user has a second factor.
+func factor(w *runner.Writes, e events.Event) {
+	switch v := e.(type) {
+	case events.SecondFactorEnrolled:
+		w.Exec(secondFactorSQL, v.UserID, true)
+	case events.SecondFactorRemoved:
+		w.Exec(secondFactorSQL, v.UserID, false)
+	}
+}
+
+// portal follows whom a user sees.
+func portal(w *runner.Writes, e events.Event) {
+	switch v := e.(type) {
+	case events.PortalAccessGiven:
+		w.Exec(givePortalSQL, v.OrgID, v.SubscriberID, v.UserID, v.At)
+	case events.PortalAccessEnded:
+		w.Exec(endPortalSQL, v.OrgID, v.SubscriberID, v.UserID)
+	}
+}
+
+// corrected writes the details of a user, which an organization with a pending membership does not know.
+func corrected(w *runner.Writes, v events.UserDetailsCorrected, revision int64) {
+	w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
+		v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
+	w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5
+			where user_id = $1 and not pending and revision <= $5`,
+		v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), revision)
+}
+
+// contact writes an address that the user has chosen, which an organization with a pending membership does not know.
+func contact(w *runner.Writes, column string, user id.User, address personal.Text, revision int64) {
+	w.Exec(`update {schema}.users set `+column+` = $2 where user_id = $1`, user, address.Reveal())
+	w.Exec(`update {schema}.members set `+column+` = $2, revision = $3
+			where user_id = $1 and not pending and revision <= $3`, user, address.Reveal(), revision)
 }
 
 // ownPassword writes that the user has chosen a password.

@@ -29,6 +29,7 @@ create table {schema}.members (
   must_change_password boolean not null,
   temporary_until timestamptz,    -- the end of a temporary password; null = the user has chosen one
   member_since timestamptz not null,
+  second_factor boolean not null default false,
   last_sign_in_at timestamptz,    -- at this organization; null = never
   revision bigint not null,
   primary key (org_id, user_id)

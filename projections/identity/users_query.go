@@ -50,6 +50,7 @@ type MemberRow struct {
 	MustChangePassword bool            `db:"must_change_password"`
 	TemporaryUntil     *time.Time      `db:"temporary_until"` // the end of a temporary password; nil = an own one
 	MemberSince        time.Time       `db:"member_since"`
+	SecondFactor       bool            `db:"second_factor"`
 	LastSignInAt       *time.Time      `db:"last_sign_in_at"` // nil = never
 	Revision           int64           `db:"revision"`        // of the user's stream
 }
@@ -70,7 +71,7 @@ type UsersQuery struct{ Views *runner.Views }
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password, home, person`
 	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password,
-		temporary_until, member_since, last_sign_in_at, revision,
+		temporary_until, member_since, second_factor, last_sign_in_at, revision,
 		case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 

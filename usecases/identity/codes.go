@@ -42,6 +42,7 @@ type CodeMessage struct {
 	Sender        string          // name of the organization, or of the platform
 	Channel, To   string
 	Subject, Text string
+	Note          bool // it has no code
 	At            time.Time
 }
 
@@ -62,31 +63,31 @@ func (s Codes) Ask(ctx context.Context, org id.Organization, identifier personal
 	if err != nil {
 		return err
 	}
-	ok, _, err := s.Limits.Allow(ctx, "code sent: "+address, codesAnHour, time.Hour)
-	if err != nil || !ok {
-		return err
-	}
-	request, err := s.Vault.Ask(ctx, org, channel, address)
-	if err != nil {
-		return err
-	}
-	return s.Enqueue(ctx, request)
+	return s.wish(ctx, vault.CodeWish{OrgID: org, Channel: channel, Address: address})
 }
 
-// Deliver makes the code of a wish and sends it, when somebody signs in with the address. An error is tried again until
-// nobody waits for the code any more.
+// noteKept is how long a note about a change is tried; nobody waits for it.
+const noteKept = time.Hour
+
+// Deliver makes the code of a wish and sends it, when somebody signs in with the address, or wishes to. An error is
+// tried again until nobody waits for the code any more.
 func (s Codes) Deliver(ctx context.Context, request id.Any) error {
 	wish, err := s.Vault.Open(ctx, request)
-	now := s.SignIns.Clock.Now()
-	if err != nil || wish == nil || now.After(wish.AskedAt.Add(vault.CodeTTL)) {
+	if err != nil || wish == nil {
 		return err
 	}
-	entries, err := s.entries(ctx, wish.OrgID, wish.Address)
-	if err != nil {
-		return err
+	now, note := s.SignIns.Clock.Now(), wish.Purpose == vault.NoteOfAddressChange
+	if now.After(wish.AskedAt.Add(vault.CodeTTL)) && !note || now.After(wish.AskedAt.Add(noteKept)) {
+		return nil
 	}
-	if len(entries) == 0 {
-		return s.Vault.Drop(ctx, request)
+	if wish.Purpose == vault.CodeToSignIn {
+		entries, err := s.entries(ctx, wish.OrgID, wish.Address)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return s.Vault.Drop(ctx, request)
+		}
 	}
 	sender, slug := platformName, ""
 	if !wish.OrgID.IsZero() {
@@ -96,35 +97,28 @@ func (s Codes) Deliver(ctx context.Context, request id.Any) error {
 		}
 		sender, slug = org.Name, org.Slug
 	}
-	code, err := s.Vault.Make(ctx, request)
-	if err != nil || code.IsZero() {
+	var code secrets.Text
+	if !note {
+		if code, err = s.Vault.Make(ctx, request); err != nil || code.IsZero() {
+			return err
+		}
+	}
+	m := CodeMessage{
+		ID: id.As[id.Message](request), Org: wish.OrgID, Sender: sender, Channel: wish.Channel, To: wish.Address,
+		Note: note, At: now,
+	}
+	m.Subject, m.Text = codeText(*wish, sender, s.Host(slug), code)
+	if err := s.Send(ctx, m); err != nil && !errors.Is(err, ErrCodeLost) {
 		return err
 	}
-	subject, text := codeText(wish.Channel, sender, s.Host(slug), code)
-	err = s.Send(ctx, CodeMessage{
-		ID: id.As[id.Message](request), Org: wish.OrgID, Sender: sender, Channel: wish.Channel, To: wish.Address,
-		Subject: subject, Text: text, At: now,
-	})
-	if errors.Is(err, ErrCodeLost) {
-		return nil
+	if note {
+		return s.Vault.Drop(ctx, request)
 	}
-	return err
+	return nil
 }
 
 // platformName is the sender of codes for the root host.
 const platformName = "Lastmile"
-
-// codeText writes a message. The last line of a text for a phone lets its browser fill the code in at that host alone
-// (the format of origin-bound one-time codes).
-func codeText(channel, sender, host string, code secrets.Text) (subject, text string) {
-	says := sender + ": your code is " + code.Reveal() + ". It is valid for 5 minutes. We never ask you for it."
-	if channel == string(events.ChannelSMS) {
-		return "", says + "\n\n@" + host + " #" + code.Reveal()
-	}
-	return sender + ": your code", "Hello,\n\n" + code.Reveal() + " is your code for " + host + ". It is valid for 5 " +
-		"minutes.\n\nWe never ask you for it. If you did not ask for it, somebody may have typed your address by " +
-		"mistake.\n" + sender + "\n"
-}
 
 // codeForm has the six digits that people type.
 var codeForm = regexp.MustCompile(`^[0-9]{6}$`)
@@ -244,7 +238,7 @@ func (s Codes) Reset(ctx context.Context, asked usecases.Asked, in CodeProof, pa
 
 // enter opens a session for an entry, which is looked up again in the log.
 func (s Codes) enter(ctx context.Context, asked usecases.Asked, e Entry, browser string) (SignedIn, error) {
-	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.SignIns.Sessions.Bus, e.User.ID) // as SignIns.proven
+	state, err := s.SignIns.state(ctx, e.User.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -255,7 +249,9 @@ func (s Codes) enter(ctx context.Context, asked usecases.Asked, e Entry, browser
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return s.SignIns.open(ctx, asked, opening{user: e.User, role: role, method: "otp", browser: browser})
+	return s.SignIns.begin(ctx, asked, opening{
+		user: e.User, role: role, method: "otp", browser: browser, factor: state.SecondFactor,
+	})
 }
 
 // entries lists what the owner of an address may enter from a host: at most one at the host of an organization; at the
@@ -269,7 +265,7 @@ func (s Codes) entries(ctx context.Context, org id.Organization, address string)
 	}
 	var list []Entry
 	for _, user := range users {
-		state, _, err := bus.LoadUnchecked[identity.User](ctx, s.SignIns.Sessions.Bus, user.ID)
+		state, err := s.SignIns.state(ctx, user.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -289,14 +285,15 @@ func (s Codes) entries(ctx context.Context, org id.Organization, address string)
 }
 
 // enterable lists the memberships with which a user may enter; org narrows them to one organization. The phone of a
-// proven person opens nothing: somebody else has typed it.
+// proven person opens something only when the person has chosen it: else somebody else has typed it.
 func enterable(user identityviews.UserRow, state identity.User, org id.Organization, byPhone bool) (list []Entry) {
+	phone := state.Person.IsZero() || state.PhoneProven
 	for at := range state.Memberships {
 		m, ok := state.MemberAt(at)
 		if !ok || m.Disabled || state.SeesNothing(at) {
 			continue
 		}
-		if (org.IsZero() || at == org) && (!byPhone || at == state.Home && state.Person.IsZero()) {
+		if (org.IsZero() || at == org) && (!byPhone || at == state.Home && phone) {
 			list = append(list, Entry{User: user, OrgID: at, Role: m.Role})
 		}
 	}

@@ -48,6 +48,7 @@ type Cases struct {
 	Sessions      Sessions
 	APIKeys       APIKeys
 	Portal        Portal
+	SecondFactors SecondFactors
 }
 
 // New makes the use cases, each with the dependencies that it needs.
@@ -61,7 +62,8 @@ func New(cfg Config) Cases {
 	}
 	signIns := SignIns{
 		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Access: cfg.Access, Head: cfg.Head,
-		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts, Clock: cfg.Clock,
+		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
+		Factors: cfg.Vault.SecondFactors, Clock: cfg.Clock,
 	}
 	persons := Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords}
 	return Cases{
@@ -76,6 +78,7 @@ func New(cfg Config) Cases {
 			PrefixOpen: cfg.PrefixOpen,
 		},
 		Persons: persons, Sessions: sessions, Portal: Portal{SignIns: signIns},
+		SecondFactors: SecondFactors{SignIns: signIns, Vault: cfg.Vault.SecondFactors, Limits: cfg.Vault.Limits},
 		APIKeys: APIKeys{
 			Bus: cfg.Bus, Secrets: cfg.Vault.APIKeys, Form: cfg.KeyForm, Directory: cfg.Directory,
 			DirectoryShows: cfg.DirectoryShows, Head: cfg.Head, Locks: cfg.Locks,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +41,8 @@ type SettingsChange struct {
 	Tax           *Tax
 	Holidays      *[]calendar.Date
 	SuspenseDays  *int
+	// SecondFactor says whether the staff needs one.
+	SecondFactor *bool
 }
 
 // Tax is a tax rule as a person types it. It replaces the present one as a whole.
@@ -54,11 +58,11 @@ type TaxComponent struct {
 	Compound bool   // applied on top of the taxes before it
 }
 
-// Change changes settings: first the billing rules, which a claim or the currency may refuse, then the name, which
-// cannot be refused any more. All faults of form are reported before anything is written. After a stop in between, the
-// rules are new and the name is old; a repeat completes the change. Two changes of different fields at the same moment
-// both count. With If-Match the billing rules are changed at that revision only. The result has the revision and
-// position of the last write.
+// Change changes settings: first the billing rules, which a claim or the currency may refuse, then the name and whether
+// the staff needs a second factor, which cannot be refused any more. All faults of form are reported before anything is
+// written. After a stop in between, the rules are new and the name is old; a repeat completes the change. Two changes
+// of different fields at the same moment both count. With If-Match the billing rules are changed at that revision only.
+// The result has the revision and position of the last write.
 //
 // Before another invoice prefix is adopted, prefixes of before are given up whose invoices are all settled, as
 // ReleaseSettled does every day.
@@ -86,14 +90,23 @@ func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsC
 			adopt := commands.AdoptBillingSettings{OrgID: asked.Org(), Billing: next}
 			return adopt, failure.JoinFaults(err, adopt.Validate(), badName)
 		})
-	if err != nil || in.Name == nil {
-		return done, err
-	}
-	renamed, err := s.Bus.Execute(ctx, rename, asked.Step("rename"))
 	if err != nil {
 		return bus.Result{}, err
 	}
-	done.Position, done.Revision = max(done.Position, renamed.Position), renamed.Revision
+	further := map[string]commands.Command{}
+	if in.Name != nil {
+		further["rename"] = rename
+	}
+	if in.SecondFactor != nil {
+		further["second factor"] = commands.RequireSecondFactor{OrgID: asked.Org(), Required: *in.SecondFactor}
+	}
+	for _, word := range slices.Sorted(maps.Keys(further)) {
+		next, err := s.Bus.Execute(ctx, further[word], asked.Step(word))
+		if err != nil {
+			return bus.Result{}, err
+		}
+		done.Position, done.Revision = max(done.Position, next.Position), next.Revision
+	}
 	return done, nil
 }
 

@@ -34,6 +34,7 @@ type SignIns struct {
 	Head      func(ctx context.Context) (uint64, error)
 	Passwords *vault.Passwords
 	Lockouts  *vault.Lockouts
+	Factors   *vault.SecondFactors // keep sign-ins that wait for theirs
 	Clock     clock.Clock
 }
 
@@ -44,8 +45,9 @@ type Credentials struct {
 	Browser  string // in which they were typed, in words; "" = not known
 }
 
-// SignedIn is a new session.
+// SignedIn is a new session, or a sign-in that waits for its second factor.
 type SignedIn struct {
+	Waiting secrets.Text // stands for the sign-in that waits (SecondFactors.Complete); "" = there is a session
 	User    identityviews.UserRow
 	Role    events.Role // at the organization of Asked, or super_admin
 	Session vault.Session
@@ -64,6 +66,9 @@ type SignedIn struct {
 // password still stands, so that a session cannot outlive one that was changed meanwhile. A repeat opens another
 // session.
 //
+// Whoever has a second factor gets no session yet, but a token that stands for the password; the count of wrong
+// passwords stays as it was before.
+//
 // The read model only finds the users of an address, once it shows the whole log. The log says who is a member, and
 // the directory refuses the tokens of a person whose access has ended since.
 //
@@ -73,20 +78,25 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 		return SignedIn{}, err
 	}
 	email := commands.NormalizeEmail(in.Email.Reveal())
-	user, role, proven, err := s.proven(ctx, asked, email, in.Password)
+	of, proven, err := s.proven(ctx, asked, email, in.Password)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := s.Lockouts.Succeed(ctx, lockKey(asked.Org(), email)); err != nil {
+	of.method, of.browser = "password", in.Browser
+	counted := s.Lockouts.Succeed
+	if !of.factor.IsZero() {
+		counted = s.Lockouts.TakeBack
+	}
+	if err := counted(ctx, lockKey(asked.Org(), email)); err != nil {
 		return SignedIn{}, err
 	}
-	entered, err := s.open(ctx, asked, opening{user: user, role: role, method: "password", browser: in.Browser})
+	entered, err := s.begin(ctx, asked, of)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	stands, err := s.Passwords.Stands(ctx, proven)
 	if err == nil && !stands {
-		err = cmp.Or(s.Sessions.End(ctx, asked, entered.Session, "password_changed"), errWrongLogin())
+		err = cmp.Or(s.undo(ctx, asked, entered), errWrongLogin())
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -94,43 +104,68 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	return entered, nil
 }
 
-// proven gives the user of an address whose password is right, and the role at the host. All reads come before the try
-// is counted and a password verified, so that time does not show whether it was right. Only who has proven the password
-// of a user who may enter is told that its time is over. Fails: account_locked, wrong_credentials, super_admin_only,
-// temporary_password_expired, sign_in_busy.
+// begin opens a session, or keeps the sign-in of somebody who has a second factor.
+func (s SignIns) begin(ctx context.Context, asked usecases.Asked, of opening) (SignedIn, error) {
+	if of.factor.IsZero() {
+		return s.open(ctx, asked, of)
+	}
+	token, err := s.Factors.Wait(ctx, vault.WaitingSignIn{
+		UserID: of.user.ID, FactorID: of.factor, OrgID: asked.Org(), Method: of.method, Browser: of.browser,
+	})
+	return SignedIn{Waiting: token, User: of.user, Role: of.role}, err
+}
+
+// undo ends what begin has begun with a password that was changed meanwhile.
+func (s SignIns) undo(ctx context.Context, asked usecases.Asked, entered SignedIn) error {
+	if entered.Waiting.IsZero() {
+		return s.Sessions.End(ctx, asked, entered.Session, "password_changed")
+	}
+	_, err := s.Factors.End(ctx, entered.Waiting)
+	return err
+}
+
+// state is a user as the log has it. It is unchecked, because an administrator of the platform belongs to no
+// organization; the zero id is nobody.
+func (s SignIns) state(ctx context.Context, user id.User) (identity.User, error) {
+	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, user)
+	return state, err
+}
+
+// proven gives the user of an address whose password is right, with the role at the host and the second factor. All
+// reads come before the try is counted and a password verified, so that time does not show whether it was right. Only
+// who has proven the password of a user who may enter is told that its time is over. Fails: account_locked,
+// wrong_credentials, super_admin_only, temporary_password_expired, sign_in_busy.
 func (s SignIns) proven(
 	ctx context.Context, asked usecases.Asked, email string, password secrets.Text,
-) (identityviews.UserRow, events.Role, vault.Verified, error) {
-	var none identityviews.UserRow
+) (opening, vault.Verified, error) {
 	users, checks, err := s.candidates(ctx, asked.Org(), email)
 	if err != nil {
-		return none, "", vault.Verified{}, err
+		return opening{}, vault.Verified{}, err
 	}
 	var first identityviews.UserRow // the only one who may enter
 	if len(users) > 0 {
 		first = users[0]
 	}
-	// Unchecked, because an administrator of the platform belongs to no organization. Nobody has no rights.
-	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, first.ID)
+	state, err := s.state(ctx, first.ID) // nobody has no rights
 	if err != nil {
-		return none, "", vault.Verified{}, err
+		return opening{}, vault.Verified{}, err
 	}
 	key := lockKey(asked.Org(), email)
 	if err := countTry(ctx, s.Lockouts, key); err != nil {
-		return none, "", vault.Verified{}, err
+		return opening{}, vault.Verified{}, err
 	}
 	right, err := s.verify(ctx, asked.Org(), users, checks, password)
 	if err != nil {
-		return none, "", vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
+		return opening{}, vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
 	}
 	role, err := s.mayEnter(ctx, asked, state)
 	if err != nil { // who may not enter an organization looks like a wrong password, at the next tries too
-		return none, "", vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
+		return opening{}, vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
 	}
 	if state.PasswordExpired(s.Clock.Now()) {
-		return none, "", vault.Verified{}, errors.Join(commands.ErrPasswordExpired(), s.Lockouts.TakeBack(ctx, key))
+		return opening{}, vault.Verified{}, errors.Join(commands.ErrPasswordExpired(), s.Lockouts.TakeBack(ctx, key))
 	}
-	return first, role, right, nil
+	return opening{user: first, role: role, factor: state.SecondFactor}, right, nil
 }
 
 // verify compares a password with those of users, of which the first one may enter. Fails: wrong_credentials,
@@ -256,11 +291,14 @@ func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identi
 type opening struct {
 	user    identityviews.UserRow
 	role    events.Role
-	method  string // "password" or "otp"
+	method  string // one of those of events.SessionStarted
 	browser string
+	factor  id.SecondFactor // that was shown; zero = the user had none
 }
 
-// open starts a session with a role and gives its first refresh token.
+// open starts a session with a role and gives its first refresh token. Last it looks whether the second factor is
+// still the one that was shown: who enrols one ends the sessions that have shown none, and one that is just beginning,
+// too.
 func (s SignIns) open(ctx context.Context, asked usecases.Asked, of opening) (SignedIn, error) {
 	user, role := of.user, of.role
 	session := vault.Session{
@@ -282,6 +320,13 @@ func (s SignIns) open(ctx context.Context, asked usecases.Asked, of opening) (Si
 		return SignedIn{}, err
 	}
 	refresh, session, err := s.Sessions.Refresh.Issue(ctx, session)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	state, err := s.state(ctx, user.ID)
+	if err == nil && state.SecondFactor != of.factor {
+		err = cmp.Or(s.Sessions.End(ctx, asked, session, "second_factor_changed"), errSignInSpent())
+	}
 	if err != nil {
 		return SignedIn{}, err
 	}

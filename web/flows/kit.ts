@@ -225,3 +225,14 @@ export const sideways = (page: Page) => page.evaluate(() => document.documentEle
 export async function expectNoSideways(page: Page, where = page.url()) {
   expect(await sideways(page), `${where}: wider than the window`).toBeLessThanOrEqual(0)
 }
+
+/** codeTo waits for the newest code to an address. */
+export async function codeTo(page: Page, address: string): Promise<string> {
+  let code = ''
+  await expect.poll(async () => {
+    const { body } = await call<{ data: { template: string; text: string }[] }>(page, 'GET', `/dev/messages?to=${encodeURIComponent(address)}`)
+    code = /\b\d{6}\b/.exec(body.data.find((m) => m.template === 'sign_in_code')?.text ?? '')?.[0] ?? ''
+    return code
+  }, { timeout: 20_000 }).not.toBe('')
+  return code
+}

@@ -1,7 +1,6 @@
-import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { focusIn } from './hands'
-import { at, besideOthers, call, drawn, expectNoViolations, fillSignIn, firstOf, goTo, password, people, signIn } from './kit'
+import { at, besideOthers, call, codeTo, drawn, expectNoViolations, fillSignIn, firstOf, goTo, password, people, signIn } from './kit'
 
 besideOthers('a wrong password is refused in words, the right one opens the page that was asked for', async ({ page }) => {
   await page.goto(`${at.isp}/app/customers?q=acacia`)
@@ -38,17 +37,6 @@ besideOthers('a new colleague chooses a password before anything else', async ({
   await fillSignIn(page, email, 'my-own-long-word')
   await page.getByRole('navigation', { name: 'Menu' }).waitFor()
 })
-
-/** codeTo waits for the newest code to an address. */
-async function codeTo(page: Page, address: string): Promise<string> {
-  let code = ''
-  await expect.poll(async () => {
-    const { body } = await call<{ data: { template: string; text: string }[] }>(page, 'GET', `/dev/messages?to=${encodeURIComponent(address)}`)
-    code = /\b\d{6}\b/.exec(body.data.find((m) => m.template === 'sign_in_code')?.text ?? '')?.[0] ?? ''
-    return code
-  }, { timeout: 20_000 }).not.toBe('')
-  return code
-}
 
 besideOthers('who has forgotten the password chooses a new one with a code', async ({ page, context }) => {
   const email = `lost-${Date.now()}@demo.lastmile.localhost`

@@ -138,6 +138,20 @@ func (k *Kit) apiKeys(
 		}.Routes()
 }
 
+// signingIn has the endpoints of sign-ins and second factors.
+func signingIn(cases identitycases.Cases, users identityviews.UsersQuery, tokens identityapi.Tokens) []httpapi.Route {
+	auth := identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}
+	factors := identityapi.SecondFactors{Auth: auth, Cases: cases.SecondFactors, Platform: "Lastmile"}
+	return append(auth.Routes(), factors.Routes()...)
+}
+
+// staff has the endpoints of users.
+func (k *Kit) staff(cases identitycases.Cases, users identityviews.UsersQuery) []httpapi.Route {
+	return identityapi.Users{
+		Staff: cases.Staff, Factors: cases.SecondFactors, Users: users, DirectoryShows: k.shows,
+	}.Routes()
+}
+
 // serve starts the directory of sign-ins, then the server.
 func (k *Kit) serve(t *testing.T) {
 	t.Helper()
@@ -163,13 +177,13 @@ func (k *Kit) serve(t *testing.T) {
 		c.Subscribers, c.Keys = subscribersapi.Names(people), keys
 		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Core.Bus}
 	},
-		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),
+		signingIn(cases, users, tokens),
 		identityapi.Organizations{
 			Bus: k.Core.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
 			Subscribers: people.CountOf, Staff: users.Summary,
 			Routers: func(context.Context, id.Organization) (int, error) { return 0, nil },
 		}.Routes(),
-		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(), routes,
+		k.staff(cases, users), routes,
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, WriteOffs: k.writeOffs(), Bus: k.Core.Bus,

@@ -54,7 +54,9 @@ async function send(request: Request): Promise<Response> {
 }
 
 // Of these, no page of another session may refuse or repeat one.
-const sessionPaths = ['/auth/login', '/auth/refresh', '/auth/otp/send', '/auth/otp/verify', '/auth/otp/complete', '/auth/password/reset']
+const sessionPaths = [
+  '/auth/login', '/auth/refresh', '/auth/otp/send', '/auth/otp/verify', '/auth/otp/complete', '/auth/password/reset', '/auth/second-factor',
+]
 
 const beginsSession = (url: URL) => sessionPaths.includes(url.pathname)
 

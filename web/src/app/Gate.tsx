@@ -1,4 +1,4 @@
-import { Button, Skeleton, Text } from '@mantine/core'
+import { Button, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { Role } from '../api/access'
@@ -21,6 +21,7 @@ import { setServerTime } from './clock'
 import { PersonContext } from './person'
 import { useSignOut } from './useSignOut'
 
+const EnrolFirst = later(async () => (await import('../areas/identity/EnrolFirst')).default)
 const NewPassword = later(() => import('../areas/identity/NewPassword').then((m) => m.NewPassword))
 
 // It is read while the session lasts, since later the program may have other files, but not with the page.
@@ -64,6 +65,16 @@ export function Gate({ children }: { children: ReactNode }) {
       </SignInPage>
     )
   }
+  if (me.data?.mustEnrolSecondFactor) {
+    return (
+      <SignInPage>
+        <Stack gap="sm">
+          <EnrolFirst onDone={() => void queries.invalidateQueries()} />
+          <SignOut />
+        </Stack>
+      </SignInPage>
+    )
+  }
   if (isSuspended(problem)) return <ClosedPage title={t.suspended} hint={t.suspendedHint} />
   // Once somebody is inside, a read of the person that fails takes no page away.
   if (me.data) return me.data.role === 'subscriber' ? <CustomerHere /> : <SignedIn me={me.data}>{children}</SignedIn>
@@ -103,16 +114,21 @@ function useProblem({ error, isPending }: { error: object | null; isPending: boo
 /** CustomerHere tells a customer that the pages of staff are not for him. */
 function CustomerHere() {
   const t = useText(signInText)
+  return <ClosedPage title={t.customerHere} hint={t.customerHereHint} action={<SignOut />} />
+}
+
+/** SignOut leaves a page that has nothing else for this person. */
+function SignOut() {
+  const t = useText(signInText)
   const out = useSignOut()
-  const action = (
+  return (
     <>
       {out.problem && <ProblemNote of={out.problem} />}
-      <Button onClick={out.gone ? out.leave : out.signOut} loading={out.pending} style={{ alignSelf: 'start' }}>
+      <Button variant="default" onClick={out.gone ? out.leave : out.signOut} loading={out.pending} style={{ alignSelf: 'start' }}>
         {t.signOut}
       </Button>
     </>
   )
-  return <ClosedPage title={t.customerHere} hint={t.customerHereHint} action={action} />
 }
 
 /** whenLookedAt calls back whenever somebody comes back to this window from another one. */

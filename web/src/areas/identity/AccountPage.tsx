@@ -8,6 +8,8 @@ import { Facts } from '../../ui/Facts'
 import { Form } from '../../ui/Form'
 import { Page, Section } from '../../ui/Page'
 import { NewPasswordFields } from './NewPassword'
+import { OwnAddresses } from './OwnAddresses'
+import { OwnFactor } from './OwnFactor'
 import { OwnSessions } from './OwnSessions'
 import { fullName } from './words'
 import { useNewPassword } from './useNewPassword'
@@ -30,6 +32,8 @@ export default function AccountPage() {
         ]}
       />
       <Text size="sm" c="dimmed">{t.mayDo[role]} {!operator ? t.ownDetails : me.org && t.atOrganization(me.org.name)}</Text>
+      <OwnFactor />
+      <OwnAddresses />
       <OwnSessions />
       <Section title={t.changePassword}>
         <ChangePassword />

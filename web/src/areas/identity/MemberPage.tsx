@@ -7,6 +7,7 @@ import { useWrite } from '../../api/write'
 import { useMay, usePerson } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { identityText } from '../../text/identity'
+import { secondFactorText } from '../../text/secondFactor'
 import { Confirm } from '../../ui/Confirm'
 import { EditedNote } from '../../ui/EditedNote'
 import { Facts } from '../../ui/Facts'
@@ -18,6 +19,7 @@ import { useEdited } from '../../ui/useEdited'
 import { When } from '../../ui/When'
 import { GivePassword } from './GivePassword'
 import { MemberState } from './MemberState'
+import { RemoveFactor } from './RemoveFactor'
 import { RoleSelect } from './RoleSelect'
 import { fullName } from './words'
 
@@ -26,11 +28,12 @@ type Member = Shape<'MemberResponse'>
 /** MemberPage answers about one person of the staff: who is it, what may he do, and can he sign in? */
 export default function MemberPage() {
   const t = useText(identityText)
+  const factor = useText(secondFactorText)
   const { id } = useParams({ from: '/staff/$id' })
   const read = useVersioned('/users/{id}', { params: { path: { id } } })
   const member = read.data?.value
   return (
-    <Page title={member ? fullName(member) : t.member} actions={member && <><GivePassword member={member} /><AccessButton member={member} /></>}>
+    <Page title={member ? fullName(member) : t.member} actions={member && <><GivePassword member={member} /><RemoveFactor member={member} /><AccessButton member={member} /></>}>
       <Loaded read={read} height={360}>
         {(m) => (
           <>
@@ -41,6 +44,7 @@ export default function MemberPage() {
                 [t.role, t.roles[m.value.role]],
                 [t.email, m.value.email],
                 [t.phone, m.value.phone],
+                [factor.title, m.value.secondFactor ? factor.has : factor.hasNot],
                 [t.since, <When key="w" at={m.value.createdAt} />],
                 [t.lastSignIn, m.value.lastSignInAt ? <When key="l" at={m.value.lastSignInAt} /> : t.never],
               ]}

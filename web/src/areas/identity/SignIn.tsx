@@ -12,6 +12,7 @@ import { useSecondsLeft } from '../../ui/useSecondsLeft'
 import { PasswordField } from './PasswordField'
 import { chosenMark } from './chosen'
 
+const SecondStep = later(async () => (await import('./SecondStep')).default)
 const SignInByCode = later(async () => (await import('./SignInByCode')).default)
 
 /** SignIn asks for e-mail address and password, or lets a person sign in by a code. */
@@ -24,6 +25,7 @@ export function SignIn({ email = '', hint, onDone }: {
   const t = useText(signInText)
   const [byCode, setByCode] = useState(() => location.hash.startsWith(chosenMark))
   const [changed, setChanged] = useState(false)
+  const [token, setToken] = useState('')
   const [address, setAddress] = useState(email)
   const [password, setPassword] = useState('')
   const [pending, setPending] = useState(false)
@@ -34,6 +36,10 @@ export function SignIn({ email = '', hint, onDone }: {
     setProblem(null)
     try {
       const { data } = await client.POST('/auth/login', { body: { email: address.trim(), password } })
+      if (data!.requiresSecondFactor) {
+        setToken(data!.verifiedToken!)
+        return
+      }
       cookiesAreNew()
       onDone(data!.mustChangePassword)
     } catch (cause) {
@@ -43,6 +49,13 @@ export function SignIn({ email = '', hint, onDone }: {
     } finally {
       setPending(false)
     }
+  }
+  if (token) {
+    const back = () => {
+      setPassword('')
+      setToken('')
+    }
+    return <SecondStep token={token} onDone={onDone} onBack={back} />
   }
   if (byCode) {
     return (

@@ -8,29 +8,12 @@ import { codesText } from '../../text/codes'
 import { signInText } from '../../text/signin'
 import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
-import { useSecondsLeft } from '../../ui/useSecondsLeft'
 import { PasswordField } from './PasswordField'
+import SecondStep from './SecondStep'
 import { chosenMark } from './chosen'
+import { useAsking } from './useAsking'
 
 type Place = Shape<'MembershipResponse'>
-
-/** useAsking runs one call at a time, and keeps why the last one was refused. */
-function useAsking() {
-  const [pending, setPending] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
-  const ask = async (call: () => Promise<void>) => {
-    setPending(true)
-    setProblem(null)
-    try {
-      await call()
-    } catch (cause) {
-      setProblem(cause)
-    } finally {
-      setPending(false)
-    }
-  }
-  return { pending, problem, ask, wait: useSecondsLeft(problem) }
-}
 
 /**
  * SignInByCode has a code sent to an address. With it a person signs in, or chooses a new password; at the platform's
@@ -47,13 +30,15 @@ export default function SignInByCode({ email, onDone, onBack }: {
   const [address, setAddress] = useState(email)
   const [sent, setSent] = useState(false)
   const [places, setPlaces] = useState<{ token: string; list: Place[] }>()
+  const [token, setToken] = useState('')
   const asking = useAsking()
-  const chosen = useChosen(onDone, asking.ask)
+  const chosen = useChosen(onDone, setToken, asking.ask)
   const send = () => asking.ask(async () => {
     await client.POST('/auth/otp/send', { body: { identifier: address.trim() } })
     setSent(true)
   })
   const back = <Button variant="subtle" size="compact-sm" onClick={() => onBack(false)}>{t.withPassword}</Button>
+  if (token) return <SecondStep token={token} onDone={onDone} onBack={() => onBack(false)} />
   if (chosen) {
     return (
       <Stack gap="sm">
@@ -68,7 +53,8 @@ export default function SignInByCode({ email, onDone, onBack }: {
       <Proof
         address={address.trim()}
         onDone={onDone}
-        onPlaces={(token, list) => setPlaces({ token, list })}
+        onPlaces={(proven, list) => setPlaces({ token: proven, list })}
+        onFactor={setToken}
         onChanged={() => onBack(true)}
         onOther={email ? undefined : () => setSent(false)}
       />
@@ -100,7 +86,11 @@ export default function SignInByCode({ email, onDone, onBack }: {
 }
 
 /** useChosen enters the organization that was chosen at the platform's own address, once. */
-function useChosen(onDone: (mustChangePassword: boolean) => void, ask: (call: () => Promise<void>) => Promise<void>): boolean {
+function useChosen(
+  onDone: (mustChangePassword: boolean) => void,
+  onFactor: (token: string) => void,
+  ask: (call: () => Promise<void>) => Promise<void>,
+): boolean {
   const [choice] = useState(() => (location.hash.startsWith(chosenMark) ? location.hash.slice(chosenMark.length) : ''))
   const begun = useRef(false)
   useEffect(() => {
@@ -110,6 +100,10 @@ function useChosen(onDone: (mustChangePassword: boolean) => void, ask: (call: ()
     const [orgId = '', verifiedToken = ''] = choice.split('/')
     void ask(async () => {
       const { data } = await client.POST('/auth/otp/complete', { body: { verifiedToken, orgId } })
+      if (data!.requiresSecondFactor) {
+        onFactor(data!.verifiedToken!)
+        return
+      }
       cookiesAreNew()
       onDone(data!.mustChangePassword)
     })
@@ -118,9 +112,10 @@ function useChosen(onDone: (mustChangePassword: boolean) => void, ask: (call: ()
 }
 
 /** Proof takes the code, and a new password with it when the person wants one. */
-function Proof({ address, onDone, onPlaces, onChanged, onOther }: {
+function Proof({ address, onDone, onPlaces, onFactor, onChanged, onOther }: {
   address: string
   onDone: (mustChangePassword: boolean) => void
+  onFactor: (token: string) => void
   onPlaces: (token: string, list: Place[]) => void
   onChanged: () => void
   onOther?: () => void
@@ -146,6 +141,10 @@ function Proof({ address, onDone, onPlaces, onChanged, onOther }: {
       const { data } = await client.POST('/auth/otp/verify', { body: proof })
       if (data!.requiresOrgSelection) {
         onPlaces(data!.verifiedToken!, data!.organizations ?? [])
+        return
+      }
+      if (data!.requiresSecondFactor) {
+        onFactor(data!.verifiedToken!)
         return
       }
       cookiesAreNew()

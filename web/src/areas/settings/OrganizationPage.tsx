@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack } from '@mantine/core'
+import { Checkbox, SimpleGrid, Stack } from '@mantine/core'
 import { useVersioned, type Versioned } from '../../api/versioned'
 import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
@@ -71,6 +71,14 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
             maw={280} error={save.error?.of('suspenseDays')} onChange={(suspenseDays) => edited.set({ suspenseDays })}
           />
         </Section>
+        <Section title={t.staff}>
+          <Checkbox
+            label={t.requireSecondFactor}
+            description={t.requireSecondFactorHint}
+            checked={edited.values.requireSecondFactor}
+            onChange={(e) => edited.set({ requireSecondFactor: e.currentTarget.checked })}
+          />
+        </Section>
         <EditedNote
           edited={edited}
           names={{
@@ -82,6 +90,7 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
             mode: [t.taxMode, (mode) => t.modes[mode]],
             components: [t.components, (all) => all.map((c) => t.rateOf(c.name, c.rate)).join(', ')],
             suspenseDays: t.suspenseDays,
+            requireSecondFactor: [t.requireSecondFactor, (on) => (on ? t.yes : t.no)],
             holidays: [t.holidays, (days) => days.map((d) => f.day(d)).join(', ')],
           }}
           error={save.error}
@@ -114,6 +123,7 @@ function SettingsFacts({ of }: { of: Shape<'SettingsResponse'> }) {
           [t.taxMode, t.modes[of.tax.mode]],
           [t.components, of.tax.components.map((c) => t.rateOf(c.name, String(c.rate))).join(', ') || t.noTax],
           [t.suspenseDays, of.suspenseDays],
+          [t.requireSecondFactor, of.requireSecondFactor ? t.yes : t.no],
           [t.holidays, of.holidays.map((d) => f.day(d)).join(', ') || '–'],
         ]}
       />

@@ -15,6 +15,7 @@ interface SettingsValues {
   components: Component[]
   holidays: string[]
   suspenseDays: number | ''
+  requireSecondFactor: boolean
 }
 
 /** Fields is what each part of the form gets. */
@@ -36,6 +37,7 @@ export function settingsForm(s: Settings): SettingsValues {
     components: s.tax.components.map((c) => ({ name: c.name, rate: String(c.rate), compound: c.compound ?? false })),
     holidays: [...s.holidays].sort(),
     suspenseDays: s.suspenseDays,
+    requireSecondFactor: s.requireSecondFactor,
   }
 }
 
@@ -48,6 +50,7 @@ export function settingsWritten(v: SettingsValues): Shape<'SettingsRequest'> {
     invoicePrefix: v.invoicePrefix,
     taxPin: v.taxPin,
     holidays: v.holidays,
+    requireSecondFactor: v.requireSecondFactor,
     ...(v.suspenseDays === '' ? {} : { suspenseDays: v.suspenseDays }),
     tax: {
       mode: v.mode,
