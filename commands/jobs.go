@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/lastmile-isp/lastmile/internal/id"
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
 
 // Job has the arguments of one call to an outside system, made by a worker of jobs/<area>. They are ids only, never
 // phones, codes or texts (docs/rules/engine.md#jobs). Each job is a struct in <area>_jobs.go.
@@ -13,6 +17,12 @@ type Job interface {
 type OnDevice interface {
 	Job
 	Device() id.Device
+}
+
+// Timed is a job that runs from an instant on; zero = at once.
+type Timed interface {
+	Job
+	From() time.Time
 }
 
 // Asked is a job that may be asked for again while the one that was asked for before still waits for its turn: a

@@ -22,7 +22,13 @@ type SendMessage struct {
 	CapCount       events.CapCount        `json:"capCount,omitzero"`  // of a message about a cap, when it happened
 	OutageID       id.Outage              `json:"outageId,omitzero"`  // of a message about an outage
 	InvoiceID      id.Invoice             `json:"invoiceId,omitzero"` // of a message about an invoice
+	ReceiptID      id.Receipt             `json:"receiptId,omitzero"` // of a message about money that has come
+	Move           int                    `json:"move,omitempty"`     // of that money; see events.ReceiptCredited
+	NotBefore      time.Time              `json:"notBefore,omitzero"` // zero = at once
 }
+
+// From implements Timed.
+func (c SendMessage) From() time.Time { return c.NotBefore }
 
 // TakeMessageReport records what the SMS provider reports about a message. It waits a while for a message whose record
 // comes after the report.

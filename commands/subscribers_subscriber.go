@@ -144,6 +144,7 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	f.Check(len(d.Notes.Reveal()) <= 5000, "notes", "must have at most 5000 bytes")
 	f.Check(len(d.ExternalRef.Reveal()) <= 100, "externalRef", "must have at most 100 bytes")
 	checkTaxPIN(f, d.TaxPIN.Reveal())
+	f.Check(d.Language == "" || d.Language.Known(), "language", "must be one of %s", listed(events.Languages()))
 	f.Check(len(d.AccountAliases) <= maxAliases, "accountAliases", "must be at most %d", maxAliases)
 	for _, a := range d.AccountAliases {
 		f.Check(aliasForm.MatchString(a.Reveal()), "accountAliases", "must each have 2 to 40 letters or digits")

@@ -38,22 +38,72 @@ const (
 	NoticeOutageOver MessageTemplate = "outage_over" // it is up again
 
 	NoticeInvoice MessageTemplate = "invoice_signed" // the tax authority has signed an invoice
+
+	NoticeIssued  MessageTemplate = "invoice" // an invoice was issued
+	NoticeReceipt MessageTemplate = "receipt" // money has come
 )
+
+// Templates lists what customers can be told.
+func Templates() []MessageTemplate {
+	return []MessageTemplate{
+		ReminderBefore, ReminderDue, ReminderOverdue, NoticeGarden, NoticeSuspended, NoticeRestored, NoticeCapWarned,
+		NoticeCapThrottled, NoticeCapStopped, NoticeOutage, NoticeOutageOver, NoticeInvoice, NoticeIssued,
+		NoticeReceipt,
+	}
+}
 
 // Texts implements httpapi.Enumerated: all templates.
 func (MessageTemplate) Texts() []string {
-	return []string{
-		string(ReminderBefore), string(ReminderDue), string(ReminderOverdue), string(NoticeGarden),
-		string(NoticeSuspended), string(NoticeRestored), string(NoticeCapWarned), string(NoticeCapThrottled),
-		string(NoticeCapStopped), string(NoticeOutage), string(NoticeOutageOver), string(NoticeInvoice),
+	var names []string
+	for _, t := range Templates() {
+		names = append(names, string(t))
 	}
+	return names
+}
+
+// Words are those that the texts of a message may have in braces.
+func (t MessageTemplate) Words() []string {
+	words := []string{"org", "account", "link"}
+	switch {
+	case t == NoticeInvoice:
+		return append(words, "amount", "number", "control", "verification")
+	case t == NoticeIssued:
+		return append(words, "amount", "number", "due", "pay", "shortcode")
+	case t == NoticeReceipt:
+		return append(words, "amount", "code", "until", "rest")
+	}
+	words = append(words, "amount", "plan", "shortcode", "due", "pay")
+	switch {
+	case t.AboutCap():
+		return append(words, "used", "allowed", "resets", "then")
+	case t.AboutOutage():
+		return append(words, "since", "what")
+	}
+	return words
+}
+
+// Needed reports whether the message goes to customers who want no more than they need: it asks for payment at the last
+// moment, tells of a change of their access, or is a document of the tax authority.
+func (t MessageTemplate) Needed() bool {
+	switch t {
+	case ReminderDue, ReminderOverdue, NoticeGarden, NoticeSuspended, NoticeRestored, NoticeCapThrottled,
+		NoticeCapStopped, NoticeInvoice:
+		return true
+	case ReminderBefore, NoticeCapWarned, NoticeOutage, NoticeOutageOver, NoticeIssued, NoticeReceipt:
+	}
+	return false
 }
 
 // AboutOutage reports whether the message is about an outage of the network.
 func (t MessageTemplate) AboutOutage() bool { return t == NoticeOutage || t == NoticeOutageOver }
 
-// AboutInvoice reports whether the message is about one invoice, whatever it is for.
-func (t MessageTemplate) AboutInvoice() bool { return t == NoticeInvoice }
+// AboutDocument reports whether the message is about one invoice or receipt, whatever it is for.
+func (t MessageTemplate) AboutDocument() bool {
+	return t == NoticeInvoice || t == NoticeIssued || t == NoticeReceipt
+}
+
+// AtOnce reports whether the message waits for no hours: the customer has just paid.
+func (t MessageTemplate) AtOnce() bool { return t == NoticeReceipt }
 
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {

@@ -51,6 +51,9 @@ type SubscriberDetails struct {
 	// AccountAliases are account numbers from another system that payments may still name, in the form of
 	// commands.NormalAlias.
 	AccountAliases []personal.Text `json:"accountAliases,omitempty"`
+	Language       Language        `json:"language,omitempty"` // of messages; "" = the organization's
+	// OnlyNeeded customers get no other messages than those of which MessageTemplate.Needed says so.
+	OnlyNeeded bool `json:"onlyNeeded,omitempty"`
 }
 
 // Place is the location, nil when there is none, when it cannot be read or when the customer was forgotten.

@@ -31,11 +31,12 @@ type Message struct {
 	Channel    events.MessageChannel // "" before it has an address
 	Until      time.Time
 	Sender     id.Any
-	Over       bool // it was sent, failed or was dropped, or its answer was lost
-	Dropped    bool // it told nobody
-	Handed     bool // the gateway took it, or may have
-	Delivered  bool // the provider says so
-	Missed     bool // the provider says that it was not delivered
+	At         time.Time // when it was asked for
+	Over       bool      // it was sent, failed or was dropped, or its answer was lost
+	Dropped    bool      // it told nobody
+	Handed     bool      // the gateway took it, or may have
+	Delivered  bool      // the provider says so
+	Missed     bool      // the provider says that it was not delivered
 }
 
 // evolveMessage applies one recorded event.
@@ -43,7 +44,7 @@ func evolveMessage(s Message, e events.MessageEvent) Message {
 	switch e := e.(type) {
 	case events.MessageQueued:
 		return Message{
-			Org: e.OrgID, Subscriber: e.SubscriberID, Template: e.Template, Until: e.Until, Sender: e.Sender,
+			Org: e.OrgID, Subscriber: e.SubscriberID, Template: e.Template, Until: e.Until, Sender: e.Sender, At: e.At,
 		}
 	case events.MessageAddressed:
 		s.Channel = e.Channel

@@ -142,6 +142,7 @@ func sameDetails(a, b events.SubscriberDetails) bool {
 			return false
 		}
 	}
-	return slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal) &&
+	return a.Language == b.Language && a.OnlyNeeded == b.OnlyNeeded &&
+		slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal) &&
 		slices.EqualFunc(a.AccountAliases, b.AccountAliases, personal.Text.Equal)
 }

@@ -20,6 +20,7 @@ func TestMessages_TheUseOfACapIsToldOnce(t *testing.T) {
 	const phone = "+254711000077"
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.messageHours("00:00", "24:00")
+	k.withoutText("invoice", "receipt")
 	zone, err := time.LoadLocation("Africa/Nairobi")
 	if err != nil {
 		t.Fatal(err)

@@ -71,6 +71,7 @@ func TestTax_AnInvoiceIsSentOnlySigned(t *testing.T) {
 	k := newKit(t).start().signIn()
 	k.paybillReady()
 	k.messageHours("00:00", "24:00")
+	k.withoutText("receipt")
 	customer, account := k.subscriber(phone[1:])
 	k.billedByHand(customer, 100)
 	k.turnTax(sim, true)

@@ -55,7 +55,9 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Webhooks:     {webhooksviews.Endpoints{}},
 	}
 	handled := map[changesviews.Topic][]string{
-		changesviews.Settings: {events.DunningPoliciesSet{}.EventType()}, // GET /settings/dunning asks the log
+		changesviews.Settings: { // GET /settings/dunning and /settings/messages ask the log
+			events.DunningPoliciesSet{}.EventType(), events.MessageSettingsSet{}.EventType(),
+		},
 		changesviews.Batches: { // not each item of one
 			events.BillingRunRequested{}.EventType(), events.BillingRunFinished{}.EventType(),
 			events.ImportAsked{}.EventType(), events.ImportFinished{}.EventType(),

@@ -36,8 +36,11 @@ func messagingArea() area {
 	}
 }
 
-// registerMessaging adds messages.
-func registerMessaging(b *bus.Bus) { bus.Register(b, messaging.Messages()) }
+// registerMessaging adds messages and their settings.
+func registerMessaging(b *bus.Bus) {
+	bus.Register(b, messaging.Messages())
+	bus.Register(b, messaging.AllSettings())
+}
 
 // wireMessaging registers the jobs of messages and makes their endpoints.
 func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
@@ -60,6 +63,7 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	}.Register()
 	routes := [][]httpapi.Route{
 		messagingapi.Messages{Messages: messagingviews.MessagesQuery{Views: e.views}, Zone: a.zoneOf}.Routes(),
+		messagingapi.Settings{Cases: messagingcases.Settings{Bus: e.bus}}.Routes(),
 	}
 	if sms, is := a.gateways[events.ChannelSMS].(smsGateway); is && !a.cfg.SMSReportToken.IsZero() {
 		routes = append(routes, messagingapi.Reports{

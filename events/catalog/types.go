@@ -173,6 +173,7 @@ func messaging() []events.Event {
 	return []events.Event{
 		events.MessageQueued{}, events.MessageAddressed{}, events.MessageSent{}, events.MessageFailed{},
 		events.MessageDropped{}, events.MessageDoubted{}, events.MessageDelivered{}, events.MessageUndelivered{},
+		events.MessageSettingsSet{},
 	}
 }
 

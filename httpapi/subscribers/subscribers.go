@@ -117,12 +117,6 @@ func (subscriberStatus) Texts() []string { return subscriberStatuses }
 // subscriberStatuses are the values that the filter status accepts.
 var subscriberStatuses = []string{"active", "blocked", "forgotten"}
 
-// location is a place in degrees, WGS 84; nil = unknown.
-type location struct {
-	Latitude  float64 `json:"latitude"`
-	Longitude float64 `json:"longitude"`
-}
-
 // subscriberRequest is the body of POST /subscribers (docs/rules/subscribers.md#subscriber).
 type subscriberRequest struct {
 	FirstName   string    `json:"firstName"`
@@ -136,6 +130,9 @@ type subscriberRequest struct {
 	ExternalRef string    `json:"externalRef,omitempty"`
 	TaxPIN      string    `json:"taxPin,omitempty" doc:"stands on documents"`
 	Aliases     []string  `json:"accountAliases,omitempty" doc:"old account numbers that payments may still name"`
+
+	Language   events.Language `json:"language,omitempty" doc:"of messages; absent = the organization's"`
+	OnlyNeeded bool            `json:"onlyNeeded,omitempty" doc:"no receipts, early reminders and news by message"`
 }
 
 // subscriberPatch changes the fields that are given; null removes a value.
@@ -151,6 +148,9 @@ type subscriberPatch struct {
 	ExternalRef *string   `json:"externalRef,omitempty"`
 	TaxPIN      *string   `json:"taxPin,omitempty"`
 	Aliases     *[]string `json:"accountAliases,omitempty"`
+
+	Language   *events.Language `json:"language,omitempty"`
+	OnlyNeeded *bool            `json:"onlyNeeded,omitempty"`
 }
 
 // subscriberResponse is a subscriber with balance and credit (docs/rules/subscribers.md#subscriber). Amounts are in
@@ -169,6 +169,8 @@ type subscriberResponse struct {
 	ExternalRef   *string          `json:"externalRef"`
 	TaxPIN        *string          `json:"taxPin"`
 	Aliases       []string         `json:"accountAliases" doc:"old account numbers that payments may still name"`
+	Language      *events.Language `json:"language" doc:"of messages; null = the organization's"`
+	OnlyNeeded    bool             `json:"onlyNeeded" doc:"no receipts, early reminders and news by message"`
 	Status        subscriberStatus `json:"status"`
 	Balance       httpapi.Number   `json:"balance"`
 	Credit        httpapi.Number   `json:"credit"`
@@ -273,6 +275,7 @@ func showSubscriber(r person) subscriberResponse {
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
 		ExternalRef: null.Of(r.ExternalRef), TaxPIN: null.Of(r.TaxPIN), Aliases: r.Aliases,
+		Language: null.Of(r.Language), OnlyNeeded: r.OnlyNeeded,
 		Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 		Access: r.Access(), Online: r.Online, PaidUntil: r.PaidUntil,
@@ -310,20 +313,12 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 		Email: personal.Of(in.Email), Address: personal.Of(in.Address), Notes: personal.Of(in.Notes),
 		Location: in.Location.event().Text(), Tags: personal.OfAll(in.Tags),
 		ExternalRef: personal.Of(in.ExternalRef), TaxPIN: personal.Of(in.TaxPIN),
-		AccountAliases: personal.OfAll(in.Aliases),
+		AccountAliases: personal.OfAll(in.Aliases), Language: in.Language, OnlyNeeded: in.OnlyNeeded,
 	})
 	if err != nil {
 		return err
 	}
 	return httpapi.SendOne(ctx, c, 201, a.one(), subscriber, done)
-}
-
-// event is the place in the form of events.
-func (l *location) event() *events.Location {
-	if l == nil {
-		return nil
-	}
-	return &events.Location{Latitude: l.Latitude, Longitude: l.Longitude}
 }
 
 // one describes how a subscriber is read and shown.
@@ -452,6 +447,7 @@ func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]b
 		Phone: text("phone", p.Phone), Email: text("email", p.Email), Address: text("address", p.Address),
 		Notes: text("notes", p.Notes), Location: p.Location.event(), NoLocation: nulls["location"],
 		ExternalRef: text("externalRef", p.ExternalRef), TaxPIN: text("taxPin", p.TaxPIN),
+		Language: httpapi.Emptied(p.Language, nulls["language"]), OnlyNeeded: p.OnlyNeeded,
 	}
 	if p.Tags != nil {
 		in.Tags = new(personal.OfAll(*p.Tags))

@@ -48,7 +48,7 @@ func (r *Runner) Insert(
 // again ends the request of a job that runs once more after one that runs (Options.Again).
 const again = " again"
 
-// insert enqueues a job that runs from an instant on; zero = at once.
+// insert enqueues a job that runs from an instant on; zero = when the job says, or at once.
 func (r *Runner) insert(
 	ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause, at time.Time,
 ) error {
@@ -56,7 +56,9 @@ func (r *Runner) insert(
 	if err != nil {
 		return err
 	}
-	opts.ScheduledAt = at
+	if !at.IsZero() {
+		opts.ScheduledAt = at
+	}
 	done, err := r.client.InsertTx(ctx, tx, args, opts)
 	asked, is := args.(request)
 	if err == nil && is && r.kinds[job.Kind()].Again && done.UniqueSkippedAsDuplicate &&
@@ -88,6 +90,9 @@ func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (ri
 	how := &river.InsertOpts{
 		Queue: opts.Queue, MaxAttempts: opts.MaxAttempts, Metadata: meta,
 		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()},
+	}
+	if timed, ok := job.(commands.Timed); ok {
+		how.ScheduledAt = timed.From()
 	}
 	if asked, ok := job.(commands.Asked); ok && asked.Request() != "" {
 		how.UniqueOpts.ByState = openStates()

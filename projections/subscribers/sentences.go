@@ -224,4 +224,6 @@ var saying = map[events.MessageTemplate]string{
 	events.NoticeOutage:       "there is an outage where the customer is",
 	events.NoticeOutageOver:   "the outage is over",
 	events.NoticeInvoice:      "the tax authority has signed an invoice",
+	events.NoticeIssued:       "an invoice was issued",
+	events.NoticeReceipt:      "money has come",
 }

@@ -16,6 +16,8 @@ create table {schema}.subscribers (
   external_ref text not null default '',
   tax_pin text not null default '', -- personal
   account_aliases text[] not null default '{}', -- personal
+  language text, -- of messages; null = the organization's
+  only_needed boolean not null default false, -- wants no other messages
   import_row text not null default '', -- personal: the key of the row of an import that made the customer; '' = none
   status text not null,
   blocked boolean not null default false, -- also of a forgotten person, whose status does not tell it

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -34,7 +35,9 @@ type SubscriberRow struct {
 	ExternalRef   string          `db:"external_ref"`
 	TaxPIN        string          `db:"tax_pin"` // "" also of a forgotten person
 	Aliases       []string        `db:"account_aliases"`
-	Status        string          `db:"status"` // "active", "blocked", "forgotten"
+	Language      events.Language `db:"language"`    // of messages; "" = the organization's
+	OnlyNeeded    bool            `db:"only_needed"` // wants no other messages
+	Status        string          `db:"status"`      // "active", "blocked", "forgotten"
 	Currency      money.Currency  `db:"currency"`
 	// minor units owed after credit; negative when money lies on the account
 	BalanceMinor int64     `db:"balance_minor"`
@@ -136,7 +139,8 @@ var levelSQL = strings.ReplaceAll(levelAt, "i.at", "@now")
 
 // subscriberColumns fit SubscriberRow, with servicesSQL; the table subscribers has the alias s.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
-	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.tax_pin, s.account_aliases, s.status,
+	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.tax_pin, s.account_aliases,
+	coalesce(s.language, '') as language, s.only_needed, s.status,
 	s.currency, s.balance_minor, s.created_at, s.revision, s.paid_until, s.name_key`
 
 // withoutServices takes the place of servicesSQL where nobody asks for them.

@@ -68,17 +68,13 @@ type Offers interface {
 
 // Delivery sends messages. Safe for concurrent use.
 type Delivery struct {
-	Bus      *bus.Bus
-	Views    *runner.Views
-	Clock    clock.Clock
-	Gateways map[events.MessageChannel]Gateway // a channel without a gateway fails its messages
-	Offers   Offers                            // nil where every gateway is one of Once
-	// Templates gives those of an organization; nil = DefaultTemplates for all.
-	Templates func(ctx context.Context, org id.Organization) (Templates, error)
-	// Quiet gives the quiet hours of an organization, nil for none. A nil function means that nobody has any.
-	Quiet     func(ctx context.Context, org id.Organization) (*Quiet, error)
-	Shortcode string                   // of the platform's paybill; "" = none
-	PayLink   func(slug string) string // address of the payment page of an organization
+	Bus       *bus.Bus
+	Views     *runner.Views
+	Clock     clock.Clock
+	Gateways  map[events.MessageChannel]Gateway // a channel without a gateway fails its messages
+	Offers    Offers                            // nil where every gateway is one of Once
+	Shortcode string                            // of the platform's paybill; "" = none
+	PayLink   func(slug string) string          // address of the payment page of an organization
 	// Asked tells what begins each service of a customer that waits for money, and for which no invoice asks; a nil
 	// function means that there are none.
 	Asked func(ctx context.Context, customer subscribersviews.SubscriberRow) (map[id.Subscription]money.Amount, error)
@@ -126,6 +122,9 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 		return time.Time{}, err
 	}
 	which, now := f.message(args), d.Clock.Now()
+	if args.Template == events.NoticeReceipt && f.settling(args, now) {
+		return args.At.Add(settleWait), nil
+	}
 	late := !now.Before(args.Until)
 	holds := !late && f.holds(args, now)
 	m, err := d.queue(ctx, args, a, which, holds)
@@ -138,13 +137,11 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	case !holds:
 		return time.Time{}, d.drop(ctx, a, which, codeUntrue)
 	}
-	open, err := d.open(ctx, f, now)
+	open := f.opens(args.Template, now)
 	if look := now.Add(senderWait); !mine && open.Before(look) {
 		open = look
 	}
 	switch {
-	case err != nil:
-		return time.Time{}, err
 	case open.IsZero():
 		return time.Time{}, d.fail(ctx, a, which, codeNoHours)
 	case open.After(now):
@@ -176,13 +173,14 @@ func (d *Delivery) held(ctx context.Context, org id.Organization) (bool, error) 
 
 // queue asks for the message of a job and gives its state. When it is there already it stays that of its sender, which
 // may be a job about another line of the customer. One that its sender dropped told nobody: a job whose news is true
-// takes it up.
+// takes it up. Nothing is asked for about money and invoices of which there is nothing to tell from the beginning.
 func (d *Delivery) queue(
 	ctx context.Context, args commands.SendMessage, a Attempt, which id.Message, holds bool,
 ) (messaging.Message, error) {
 	m, _, err := bus.LoadUnchecked[messaging.Message](ctx, d.Bus, which) // the id is made of the organization's
 	takes := m.Dropped && m.Sender != a.Job && holds
-	if err != nil || !m.Org.IsZero() && !takes {
+	untold := m.Org.IsZero() && !holds && args.Template.AboutDocument() && args.Template != events.NoticeInvoice
+	if err != nil || untold || !m.Org.IsZero() && !takes {
 		return m, err
 	}
 	_, err = d.Bus.Execute(ctx, commands.QueueMessage{
@@ -196,35 +194,16 @@ func (d *Delivery) queue(
 	return m, err
 }
 
-// open is the first instant from now on at which the organization's messages go.
-func (d *Delivery) open(ctx context.Context, f facts, now time.Time) (time.Time, error) {
-	var quiet *Quiet
-	if d.Quiet != nil {
-		var err error
-		if quiet, err = d.Quiet(ctx, f.org.ID); err != nil {
-			return time.Time{}, err
-		}
-	}
-	return opens(now, f.zone, f.hours, quiet), nil
-}
-
 // hand gives the message to the gateway and records what came of it.
 func (d *Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
 	which := f.message(args)
-	channel, to := f.address()
+	channel, to := f.address(args.Template)
 	if channel == "" {
 		return d.fail(ctx, a, which, codeNoAddress)
 	}
-	templates := DefaultTemplates()
-	if d.Templates != nil {
-		var err error
-		if templates, err = d.Templates(ctx, args.OrgID); err != nil {
-			return err
-		}
-	}
-	template, known := templates[args.Template]
-	subject, text, err := template.render(channel, f.values(args, d.PayLink(f.org.Slug), d.Clock.Now()))
-	if err != nil || !known || text == "" {
+	values := f.values(args, d.PayLink(f.org.Slug), d.Clock.Now())
+	subject, text, err := render(f.texts[args.Template], channel, values)
+	if err != nil || text == "" {
 		return d.fail(ctx, a, which, codeNoTemplate)
 	}
 	gateway, ok := d.Gateways[channel]

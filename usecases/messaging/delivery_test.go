@@ -69,6 +69,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	bus.Register(k.Bus, payments.Gateways())
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, messaging.Messages())
+	bus.Register(k.Bus, messaging.AllSettings())
 	org, who, line := id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Subscription]()
 	k.Run(t, coretest.Operator(org), coretest.NewOrganization(org, "acme"))
 	due := noon.AddDate(0, 0, 3)
@@ -155,13 +156,26 @@ func (k *kit) sendUntil(t *testing.T, job, refused string) (time.Time, error) {
 // state waits for the read model and gives the one message's state, with its code if any.
 func (k *kit) state(t *testing.T) string {
 	t.Helper()
+	states := k.states(t)
+	if len(states) != 1 {
+		t.Fatalf("messages %q", states)
+	}
+	return states[0]
+}
+
+// states are those of all messages, the newest first.
+func (k *kit) states(t *testing.T) (states []string) {
+	t.Helper()
 	k.WaitForAll(t, k.delivery.Views, messagingviews.MessagesName)
 	rows, err := messagingviews.MessagesQuery{Views: k.delivery.Views}.List(t.Context(), k.args.OrgID,
 		messagingviews.MessageFilter{}, messagingviews.MessageKey{}, 10)
-	if err != nil || len(rows) != 1 {
-		t.Fatalf("messages %+v, %v", rows, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.TrimSpace(rows[0].State + " " + rows[0].Code)
+	for _, row := range rows {
+		states = append(states, strings.TrimSpace(row.State+" "+row.Code))
+	}
+	return states
 }
 
 // must fails the test when an attempt failed or has to wait.
@@ -209,8 +223,13 @@ func TestSend_GoesOnceWhoeverAsksAndHoweverOften(t *testing.T) {
 
 func TestSend_WhatCannotGoSaysWhy(t *testing.T) {
 	t.Parallel()
-	broken := func(context.Context, id.Organization) (messagingcases.Templates, error) {
-		return messagingcases.Templates{events.ReminderBefore: {SMS: "{nothing}"}}, nil
+	broken := func(k *kit) { // by a program that knew another word
+		k.append(t, k.args.OrgID, "messagesettings-"+k.args.OrgID.String(), events.MessageSettingsSet{
+			OrgID: k.args.OrgID, Language: events.English,
+			Texts: map[events.Language]map[events.MessageTemplate]events.MessageTexts{
+				events.English: {events.ReminderBefore: {SMS: "{nothing}"}},
+			},
+		})
 	}
 	for name, c := range map[string]struct {
 		details events.SubscriberDetails
@@ -218,7 +237,7 @@ func TestSend_WhatCannotGoSaysWhy(t *testing.T) {
 		want    string
 	}{
 		"no address":      {events.SubscriberDetails{}, func(*kit) {}, "failed no_address"},
-		"broken template": {phone(), func(k *kit) { k.delivery.Templates = broken }, "failed template_broken"},
+		"broken template": {phone(), broken, "failed template_broken"},
 		"no gateway":      {phone(), func(k *kit) { k.delivery.Gateways = nil }, "failed no_gateway"},
 		"too late":        {phone(), func(k *kit) { k.clock.Advance(9 * time.Hour) }, "dropped expired"},
 		"not true":        {phone(), func(k *kit) { k.args.Template = events.NoticeGarden }, "dropped no_longer_true"},

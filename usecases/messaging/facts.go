@@ -30,6 +30,9 @@ type facts struct {
 	org        identity.Organization
 	zone       *time.Location
 	hours      events.MessageHours
+	quiet      *events.QuietHours // nil = never
+	language   events.Language
+	texts      Templates // in the language
 	subscriber subscribersviews.SubscriberRow
 	line       subscribersviews.SubscriptionRow
 	dunning    accessviews.DunningRow           // of the line
@@ -40,7 +43,8 @@ type facts struct {
 	usage      access.Usage                     // of the line; read for messages about a cap only
 	outage     outages.Outage                   // read for messages about it only
 	told       bool                             // the customer was told that the outage began
-	signature  billing.Signature                // of the invoice; read for messages about it only
+	toldToday  bool                             // of a reminder: its invoices were told of on its day
+	document                                    // read for messages about one only
 }
 
 // load reads the facts. ok is false when the subscription or its customer is not known any more.
@@ -63,8 +67,9 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 		return facts{}, false, err
 	}
 	f.subscriber = *subscriber
-	if args.Template.AboutInvoice() {
-		return d.ofInvoice(ctx, args, f)
+	if args.Template.AboutDocument() {
+		err := d.ofDocument(ctx, args, &f)
+		return f, err == nil, err
 	}
 	line, err := subscribersviews.SubscriptionsQuery{Views: d.Views}.Get(ctx, args.OrgID, args.SubscriptionID)
 	if err != nil || line == nil {
@@ -93,18 +98,8 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	if err == nil {
 		err = d.settings(ctx, &f)
 	}
-	return f, err == nil, err
-}
-
-// ofInvoice reads the signature of the invoice. What the invoice is for does not count: it may be for no subscription.
-func (d *Delivery) ofInvoice(ctx context.Context, args commands.SendMessage, f facts) (facts, bool, error) {
-	var err error
-	f.signature, _, err = bus.LoadOwned[billing.Signature](ctx, d.Bus, args.OrgID, id.As[id.Signature](args.InvoiceID))
-	if err == nil {
-		f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID) // of the row above
-	}
-	if err == nil {
-		err = d.settings(ctx, &f)
+	if err == nil && args.Template.Reminds() {
+		f.toldToday, err = d.toldToday(ctx, args, f)
 	}
 	return f, err == nil, err
 }
@@ -115,9 +110,15 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 		return err
 	}
 	args.Template = events.NoticeOutage
-	began, _, err := bus.LoadUnchecked[messaging.Message](ctx, d.Bus, f.message(args))
+	began, err := d.message(ctx, f.message(args))
 	f.told = began.Over && !began.Dropped
 	return err
+}
+
+// message gives the state of a message; its id is made of the organization's.
+func (d *Delivery) message(ctx context.Context, which id.Message) (messaging.Message, error) {
+	m, _, err := bus.LoadUnchecked[messaging.Message](ctx, d.Bus, which)
+	return m, err
 }
 
 // settings reads what the organization has set.
@@ -128,6 +129,14 @@ func (d *Delivery) settings(ctx context.Context, f *facts) error {
 	}
 	policy, _ := rules.In(f.org.Billing.Currency).Policy(f.line.Terms.Access.DunningPolicy)
 	f.hours = policy.MessageHours
+	said, _, err := bus.LoadUnchecked[messaging.Settings](ctx, d.Bus, f.org.ID)
+	if err != nil {
+		return err
+	}
+	if f.quiet, f.language = said.Quiet, f.subscriber.Language; !f.language.Known() {
+		f.language = languageOf(said)
+	}
+	f.texts = templatesOf(said, f.language)
 	gateway, _, err := bus.LoadUnchecked[payments.Gateway](ctx, d.Bus, f.org.ID)
 	if err != nil {
 		return err
@@ -139,10 +148,25 @@ func (d *Delivery) settings(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// silent reports whether customers are not told: hours and days are bought one by one and end without a word
-// (docs/rules/access-dunning.md#small-debts). What is used of their caps is told.
+// silent reports whether a customer is not told: who wants no more than is needed, and where the organization has no
+// text. Hours and days are bought one by one and end without a word (docs/rules/access-dunning.md#small-debts); what is
+// used of their caps is told.
 func (f facts) silent(about events.MessageTemplate) bool {
-	return f.line.Terms.EndsWithPaidTime() && !about.AboutCap() && !about.AboutOutage() && !about.AboutInvoice()
+	switch {
+	case f.subscriber.OnlyNeeded && !about.Needed():
+		return true
+	case about.AboutDocument():
+		return f.document.silent || f.wordless(about)
+	case about.AboutCap(), about.AboutOutage():
+		return f.wordless(about)
+	}
+	return f.line.Terms.EndsWithPaidTime() || f.wordless(about)
+}
+
+// wordless reports whether the organization says nothing on the ways on which the customer is reached.
+func (f facts) wordless(about events.MessageTemplate) bool {
+	channel, _ := f.address(about)
+	return channel == "" && len(f.addresses()) > 0
 }
 
 // cause names what a message is about. A customer who pays invoices hears once of those that are due together, whatever
@@ -162,8 +186,14 @@ func (f facts) cause(args commands.SendMessage) []string {
 	if args.Template.AboutOutage() {
 		return []string{args.SubscriberID.String(), string(args.Template), args.OutageID.String()}
 	}
-	if args.Template.AboutInvoice() {
+	switch args.Template {
+	case events.NoticeReceipt:
+		return []string{
+			args.SubscriberID.String(), string(args.Template), args.ReceiptID.String(), strconv.Itoa(args.Move),
+		}
+	case events.NoticeInvoice, events.NoticeIssued:
 		return []string{args.SubscriberID.String(), string(args.Template), args.InvoiceID.String()}
+	default: // below
 	}
 	if args.Template.Reminds() {
 		return []string{of, "reminder", args.DueAt.UTC().Format(time.RFC3339)}
@@ -171,11 +201,11 @@ func (f facts) cause(args commands.SendMessage) []string {
 	return []string{of, string(args.Template)}
 }
 
-// message is the id of a message: one for each cause and local day, and for caps, outages and invoices one for each
+// message is the id of a message: one for each cause and local day, and for caps, outages and documents one for each
 // cause.
 func (f facts) message(args commands.SendMessage) id.Message {
 	day := ""
-	if !args.Template.AboutCap() && !args.Template.AboutOutage() && !args.Template.AboutInvoice() {
+	if !args.Template.AboutCap() && !args.Template.AboutOutage() && !args.Template.AboutDocument() {
 		day = calendar.On(args.At, f.zone).String()
 	}
 	parts := append([]string{args.OrgID.String(), day}, f.cause(args)...)
@@ -184,10 +214,8 @@ func (f facts) message(args commands.SendMessage) id.Message {
 
 // holds reports whether the message is still true at an instant.
 func (f facts) holds(args commands.SendMessage, now time.Time) bool {
-	if args.Template.AboutInvoice() {
-		// A voided invoice has no number on the account any more.
-		return f.subscriber.Status != "forgotten" && f.signature.State == billing.SignatureSigned &&
-			f.account.NumberOf(args.InvoiceID) == f.signature.Number
+	if args.Template.AboutDocument() {
+		return f.subscriber.Status != "forgotten" && f.stands(args)
 	}
 	if f.line.State != "active" || f.subscriber.Status == "forgotten" {
 		return false
@@ -199,7 +227,8 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	switch args.Template {
 	case events.ReminderBefore, events.ReminderDue, events.ReminderOverdue:
 		due := null.Zero(f.dunning.DueAt) // the table has whole microseconds
-		return state.Rank() > 0 && due.Sub(args.DueAt).Abs() < time.Millisecond && f.due(args, now).Positive()
+		asks := state.Rank() > 0 && due.Sub(args.DueAt).Abs() < time.Millisecond && f.due(args, now).Positive()
+		return asks && !f.toldToday
 	case events.NoticeGarden:
 		return state == events.DunningWalledGarden
 	case events.NoticeSuspended:
@@ -231,20 +260,25 @@ func (f facts) due(args commands.SendMessage, now time.Time) money.Amount {
 	if args.Template.Reminds() {
 		now = args.DueAt
 	}
-	total := money.Of(0, f.org.Billing.Currency)
-	var overdue []id.Invoice
+	total, overdue := f.overdue(now)
+	return total.Add(f.account.PaidBefore(overdue))
+}
+
+// overdue are the postpaid invoices that are overdue at an instant, and their sum.
+func (f facts) overdue(at time.Time) (total money.Amount, overdue []id.Invoice) {
+	total = money.Of(0, f.org.Billing.Currency)
 	for _, row := range f.lines {
 		if row.PaidUntil != nil { // prepaid
 			continue
 		}
-		for _, debt := range row.Owed().Overdue(now, f.zone) {
+		for _, debt := range row.Owed().Overdue(at, f.zone) {
 			if !slices.Contains(overdue, debt.InvoiceID) {
 				overdue = append(overdue, debt.InvoiceID)
 				total = total.Add(debt.Amount)
 			}
 		}
 	}
-	return total.Add(f.account.PaidBefore(overdue))
+	return total, overdue
 }
 
 // maxName bounds the name of the organization in a message, so that a text for phones stays short.
@@ -256,47 +290,69 @@ func (f facts) values(args commands.SendMessage, link string, now time.Time) map
 	if len(name) > maxName {
 		name = name[:maxName]
 	}
-	if args.Template.AboutInvoice() {
-		return map[string]string{
-			"org": strings.TrimSpace(string(name)), "amount": f.signature.Total.String(),
-			"account": f.subscriber.AccountNumber, "number": f.signature.Number,
-			"control": f.signature.ControlNumber, "verification": f.signature.Verification, "link": link,
-		}
+	say := phrases[f.language]
+	pay := say.pay
+	if f.shortcode != "" {
+		pay = strings.ReplaceAll(say.paybill, "{shortcode}", f.shortcode)
 	}
 	v := map[string]string{
-		"org": strings.TrimSpace(string(name)), "amount": f.due(args, now).String(),
-		"account": f.subscriber.AccountNumber, "plan": f.line.Terms.Name, "link": link,
-		"shortcode": f.shortcode, "due": "", "pay": "Pay: " + link,
+		"org": strings.TrimSpace(string(name)), "account": f.subscriber.AccountNumber, "link": link,
+		"shortcode": f.shortcode, "pay": strings.ReplaceAll(pay, "{link}", link), "due": "",
 	}
+	if args.Template.AboutDocument() {
+		f.ofDocumentValues(args, v)
+		return v
+	}
+	v["amount"], v["plan"] = f.due(args, now).String(), f.line.Terms.Name
 	if at := null.Zero(f.dunning.DueAt); !at.IsZero() {
-		day := calendar.On(at.Add(-1), f.zone) // the last day on which it was not overdue
-		v["due"] = day.Start(f.zone).In(f.zone).Format("2 Jan 2006")
+		v["due"] = f.day(calendar.On(at.Add(-1), f.zone).Start(f.zone)) // the last day on which it was not overdue
 	}
 	if args.Template.AboutCap() {
 		v["used"], v["allowed"] = events.Volume(args.CapCount.Used), events.Volume(args.CapCount.Allowed)
-		v["resets"] = f.usage.Period.ResetsAt.In(f.zone).Format("2 Jan 2006 15:04")
-		v["then"] = "is slower"
+		v["resets"] = f.moment(f.usage.Period.ResetsAt)
+		v["then"] = say.slower
 		if args.CapCount.Then == events.CapStop {
-			v["then"] = "stops"
+			v["then"] = say.stops
 		}
 	}
 	if args.Template.AboutOutage() {
-		v["since"], v["what"] = f.outage.StartedAt.In(f.zone).Format("2 Jan 15:04"), f.outage.Title
-	}
-	if f.shortcode != "" {
-		v["pay"] = "Paybill " + f.shortcode + " or " + link
+		v["since"], v["what"] = f.outage.StartedAt.In(f.zone).Format("2/1 15:04"), f.outage.Title
 	}
 	return v
 }
 
-// address is where the customer is reached: by phone, or by e-mail where there is no phone. The channel is "" when
-// there is neither.
-func (f facts) address() (events.MessageChannel, string) {
+// way is one on which the customer is reached.
+type way struct {
+	channel events.MessageChannel
+	to      string
+}
+
+// addresses are the ways on which the customer is reached, the preferred one first.
+func (f facts) addresses() (list []way) {
 	if phone := null.Zero(f.subscriber.Phone); phone != "" {
-		return events.ChannelSMS, phone
+		list = append(list, way{events.ChannelSMS, phone})
 	}
 	if email := null.Zero(f.subscriber.Email); email != "" {
-		return events.ChannelEmail, email
+		list = append(list, way{events.ChannelEmail, email})
+	}
+	return list
+}
+
+// address is where the customer is told: by phone, or by e-mail where there is no phone or no text for it. The channel
+// is "" when there is neither.
+func (f facts) address(about events.MessageTemplate) (events.MessageChannel, string) {
+	for _, w := range f.addresses() {
+		if !f.texts[about].Empty(w.channel) {
+			return w.channel, w.to
+		}
 	}
 	return "", ""
+}
+
+// opens is the first instant from now on at which a message goes.
+func (f facts) opens(about events.MessageTemplate, now time.Time) time.Time {
+	if about.AtOnce() {
+		return now
+	}
+	return opens(now, f.zone, f.hours, f.quiet)
 }

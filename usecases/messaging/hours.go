@@ -7,19 +7,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 )
 
-// Quiet is a time of the local day in which nothing is sent that can wait. From may be later than To: it then goes over
-// midnight.
-type Quiet struct {
-	From, To calendar.TimeOfDay
-}
-
 // daysAhead bounds the search for an hour in which messages go: quiet hours that cover the message hours of every day
 // have none.
 const daysAhead = 3
 
 // opens is the first instant at or after one at which messages go: within the message hours of the day and not in the
 // quiet hours, if any. It is zero when there is none.
-func opens(at time.Time, zone *time.Location, hours events.MessageHours, quiet *Quiet) time.Time {
+func opens(at time.Time, zone *time.Location, hours events.MessageHours, quiet *events.QuietHours) time.Time {
 	day := calendar.On(at, zone)
 	for range daysAhead {
 		start, end := day.At(hours.From, zone), day.At(hours.To, zone)
@@ -27,7 +21,7 @@ func opens(at time.Time, zone *time.Location, hours events.MessageHours, quiet *
 			start = at
 		}
 		if quiet != nil {
-			start = quiet.after(start, zone)
+			start = after(*quiet, start, zone)
 		}
 		if start.Before(end) {
 			return start
@@ -38,7 +32,7 @@ func opens(at time.Time, zone *time.Location, hours events.MessageHours, quiet *
 }
 
 // after is the instant itself, or the end of the quiet hours in which it lies.
-func (q Quiet) after(at time.Time, zone *time.Location) time.Time {
+func after(q events.QuietHours, at time.Time, zone *time.Location) time.Time {
 	today := calendar.On(at, zone)
 	for _, day := range []calendar.Date{today.AddDays(-1), today} {
 		from, to := day.At(q.From, zone), day.At(q.To, zone)

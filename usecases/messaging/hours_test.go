@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 )
@@ -15,11 +16,13 @@ func TestOpens_WithinTheMessageHoursAndOutsideTheQuietHours(t *testing.T) {
 		t.Fatal(err)
 	}
 	day := events.MessageHours{From: 8 * 60, To: 20 * 60}
-	quiet := func(from, to calendar.TimeOfDay) *Quiet { return &Quiet{From: from * 60, To: to * 60} }
+	quiet := func(from, to calendar.TimeOfDay) *events.QuietHours {
+		return &events.QuietHours{From: from * 60, To: to * 60}
+	}
 	for name, c := range map[string]struct {
 		at, want string // local; "" = never
 		hours    events.MessageHours
-		quiet    *Quiet
+		quiet    *events.QuietHours
 	}{
 		"at once":                        {"2026-03-02 09:30", "2026-03-02 09:30", day, nil},
 		"in the morning":                 {"2026-03-02 03:00", "2026-03-02 08:00", day, nil},
@@ -59,17 +62,29 @@ func TestTemplates_FitIntoOneTextAndABrokenOneIsFound(t *testing.T) {
 		"number": "TWENTY-0012345", "control": "KRACU0400012345-001234", "verification": "https://tax.example/verify",
 		"since": "28 Feb 23:59", "what": "A title of forty letters, at the longest",
 	}
-	for name, template := range DefaultTemplates() {
-		_, text, err := template.render(events.ChannelSMS, values)
-		if err != nil || len(text) == 0 || len(text) > 160 {
-			t.Errorf("%s: %d characters, %v: %s", name, len(text), err, text)
+	values["code"], values["until"] = "SJK4H7L2P9", "Paid until 28 Feb 2026 23:59."
+	values["rest"] = "KES 12500.00 stays on your account."
+	for _, language := range events.Languages() {
+		usual := UsualTemplates(language)
+		for _, name := range events.Templates() {
+			texts := usual[name]
+			_, text, err := render(texts, events.ChannelSMS, values)
+			if err != nil || len(text) == 0 || len(text) > 160 {
+				t.Errorf("%s: %d characters, %v: %s", name, len(text), err, text)
+			}
+			subject, body, err := render(texts, events.ChannelEmail, values)
+			if err != nil || subject == "" || body == "" {
+				t.Errorf("%s: %q %q, %v", name, subject, body, err)
+			}
+			if err := commands.CheckMessageTexts(name, texts); err != nil {
+				t.Errorf("%s in %s: %v", name, language, err)
+			}
 		}
-		subject, body, err := template.render(events.ChannelEmail, values)
-		if err != nil || subject == "" || body == "" {
-			t.Errorf("%s: %q %q, %v", name, subject, body, err)
+		if len(usual) != len(events.Templates()) || phrases[language] == (phrasing{}) {
+			t.Errorf("%s has %d texts, and %+v", language, len(usual), phrases[language])
 		}
 	}
-	if _, _, err := (Template{SMS: "{amont} is due"}).render(events.ChannelSMS, values); err == nil {
+	if _, _, err := render(events.MessageTexts{SMS: "{amont} is due"}, events.ChannelSMS, values); err == nil {
 		t.Error("a word without a value was accepted")
 	}
 }

@@ -3,29 +3,42 @@ package messagingcases
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Template has the texts of a message for each channel. Words in braces, such as {amount}, are replaced by values; a
-// word that has no value breaks the template.
-type Template struct {
-	SMS     string
-	Subject string // of the e-mail
-	Text    string // of the e-mail
+// Templates are those of an organization in one language by name. A word in their texts that has no value breaks a
+// template.
+type Templates map[events.MessageTemplate]events.MessageTexts
+
+// UsualTemplates are those in a language that hold until an organization writes its own. Texts for phones fit into one
+// message of 160 characters with usual names. Reminders promise nothing for a payment, because a blocked customer has
+// them, too.
+func UsualTemplates(in events.Language) Templates {
+	if in == events.Swahili {
+		return swahiliTemplates()
+	}
+	return englishTemplates()
 }
 
-// Templates are those of an organization by name.
-type Templates map[events.MessageTemplate]Template
-
-// DefaultTemplates are the English ones. Texts for phones fit into one message of 160 characters with usual names.
-// Reminders promise nothing for a payment, because a blocked customer has them, too.
-func DefaultTemplates() Templates {
+// englishTemplates are the English ones.
+func englishTemplates() Templates {
 	all := paymentTemplates()
 	maps.Copy(all, outageTemplates())
-	all[events.NoticeInvoice] = Template{
+	all[events.NoticeIssued] = events.MessageTexts{
+		SMS:     "{org}: invoice {number} of {amount} for account {account}, due on {due}. {pay}",
+		Subject: "{org}: invoice {number}",
+		Text: "Dear customer,\n\nthis is invoice {number} of {amount} for account {account}. It is due on {due}.\n\n" +
+			"{pay}\n{org}\n",
+	}
+	all[events.NoticeReceipt] = events.MessageTexts{
+		SMS:     "{org}: {amount} received for account {account}, {code}. {until} {rest}",
+		Subject: "{org}: {amount} received",
+		Text: "Dear customer,\n\nthank you: we have received {amount} for account {account}. Receipt: {code}.\n\n" +
+			"{until} {rest}\n{org}\n",
+	}
+	all[events.NoticeInvoice] = events.MessageTexts{
 		SMS:     "{org}: invoice {number} of {amount} for account {account}. Tax control number {control}.",
 		Subject: "{org}: invoice {number}",
 		Text: "Dear customer,\n\nthis is invoice {number} of {amount} for account {account}. The tax authority has " +
@@ -118,27 +131,30 @@ func outageTemplates() Templates {
 // addMore ends the e-mails about a cap.
 const addMore = "\n\nTo add more before then, contact us with your account number {account}.\n{org}\n"
 
-// placeholder is a word in braces.
-var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
-
-// fill replaces the words in braces by values.
+// fill replaces the words in braces by values. Where a value is empty, no spaces are left around it.
 func fill(text string, values map[string]string) (string, error) {
-	var unknown string
-	out := placeholder.ReplaceAllStringFunc(text, func(word string) string {
-		value, ok := values[strings.Trim(word, "{}")]
-		if !ok && unknown == "" {
-			unknown = word
+	var unknown []string
+	out := events.FillWords(text, func(word string) string {
+		value, ok := values[word]
+		if !ok {
+			unknown = append(unknown, word)
 		}
 		return value
 	})
-	if unknown != "" {
-		return "", fmt.Errorf("template: there is no value for %s", unknown)
+	if len(unknown) > 0 {
+		return "", fmt.Errorf("template: there is no value for {%s}", unknown[0])
 	}
-	return strings.TrimSpace(out), nil
+	lines := strings.Split(out, "\n")
+	for i, line := range lines {
+		lines[i] = strings.Join(strings.Fields(line), " ")
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n")), nil
 }
 
 // render fills the texts for a channel; the subject is empty for SMS. It fails for a broken template.
-func (t Template) render(c events.MessageChannel, values map[string]string) (subject, text string, err error) {
+func render(
+	t events.MessageTexts, c events.MessageChannel, values map[string]string,
+) (subject, text string, err error) {
 	if c == events.ChannelSMS {
 		text, err = fill(t.SMS, values)
 		return "", text, err

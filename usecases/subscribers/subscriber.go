@@ -93,6 +93,8 @@ type CorrectInput struct {
 	TaxPIN       *personal.Text
 	// AccountAliases are old account numbers, as people write them.
 	AccountAliases *[]personal.Text
+	Language       *events.Language // "" = the organization's
+	OnlyNeeded     *bool
 }
 
 // Correct changes the details that are given, and brings them into one form as Register does. Two corrections of
@@ -125,6 +127,12 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	if in.Location != nil || in.NoLocation {
 		d.Location = in.Location.Text()
 	}
+	if in.Language != nil {
+		d.Language = *in.Language
+	}
+	if in.OnlyNeeded != nil {
+		d.OnlyNeeded = *in.OnlyNeeded
+	}
 	if in.Tags != nil {
 		d.Tags = normalTexts(*in.Tags, strings.TrimSpace)
 	}
@@ -142,7 +150,7 @@ func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 	return CorrectInput{
 		FirstName: &d.FirstName, LastName: &d.LastName, Phone: &d.Phone, Email: &d.Email, Address: &d.Address,
 		Notes: &d.Notes, Location: d.Place(), Tags: &d.Tags, ExternalRef: &d.ExternalRef, TaxPIN: &d.TaxPIN,
-		AccountAliases: &d.AccountAliases,
+		AccountAliases: &d.AccountAliases, Language: &d.Language, OnlyNeeded: &d.OnlyNeeded,
 	}.onto(events.SubscriberDetails{})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -21,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/access"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/httpapi/messaging"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/apikeys"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -40,6 +42,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
+	"github.com/lastmile-isp/lastmile/usecases/messaging"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
@@ -114,6 +117,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, subscribers.Plans())
 	bus.Register(b, subscribers.Subscriptions())
 	bus.Register(b, access.DunningPolicies())
+	bus.Register(b, messaging.AllSettings())
 	bus.Register(b, access.Dunnings())
 	bus.Register(b, access.VoucherBatches())
 	bus.Register(b, access.Vouchers())
@@ -183,7 +187,7 @@ func (k *Kit) serve(t *testing.T) {
 			Subscribers: people.CountOf, Staff: users.Summary,
 			Routers: func(context.Context, id.Organization) (int, error) { return 0, nil },
 		}.Routes(),
-		k.staff(cases, users), routes,
+		k.staff(cases, users), routes, messagingapi.Settings{Cases: messagingcases.Settings{Bus: k.Core.Bus}}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, WriteOffs: k.writeOffs(), Bus: k.Core.Bus,

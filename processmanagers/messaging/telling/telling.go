@@ -1,7 +1,7 @@
 // Package telling says which events customers are told of:
 //
 //	reminder, step of dunning, use of a cap ──► SendMessage ──► queued, sent, failed or dropped
-//	signed invoice                          ──► SendMessage
+//	issued or signed invoice, money         ──► SendMessage
 //	subscriber forgotten                    ──► ForgetMessages
 //
 // It remembers nothing: that nobody is told twice of one cause on one day follows from the id of the message.
@@ -23,6 +23,13 @@ const (
 	reminderKept = 24 * time.Hour
 )
 
+// issuedAfter is how long an invoice waits before its customer is told of it: most of those that are made when a
+// customer pays are paid by then, and a billing run is over.
+const issuedAfter = 15 * time.Minute
+
+// paidLately is how old money may be whose customer is told that it has come. Older money is found by a reconciliation.
+const paidLately = 72 * time.Hour
+
 // State is empty.
 type State struct{}
 
@@ -40,6 +47,8 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.CapWarned) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.CapReached) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(signedInvoice),
+			processmanagers.Follow(func(e events.InvoiceIssued) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
 		Decide: decide,
@@ -107,11 +116,28 @@ func about(e events.Event) (commands.SendMessage, bool) {
 			t = events.NoticeCapStopped
 		}
 		return aboutCap(e.UsageSubject, t, e.CapPeriod, e.CapCount, e.At), !e.OfVoucher()
+	}
+	return aboutDocument(e)
+}
+
+// aboutDocument is the message that an invoice or a receipt leads to.
+func aboutDocument(e events.Event) (commands.SendMessage, bool) {
+	switch e := e.(type) {
 	case events.DocumentSigned:
 		return commands.SendMessage{
 			OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Template: events.NoticeInvoice,
 			At: e.At, Until: e.At.Add(noticeKept),
 		}, true
+	case events.InvoiceIssued:
+		return commands.SendMessage{
+			OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Template: events.NoticeIssued,
+			At: e.IssuedAt, NotBefore: e.IssuedAt.Add(issuedAfter), Until: e.IssuedAt.Add(noticeKept),
+		}, true
+	case events.ReceiptCredited:
+		return commands.SendMessage{
+			OrgID: e.OrgID, SubscriberID: e.SubscriberID, ReceiptID: e.ReceiptID, Move: e.Move,
+			Template: events.NoticeReceipt, At: e.At, Until: e.At.Add(noticeKept),
+		}, e.At.Sub(e.PaidAt) < paidLately
 	}
 	return commands.SendMessage{}, false
 }

@@ -145,6 +145,7 @@ export const actionsEnglish = {
   'network.ReadDeviceCustomers': 'Read the users of a router, with their passwords',
   'access.PlaceHold': 'Placed a hold',
   'access.LiftHold': 'Ended a hold',
+  'messaging.SetMessageSettings': 'Changed the texts of messages',
   'access.SetDunningPolicies': 'Changed the dunning policies',
   'access.MakeVouchers': 'Made vouchers',
   'access.VoidVoucher': 'Voided a voucher',

@@ -145,6 +145,7 @@ export const actions: typeof actionsEnglish = {
   'network.ReadDeviceCustomers': 'Alisoma watumiaji wa ruta, pamoja na nywila zao',
   'access.PlaceHold': 'Alitoa subira',
   'access.LiftHold': 'Alimaliza subira',
+  'messaging.SetMessageSettings': 'Alibadilisha maneno ya ujumbe',
   'access.SetDunningPolicies': 'Alibadilisha sera za madeni',
   'access.MakeVouchers': 'Alitengeneza vocha',
   'access.VoidVoucher': 'Alibatilisha vocha',

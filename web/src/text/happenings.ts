@@ -264,6 +264,8 @@ const enWords: Words = {
     outage: 'there is an outage where the customer is',
     outage_over: 'the outage is over',
     invoice_signed: 'the tax authority has signed an invoice',
+    invoice: 'an invoice was issued',
+    receipt: 'money has come',
   },
   faults: {
     expired: 'its time was over',

@@ -211,6 +211,8 @@ export const words: Omit<Words, 'by'> = {
     outage: 'kuna hitilafu ya mtandao mahali alipo',
     outage_over: 'hitilafu ya mtandao imeisha',
     invoice_signed: 'mamlaka ya kodi imesaini ankara',
+    invoice: 'ankara imetolewa',
+    receipt: 'fedha zimepokelewa',
   },
   faults: {
     expired: 'wakati wake ulikwisha',

@@ -1,0 +1,110 @@
+package commands
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// MessageSettingsCategory begins the names of the streams of settings about messages; the id is the organization's.
+const MessageSettingsCategory = "messagesettings"
+
+// Bounds on texts of messages, in characters. The first is three parts of an SMS.
+const (
+	maxSMSText    = 480
+	maxMailTitle  = 150
+	maxMailText   = 2000
+	wordsAllowed  = "has {%s}, which has no value here: there are %s"
+	braceAlone    = "has a brace that belongs to no word"
+	noControlText = "must be one line without control characters"
+)
+
+// MessageSettingsCommand is a command to the settings of an organization about messages.
+//
+//sumtype:decl
+type MessageSettingsCommand interface {
+	Command
+	messageSettingsCommand()
+}
+
+// SetMessageSettings replaces all settings of an organization about messages.
+type SetMessageSettings struct {
+	OrgID    id.Organization
+	Language events.Language
+	Texts    map[events.Language]map[events.MessageTemplate]events.MessageTexts
+	Quiet    *events.QuietHours // nil = never
+}
+
+func (SetMessageSettings) CommandName() string { return "messaging.SetMessageSettings" }
+
+func (c SetMessageSettings) Target() Target { return At(MessageSettingsCategory, c.OrgID) }
+
+func (SetMessageSettings) messageSettingsCommand() {}
+
+// Validate checks form. Faults name the text, such as "templates.invoice.sms" for one in the usual language and
+// "translations.sw.invoice.email.text" for another.
+func (c SetMessageSettings) Validate() error {
+	var f failure.Faults
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
+	f.Check(c.Language.Known(), "language", "must be one of %s", listed(events.Languages()))
+	if q := c.Quiet; q != nil {
+		f.Check(q.From != q.To, "quietHours", "must not begin and end at the same time")
+	}
+	all := []error{nil}
+	for _, language := range slices.Sorted(maps.Keys(c.Texts)) {
+		path := "templates."
+		if language != c.Language {
+			path = "translations." + string(language) + "."
+		}
+		if !language.Known() {
+			f.Add("translations", "must be in %s", listed(events.Languages()))
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Texts[language])) {
+			if !slices.Contains(events.Templates(), name) {
+				f.Add(strings.TrimSuffix(path, "."), "has no message %q", string(name))
+				continue
+			}
+			err := CheckMessageTexts(name, c.Texts[language][name])
+			all = append(all, failure.Under(path+string(name)+".", err))
+		}
+	}
+	all[0] = f.Err()
+	return failure.JoinFaults(all...)
+}
+
+// listed writes words one after the other.
+func listed[T ~string](words []T) string {
+	var list []string
+	for _, w := range words {
+		list = append(list, string(w))
+	}
+	return strings.Join(list, ", ")
+}
+
+// CheckMessageTexts checks the form of the texts of one message: they name no word that it has no value for.
+func CheckMessageTexts(of events.MessageTemplate, t events.MessageTexts) error {
+	var f failure.Faults
+	text := func(field, text string, limit int, multiline bool) {
+		f.Check(utf8.RuneCountInString(text) <= limit, field, "must be at most %d characters", limit)
+		f.Check(utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+			return unicode.IsControl(r) && !(multiline && r == '\n')
+		}), field, noControlText)
+		rest := events.FillWords(text, func(word string) string {
+			f.Check(slices.Contains(of.Words(), word), field, wordsAllowed, word, strings.Join(of.Words(), ", "))
+			return ""
+		})
+		f.Check(!strings.ContainsAny(rest, "{}"), field, braceAlone)
+	}
+	text("sms", t.SMS, maxSMSText, true)
+	text("email.subject", t.Subject, maxMailTitle, false)
+	text("email.text", t.Text, maxMailText, true)
+	f.Check((t.Subject == "") == (t.Text == ""), "email", "must have a subject and a text, or neither")
+	return f.Err()
+}

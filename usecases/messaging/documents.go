@@ -1,0 +1,202 @@
+package messagingcases
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// document has what a message about an invoice or a receipt depends on.
+type document struct {
+	silent    bool
+	signature billing.Signature // of the invoice
+	invoice   billing.Invoice
+	receipt   billing.Receipt
+	services  []subscribersviews.SubscriptionRow // of the customer, those that have not ended
+}
+
+// settleWait is how long the news that money has come waits for the paid time that follows from it.
+const settleWait = 5 * time.Second
+
+// ofDocument reads the invoice or the receipt.
+func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
+	if f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID); err != nil { // of the row
+		return err
+	}
+	switch args.Template {
+	case events.NoticeInvoice:
+		f.signature, _, err = bus.LoadOwned[billing.Signature](
+			ctx, d.Bus, args.OrgID, id.As[id.Signature](args.InvoiceID))
+	case events.NoticeIssued:
+		err = d.ofInvoice(ctx, args, f)
+	case events.NoticeReceipt:
+		f.receipt = f.account.Receipts[args.ReceiptID]
+		f.services, _, err = d.subscriptions().OfSubscriber(ctx, args.OrgID, args.SubscriberID)
+		f.document.silent = len(f.services) > 0 && !slices.ContainsFunc(f.services, lasts)
+	default: // about no document
+	}
+	if err != nil {
+		return err
+	}
+	return d.settings(ctx, f)
+}
+
+// lasts reports whether a service is not bought by the hour or the day.
+func lasts(row subscribersviews.SubscriptionRow) bool { return !row.Terms.EndsWithPaidTime() }
+
+// subscriptions asks about services.
+func (d *Delivery) subscriptions() subscribersviews.SubscriptionsQuery {
+	return subscribersviews.SubscriptionsQuery{Views: d.Views}
+}
+
+// ofInvoice reads an issued invoice. Where a tax authority signs invoices, its signature is told and not the issue; an
+// hour or a day is bought without a word, and who was reminded today knows what is to be paid.
+func (d *Delivery) ofInvoice(ctx context.Context, args commands.SendMessage, f *facts) error {
+	f.invoice = f.account.Invoices[args.InvoiceID]
+	gateway, _, err := bus.LoadUnchecked[billing.TaxGateway](ctx, d.Bus, args.OrgID) // the id is the organization's own
+	if err != nil {
+		return err
+	}
+	f.document.silent = gateway.On
+	of := f.invoice.SubscriptionID
+	if of.IsZero() || gateway.On {
+		return nil
+	}
+	line, err := d.subscriptions().Get(ctx, args.OrgID, of)
+	if err != nil || line == nil {
+		return err
+	}
+	reminded, err := d.remindedToday(ctx, args, *f, *line)
+	f.document.silent = reminded || !lasts(*line)
+	return err
+}
+
+// remindedToday reports whether a reminder about a service went, or is about to go, on the present local day.
+func (d *Delivery) remindedToday(
+	ctx context.Context, args commands.SendMessage, f facts, line subscribersviews.SubscriptionRow,
+) (bool, error) {
+	rows, err := accessviews.DunningQuery{Views: d.Views}.OfSubscriber(ctx, args.OrgID, args.SubscriberID)
+	f.line, args.Template, args.SubscriptionID, args.At = line, events.ReminderBefore, line.ID, d.Clock.Now()
+	for _, row := range rows {
+		if args.DueAt = null.Zero(row.DueAt); row.ID == line.ID && !args.DueAt.IsZero() {
+			m, err := d.message(ctx, f.message(args))
+			return err == nil && !m.Org.IsZero() && !m.Dropped, err
+		}
+	}
+	return false, err
+}
+
+// stands reports whether what a message says of a document is still so: a voided invoice has no number on the account
+// any more, one that is paid needs no word, and money that was taken back has not come.
+func (f facts) stands(args commands.SendMessage) bool {
+	switch args.Template {
+	case events.NoticeInvoice:
+		return f.signature.State == billing.SignatureSigned &&
+			f.account.NumberOf(args.InvoiceID) == f.signature.Number
+	case events.NoticeIssued:
+		return f.invoice.Seq > 0 && f.invoice.Due.Positive()
+	case events.NoticeReceipt:
+		return f.receipt.Number != "" && !f.receipt.Withdrawn && f.receipt.Move == args.Move
+	default: // about no document
+	}
+	return false
+}
+
+// settling reports whether paid time may still follow from money that has come.
+func (f facts) settling(args commands.SendMessage, now time.Time) bool {
+	return now.Before(args.At.Add(settleWait)) && len(f.bought(args)) == 0 && len(f.services) > 0
+}
+
+// bought are the services whose paid time was told since money has come.
+func (f facts) bought(args commands.SendMessage) (list []subscribersviews.SubscriptionRow) {
+	for _, row := range f.services {
+		if row.PaidUntil != nil && !null.Zero(row.PaidTold).Before(args.At) {
+			list = append(list, row)
+		}
+	}
+	return list
+}
+
+// ofDocumentValues are the words of a message about a document.
+func (f facts) ofDocumentValues(args commands.SendMessage, v map[string]string) {
+	say := phrases[f.language]
+	switch args.Template {
+	case events.NoticeInvoice:
+		v["amount"], v["number"] = f.signature.Total.String(), f.signature.Number
+		v["control"], v["verification"] = f.signature.ControlNumber, f.signature.Verification
+	case events.NoticeIssued:
+		v["amount"], v["number"] = f.invoice.Due.String(), f.invoice.Number
+		v["due"] = f.day(f.invoice.DueOn.Start(f.zone))
+	case events.NoticeReceipt:
+		v["amount"], v["code"] = f.receipt.Amount.String(), f.receipt.Number
+		v["until"], v["rest"] = f.until(args), ""
+		switch balance := f.account.Balance(); {
+		case balance.Positive():
+			v["rest"] = strings.ReplaceAll(say.owed, "{amount}", balance.String())
+		case balance.Minor < 0:
+			balance.Minor = -balance.Minor
+			v["rest"] = strings.ReplaceAll(say.left, "{amount}", balance.String())
+		}
+	default: // about no document
+	}
+}
+
+// until says up to when the services are paid whose time has just been bought; each by its plan when there are several.
+func (f facts) until(args commands.SendMessage) string {
+	bought := f.bought(args)
+	var said []string
+	for _, row := range bought {
+		text := strings.ReplaceAll(phrases[f.language].until, "{until}", f.moment(*row.PaidUntil))
+		if len(bought) > 1 {
+			text = row.Terms.Name + ": " + text
+		}
+		said = append(said, text)
+	}
+	return strings.Join(said, " ")
+}
+
+// day writes a local day.
+func (f facts) day(at time.Time) string { return at.In(f.zone).Format(phrases[f.language].day) }
+
+// moment writes a local day and time.
+func (f facts) moment(at time.Time) string { return f.day(at) + " " + at.In(f.zone).Format("15:04") }
+
+// toldToday reports whether all invoices that a reminder is about were told of on its day, by messages of their own.
+func (d *Delivery) toldToday(ctx context.Context, args commands.SendMessage, f facts) (bool, error) {
+	invoices := f.remindedOf(args)
+	for _, invoice := range invoices {
+		issue := args
+		issue.Template, issue.InvoiceID = events.NoticeIssued, invoice
+		m, err := d.message(ctx, f.message(issue))
+		told := !m.Org.IsZero() && !m.Dropped && calendar.On(m.At, f.zone) == calendar.On(args.At, f.zone)
+		if err != nil || !told {
+			return false, err
+		}
+	}
+	return len(invoices) > 0, nil
+}
+
+// remindedOf are the issued invoices that a reminder asks to pay.
+func (f facts) remindedOf(args commands.SendMessage) (invoices []id.Invoice) {
+	if f.line.Terms.Mode == events.Prepaid {
+		for invoice, i := range f.account.Invoices {
+			if i.SubscriptionID == args.SubscriptionID && i.Seq > 0 {
+				invoices = append(invoices, invoice)
+			}
+		}
+		return invoices
+	}
+	_, invoices = f.overdue(args.DueAt)
+	return invoices
+}
