@@ -142,7 +142,9 @@ func (c *Course) add(p Period, gaps []Span, grants []Grant, zone *time.Location)
 		}
 		return Span{}
 	}
-	c.beginAnew(p, zone)
+	if len(c.Waiting) == 0 || p.State != PeriodCancelled { // the place that waits stays where it is
+		c.beginAnew(p, zone)
+	}
 	place := c.place(p, gaps, grants, zone)
 	c.take(p, zone)
 	return place

@@ -237,7 +237,11 @@ func decideExtend(
 func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []events.SubscriptionEvent {
 	next := evolveSubscription(s, paid)
 	if next.owesTime() {
-		paid.UnservedSince = latest(s.UnservedSince, s.running(paid.PaidAt))
+		since := s.running(paid.PaidAt)
+		if s.Periods[at].BillingDay > 0 { // the next one gives back those days that lie behind this one
+			since = earliest(since, next.PaidUntil())
+		}
+		paid.UnservedSince = latest(s.UnservedSince, since)
 	}
 	after := next.Course()
 	place := after.Places[at]

@@ -147,8 +147,14 @@ func (s Subscription) used(period events.PeriodDue, now time.Time) events.Period
 	case period.Terms.Period.Short() || !over.Before(place.To):
 		return period
 	}
-	of := next.days(next.Periods[len(next.Periods)-1], place)
-	days := of - min(of, s.daysIn(Span{over, place.To}))
+	last := next.Periods[len(next.Periods)-1]
+	of, left := next.days(last, place), Span{over, place.To}
+	for _, g := range s.Gaps {
+		if last.BillingDay == 0 { // a pause after it has moved its end
+			left.To = left.To.Add(-Span{latest(g.From, over), g.To}.until(place.To))
+		}
+	}
+	days := of - min(of, s.daysIn(left))
 	switch days {
 	case 0:
 		return events.PeriodDue{}

@@ -126,3 +126,39 @@ func TestEnd_OfTwoUndoneMonthsAllThatWasUsedIsBilled(t *testing.T) {
 		t.Errorf("billed %+v", billed)
 	}
 }
+
+// TestUndoPeriod_AMonthThatNeverBeganMovesNoPlaceThatWaits: the third one was paid in a pause, so none of it was used.
+func TestUndoPeriod_AMonthThatNeverBeganMovesNoPlaceThatWaits(t *testing.T) {
+	t.Parallel()
+	s := usedMonth(t)
+	s.At(noon(4, 4)).When(due).ThenEvents()
+	s.At(noon(4, 5)).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}).ThenEvents()
+	s.At(noon(4, 6)).When(paid(third, noon(4, 6))).ThenEvents()
+	s.At(noon(4, 7)).When(undoes(subscription, third)).ThenEvents()
+	undone, _ := s.When(undoes(subscription, second)).ThenEvents()[0].(events.PeriodCancelled)
+	if !undone.NextFrom.Equal(noon(2, 28)) {
+		t.Errorf("undone %+v", undone)
+	}
+	s.When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "back"}).ThenEvents()
+	made := dueOf(t, s.When(again).ThenEvents())
+	s.When(paid(made.InvoiceID, noon(4, 7))).ThenEvents()
+	if got := s.State().PaidUntil(); !got.Equal(noon(3, 31)) {
+		t.Errorf("paid until %s", got)
+	}
+}
+
+// TestEnd_APauseAfterAnUndoLeavesTheUsedDaysBilled: they were used before it.
+func TestEnd_APauseAfterAnUndoLeavesTheUsedDaysBilled(t *testing.T) {
+	t.Parallel()
+	for _, days := range []int{4, 10} {
+		s := usedMonth(t)
+		s.At(noon(3, 10)).When(undoes(subscription, second)).ThenEvents()
+		s.When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}).ThenEvents()
+		s.At(noon(3, 10+days)).When(commands.ResumeSubscription{
+			SubscriptionID: subscription, Reason: "back",
+		}).ThenEvents()
+		if due := unbilled(t, s, noon(4, 20)); due.Part != (events.PartPeriod{Days: 10, Of: 31}) {
+			t.Errorf("after a pause of %d days %+v", days, due)
+		}
+	}
+}

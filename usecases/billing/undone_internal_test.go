@@ -30,12 +30,7 @@ func TestUndone_TwoUsedMonthsAreBothPaidAgain(t *testing.T) {
 	w.until(local(time.June, 5))
 	undone, run := w.invoices, id.BillingRun{}
 	for _, i := range []int{2, 1} {
-		run = id.Derive[id.BillingRun]("worked", undone[i].InvoiceID.String())
-		w.does(commands.UndoPeriod{SubscriptionID: w.line.ID, InvoiceID: undone[i].InvoiceID, RunID: run})
-		w.does(commands.DraftCreditNote{
-			SubscriberID: w.line.SubscriberID, InvoiceID: undone[i].InvoiceID, Reason: "run", Prefix: "ACME-CN",
-			CreditNoteID: id.Derive[id.Receipt]("worked", run.String()), Amount: undone[i].Total,
-		})
+		run = w.undoes(undone[i])
 	}
 	if until := w.line.PaidUntil(); !until.Equal(local(time.April, 21)) {
 		t.Fatalf("after the undo paid until %s", until)
@@ -54,4 +49,48 @@ func TestUndone_TwoUsedMonthsAreBothPaidAgain(t *testing.T) {
 	if w.account.Credit().Positive() || w.account.Due().Positive() {
 		t.Errorf("credit %s, due %s", w.account.Credit(), w.account.Due())
 	}
+}
+
+// TestUndone_DaysWithoutServiceAreGivenBackOnce: with a billing day, one run or two are undone on 10 May and made again
+// on 20 May. The ten days of May between them need not be paid.
+func TestUndone_DaysWithoutServiceAreGivenBackOnce(t *testing.T) {
+	t.Parallel()
+	for runs := 1; runs <= 2; runs++ {
+		w := sold(t, terms(events.Prepaid, 1))
+		w.pays(w.lastInvoice().Total)
+		for _, day := range []time.Time{local(time.March, 30), local(time.April, 29)} {
+			w.until(day)
+			w.pays(w.lastInvoice().Total)
+		}
+		w.until(local(time.May, 10))
+		undone, run := w.invoices, id.BillingRun{}
+		for i := range runs {
+			run = w.undoes(undone[2-i])
+		}
+		w.until(local(time.May, 20))
+		before := len(w.notes)
+		w.does(commands.MakePeriodDue{
+			SubscriptionID: w.line.ID, On: calendar.On(w.at, nairobi), RunID: run, Again: true,
+		})
+		w.until(local(time.May, 21))
+		var days []events.PartPeriod
+		for _, n := range w.notes[before:] {
+			days = append(days, events.PartPeriod{Days: n.credits.Days, Of: n.credits.Of})
+		}
+		if len(days) != 1 || days[0] != (events.PartPeriod{Days: 10, Of: 31}) {
+			t.Errorf("%d undone: credited %v", runs, days)
+		}
+	}
+}
+
+// undoes takes the newest run back, and the invoice that it made by a credit note.
+func (w worked) undoes(made events.InvoiceDrafted) id.BillingRun {
+	w.t.Helper()
+	run := id.Derive[id.BillingRun]("worked", made.InvoiceID.String())
+	w.does(commands.UndoPeriod{SubscriptionID: w.line.ID, InvoiceID: made.InvoiceID, RunID: run})
+	w.does(commands.DraftCreditNote{
+		SubscriberID: w.line.SubscriberID, InvoiceID: made.InvoiceID, Reason: "run", Prefix: "ACME-CN",
+		CreditNoteID: id.Derive[id.Receipt]("worked", run.String()), Amount: made.Total,
+	})
+	return run
 }

@@ -32,7 +32,7 @@ func swahiliTemplates() Templates {
 	all[events.NoticeReceipt] = events.MessageTexts{
 		SMS:     "{org}: {amount} imepokelewa, akaunti {account}, {code}. {until} {rest}",
 		Subject: "{org}: {amount} imepokelewa",
-		Text: "Mteja mpendwa,\n\nasante: tumepokea {amount} kwa akaunti {account}. Stakabadhi: {code}.\n\n" +
+		Text: "Mteja mpendwa,\n\nasante: tumepokea {amount} kwa akaunti {account}. Risiti: {code}.\n\n" +
 			"{until} {rest}\n{org}\n",
 	}
 	all[events.NoticeInvoice] = events.MessageTexts{

@@ -65,7 +65,7 @@ export const messagesText = catalogue(
       outage_over: 'Hitilafu imeisha',
       invoice_signed: 'Ankara iliyosainiwa na mamlaka ya kodi',
       invoice: 'Ankara',
-      receipt: 'Stakabadhi',
+      receipt: 'Risiti',
     },
     ofOutage: 'Kuhusu hitilafu moja pekee',
     ofAll: 'Onyesha ujumbe wote',
