@@ -184,6 +184,8 @@ type SubscriptionExtended struct {
 	// = no payment is withdrawn.
 	UnservedSince time.Time     `json:"unservedSince,omitzero"`
 	Moved         []PeriodPlace `json:"moved,omitempty"` // other periods that lie elsewhere since this event
+	// NextFrom is where the next prepaid period begins when it takes the place of an undone one; zero = it does not.
+	NextFrom time.Time `json:"nextFrom,omitzero"`
 	// Credits are the days before the payment that are not to be paid, where the period ends on a fixed billing day and
 	// cannot end later instead.
 	Credits []DaysCredit `json:"credits,omitempty"`
@@ -202,8 +204,9 @@ type PeriodWithdrawn struct {
 	Reason         personal.Text   `json:"reason"`
 	UnservedSince  time.Time       `json:"unservedSince,omitzero"` // as in SubscriptionExtended
 	// periods that lie elsewhere since this event, itself included
-	Moved []PeriodPlace `json:"moved,omitempty"`
-	At    time.Time     `json:"at,omitzero"` // zero = recorded without it
+	Moved    []PeriodPlace `json:"moved,omitempty"`
+	NextFrom time.Time     `json:"nextFrom,omitzero"` // as in SubscriptionExtended
+	At       time.Time     `json:"at,omitzero"`       // zero = recorded without it
 }
 
 // PeriodCancelled records that a period is dropped for good, whether it was due, paid or withdrawn, because its invoice

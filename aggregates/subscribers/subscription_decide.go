@@ -246,7 +246,7 @@ func (s Subscription) extendedBy(at int, paid events.SubscriptionExtended) []eve
 	after := next.Course()
 	place := after.Places[at]
 	paid.From, paid.To, paid.PaidUntil = place.From, place.To, after.PaidUntil
-	paid.Moved = moved(s.Periods, s.Course(), after, at)
+	paid.Moved, paid.NextFrom = moved(s.Periods, s.Course(), after, at), after.waitsAt()
 	if s.State != Pending {
 		return []events.SubscriptionEvent{paid}
 	}
@@ -424,7 +424,7 @@ func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([
 	before, next := s.Course(), evolveSubscription(s, withdrawn)
 	after := next.Course()
 	withdrawn.PaidUntil, withdrawn.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
-	withdrawn.UnservedSince = s.stopped(before, next, now)
+	withdrawn.UnservedSince, withdrawn.NextFrom = s.stopped(before, next, now), after.waitsAt()
 	made := []events.SubscriptionEvent{withdrawn}
 	if next = evolveSubscription(s, withdrawn); s.State == Ended && next.neverServed(at, now) {
 		made = append(made, next.withCharges(cancelled(next, at, now)))
@@ -466,8 +466,8 @@ func (s Subscription) dropped(event events.PeriodCancelled, now time.Time) event
 	after := next.Course()
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 	event.UnservedSince = s.stopped(before, next, now)
-	if event.UndoneRun.IsZero() && len(after.Waiting) > 0 {
-		event.NextFrom = after.End
+	if event.UndoneRun.IsZero() {
+		event.NextFrom = after.waitsAt()
 	}
 	return event
 }

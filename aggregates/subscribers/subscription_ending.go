@@ -171,10 +171,7 @@ func (s Subscription) used(period events.PeriodDue, now time.Time) events.Period
 // nextPlace is where the period after the next one begins when that retakes a place, too; zero = it does not.
 func (s Subscription) nextPlace(period events.PeriodDue) time.Time {
 	_, next := s.placed(period)
-	if !next.nextRetakes() {
-		return time.Time{}
-	}
-	return next.paidBefore(len(next.Periods)).Course().End
+	return next.paidBefore(len(next.Periods)).Course().waitsAt()
 }
 
 // placed tells where the next period lies once it is paid, and gives the subscription with it.

@@ -33,7 +33,7 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 		UndoneRun: c.RunID, At: now,
 	}
 	next := evolveSubscription(s, event)
-	if s.newTerms(event.Ordinal, s.lastOrdinal()+1).Told() {
+	if s.newTerms(event.Ordinal, s.lastOrdinal()+1).Told() || !s.Planned.IsZero() {
 		event.NextTerms = withoutAccess(next.nextTerms())
 	}
 	switch {
@@ -67,6 +67,14 @@ func (s Subscription) gave(at int, now time.Time) bool {
 	case PeriodDue, PeriodCancelled:
 	}
 	return false
+}
+
+// waitsAt is where the first place begins that waits; zero = none does.
+func (c Course) waitsAt() time.Time {
+	if len(c.Waiting) == 0 {
+		return time.Time{}
+	}
+	return c.End
 }
 
 // nextRetakes reports whether the next prepaid period takes the place of one whose given time an undo took back.

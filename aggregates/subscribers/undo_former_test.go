@@ -165,7 +165,13 @@ func TestUndoPeriod_TellsTheTermsOfTheNextPeriod(t *testing.T) {
 		costs(next.NextTerms, 0)
 	}
 	s := usedMonth(t)
-	made, _ := s.At(noon(3, 22)).When(undoes(subscription, second)).ThenEvents()[0].(events.PeriodCancelled)
+	changes(t, s, cheap(events.Prepaid, 0), noon(2, 25))
+	s.At(noon(3, 28)).When(due).ThenEvents()
+	s.When(paid(third, noon(3, 28))).ThenEvents()
+	made, _ := s.At(noon(4, 5)).When(undoes(subscription, third)).ThenEvents()[0].(events.PeriodCancelled)
+	costs(made.NextTerms, 100) // it was the first month of the planned plan
+	s = usedMonth(t)
+	made, _ = s.At(noon(3, 22)).When(undoes(subscription, second)).ThenEvents()[0].(events.PeriodCancelled)
 	costs(made.NextTerms, 0)
 	costs(dueOf(t, s.When(received).ThenEvents()).NextTerms, 0)
 }

@@ -162,3 +162,22 @@ func TestEnd_APauseAfterAnUndoLeavesTheUsedDaysBilled(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoPeriod_ThePlaceThatWaitsIsToldWhenItMoves: the payment of the part before it was taken back, and comes again.
+func TestUndoPeriod_ThePlaceThatWaitsIsToldWhenItMoves(t *testing.T) {
+	t.Parallel()
+	s, part := billed(t, 1, events.Prepaid)
+	s.When(paid(part.InvoiceID, now)).ThenEvents()
+	month := dueOf(t, s.When(due).ThenEvents())
+	s.When(paid(month.InvoiceID, now)).ThenEvents()
+	s.At(local(2, 10, 12)).When(withdraw(part.InvoiceID)).ThenEvents()
+	undone, _ := s.When(undoes(subscription, month.InvoiceID)).ThenEvents()[0].(events.PeriodCancelled)
+	extended := extendedOf(t, s.When(paid(part.InvoiceID, local(2, 10, 13))).ThenEvents())
+	if !extended.NextFrom.Equal(month.From) || !undone.NextFrom.Before(month.From) {
+		t.Errorf("undone from %s, then %s, want %s", undone.NextFrom, extended.NextFrom, month.From)
+	}
+	withdrawn, _ := s.When(withdraw(part.InvoiceID)).ThenEvents()[0].(events.PeriodWithdrawn)
+	if !withdrawn.NextFrom.Equal(undone.NextFrom) {
+		t.Errorf("withdrawn, from %s", withdrawn.NextFrom)
+	}
+}

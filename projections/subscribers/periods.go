@@ -25,11 +25,13 @@ update {schema}.subscriptions set
 	retakes_from = coalesce(@next::timestamptz, retakes_from)
 where subscription_id = @subscription`
 	extendedSQL = `
-update {schema}.subscriptions set paid_until = $2, open_invoices = array_remove(open_invoices, $3::uuid), revision = $4
+update {schema}.subscriptions set paid_until = $2, open_invoices = array_remove(open_invoices, $3::uuid), revision = $4,
+	retakes_from = coalesce($5, retakes_from)
 where subscription_id = $1`
 	withdrawnSQL = `
 update {schema}.subscriptions set
-	paid_until = $2, open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3), revision = $4
+	paid_until = $2, open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3), revision = $4,
+	retakes_from = coalesce($5, retakes_from)
 where subscription_id = $1`
 	paidToldSQL = `
 update {schema}.subscriptions set paid_told_at = $2, paid_told_event = $3 where subscription_id = $1`
@@ -118,13 +120,13 @@ func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
 		w.Exec(`update {schema}.subscriptions set paid_until = $2, revision = $3 where subscription_id = $1`,
 			v.SubscriptionID, v.PaidUntil, revision)
 	case events.SubscriptionExtended:
-		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
+		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision, null.Time(v.NextFrom))
 		became(w, period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "paid", paid: v.PaidAt,
 			from: v.From, to: v.To,
 		})
 	case events.PeriodWithdrawn:
-		w.Exec(withdrawnSQL, v.SubscriptionID, null.Time(v.PaidUntil), v.InvoiceID, revision)
+		w.Exec(withdrawnSQL, v.SubscriptionID, null.Time(v.PaidUntil), v.InvoiceID, revision, null.Time(v.NextFrom))
 		became(w, period{
 			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "withdrawn",
 		})

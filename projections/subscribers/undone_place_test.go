@@ -21,6 +21,11 @@ func TestSubscriptions_AnUndoneUsedPeriodLeavesItsPlaceToTheNext(t *testing.T) {
 	if row := periodsAfter(t, append(list, dueAgain(2, inv2))...); row.RetakesFrom != nil {
 		t.Errorf("the period after begins %v", row.RetakesFrom)
 	}
+	later := began.AddDate(0, 0, 9)
+	moves := events.SubscriptionExtended{SubscriptionID: line, SubscriberID: amina, InvoiceID: inv2, NextFrom: later}
+	if row := periodsAfter(t, append(list, moves)...); row.RetakesFrom == nil || !row.RetakesFrom.Equal(later) {
+		t.Errorf("the place has moved to %v", row.RetakesFrom)
+	}
 	one, _ := dueAgain(2, inv2).(events.PeriodDue)
 	one.NextFrom = began.AddDate(0, 1, 0)
 	if row := periodsAfter(t, append(list, one)...); row.RetakesFrom == nil || !row.RetakesFrom.Equal(one.NextFrom) {

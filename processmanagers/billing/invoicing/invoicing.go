@@ -54,9 +54,9 @@ const ForRun = 30 * time.Second
 // Period is the state of an "invoicing" instance: what is to be drafted. Older programs kept one instance for each
 // organization under the same name; these are never looked at again.
 type Period struct {
-	Draft   commands.DraftPeriodInvoice `json:"draft,omitzero"`
-	Pause   time.Duration               `json:"pause,omitempty"` // before the next try; 0 before the first refusal
-	Over    bool                        `json:"drafted,omitempty"` // drafted, or nobody is left to pay it
+	Draft commands.DraftPeriodInvoice `json:"draft,omitzero"`
+	Pause time.Duration               `json:"pause,omitempty"`   // before the next try; 0 before the first refusal
+	Over  bool                        `json:"drafted,omitempty"` // drafted, or nobody is left to pay it
 }
 
 // Process drafts an invoice for each due period, under the settings that hold when it is drafted.

@@ -22,6 +22,7 @@
 package renewal
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -164,13 +165,13 @@ func Evolve(s State, in processmanagers.Input) State {
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.dropped(e) })
 	case events.SubscriptionExtended:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.PaidUntil, sub.Dropped = e.PaidUntil, time.Time{}
+			sub.PaidUntil, sub.Dropped, sub.Retakes = e.PaidUntil, time.Time{}, cmp.Or(e.NextFrom, sub.Retakes)
 			sub.settle(e.InvoiceID)
 			sub.goOn()
 		})
 	case events.PeriodWithdrawn:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.PaidUntil, sub.Dropped = e.PaidUntil, time.Time{}
+			sub.PaidUntil, sub.Dropped, sub.Retakes = e.PaidUntil, time.Time{}, cmp.Or(e.NextFrom, sub.Retakes)
 			sub.reopen(e.InvoiceID)
 		})
 	case events.SubscriptionPaused:
