@@ -73,7 +73,8 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, access.Usages()), checkDefinition(t, access.Enforcements()),
 		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
 		checkDefinition(t, access.Outages()), checkDefinition(t, access.Differences()),
-		checkDefinition(t, messaging.Messages()), checkDefinition(t, webhooks.Endpoints()),
+		checkDefinition(t, messaging.Messages()), checkDefinition(t, messaging.AllSettings()),
+		checkDefinition(t, webhooks.Endpoints()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides
 	)
 	slices.Sort(listed)
