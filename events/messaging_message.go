@@ -102,6 +102,18 @@ func (t MessageTemplate) AboutDocument() bool {
 	return t == NoticeInvoice || t == NoticeIssued || t == NoticeReceipt
 }
 
+// Turn names the line in which messages to one customer go one after the other, because what one says depends on
+// another: those of a cut and its end, and those of a debt. "" = the message waits for no other.
+func (t MessageTemplate) Turn() string {
+	switch {
+	case t.AboutAccess():
+		return "access"
+	case t.Reminds() || t == NoticeIssued:
+		return "debts"
+	}
+	return ""
+}
+
 // AtOnce reports whether the message waits for no hours: the customer has just paid.
 func (t MessageTemplate) AtOnce() bool { return t == NoticeReceipt }
 

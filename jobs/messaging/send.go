@@ -43,12 +43,13 @@ func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{MaxAttempts: attempts})
 }
 
-// send makes one attempt, or waits for the hours in which messages go. Messages about the access of a customer go one
-// after the other: what one says is looked at when no other one is on its way, so the last one that goes is true.
+// send makes one attempt, or waits for the hours in which messages go. Messages about the access and the debts of a
+// customer go one after the other: what one says is looked at when no other one is on its way, so the last one that
+// goes is true, and a debt is told once.
 func (w Workers) send(ctx context.Context, args commands.SendMessage, cause jobs.Cause) error {
 	cause.OrgID = args.OrgID
-	if args.Template.AboutAccess() {
-		lock, got, err := w.Locks.TryLock(ctx, "messages "+args.SubscriberID.String())
+	if turn := args.Template.Turn(); turn != "" {
+		lock, got, err := w.Locks.TryLock(ctx, "messages of "+turn+" "+args.SubscriberID.String())
 		switch {
 		case err != nil:
 			return err

@@ -117,6 +117,11 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	if of, taken := d.took(a); taken {
 		return time.Time{}, d.confirm(ctx, a, of)
 	}
+	if args.Template == events.NoticeIssued { // a run has made many: in the night nothing else is read of them
+		if opens, err := d.documentsGo(ctx, args); err != nil || opens.After(d.Clock.Now()) {
+			return opens, err
+		}
+	}
 	f, ok, err := d.load(ctx, args)
 	if err != nil || !ok || f.silent(args.Template) {
 		return time.Time{}, err

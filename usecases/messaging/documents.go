@@ -52,6 +52,23 @@ func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f 
 	return d.settings(ctx, f)
 }
 
+// documentsGo is the first instant from now on at which messages about documents go, or that at which this one is of no
+// use any more.
+func (d *Delivery) documentsGo(ctx context.Context, args commands.SendMessage) (time.Time, error) {
+	f, err := d.ofOrganization(ctx, args.OrgID)
+	if err == nil {
+		err = d.settings(ctx, &f)
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	opens := f.opens(args.Template, d.Clock.Now())
+	if opens.IsZero() || opens.After(args.Until) {
+		return args.Until, nil
+	}
+	return opens, nil
+}
+
 // lasts reports whether a service is not bought by the hour or the day.
 func lasts(row subscribersviews.SubscriptionRow) bool { return !row.Terms.EndsWithPaidTime() }
 

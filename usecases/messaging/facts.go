@@ -56,10 +56,7 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 			return facts{}, false, err
 		}
 	}
-	if f.org, _, err = bus.LoadOwned[identity.Organization](ctx, d.Bus, args.OrgID, args.OrgID); err != nil {
-		return facts{}, false, err
-	}
-	if f.zone, err = usecases.Zone(f.org.Billing); err != nil {
+	if f, err = d.ofOrganization(ctx, args.OrgID); err != nil {
 		return facts{}, false, err
 	}
 	subscriber, err := subscribersviews.SubscribersQuery{Views: d.Views}.Get(ctx, args.OrgID, args.SubscriberID)
@@ -102,6 +99,15 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 		f.toldToday, err = d.toldToday(ctx, args, f)
 	}
 	return f, err == nil, err
+}
+
+// ofOrganization begins with what concerns all of its customers.
+func (d *Delivery) ofOrganization(ctx context.Context, org id.Organization) (f facts, err error) {
+	if f.org, _, err = bus.LoadOwned[identity.Organization](ctx, d.Bus, org, org); err != nil {
+		return f, err
+	}
+	f.zone, err = usecases.Zone(f.org.Billing)
+	return f, err
 }
 
 // ofOutage reads the outage, and whether the customer was told that it began.
