@@ -84,7 +84,7 @@ func (k *kit) scannedKeys(keyed func(path string, body any) answer) (hidden []st
 }
 
 // shownIn looks for secrets and for persons in every row of every table. It gives the persons looked for, true when a
-// read model shows them; a secret anywhere, or a person elsewhere, fails the test.
+// read model shows them; a secret anywhere, or a person elsewhere than there and in kept messages, fails the test.
 func (k *kit) shownIn(hidden, persons []string) map[string]bool {
 	k.t.Helper()
 	shown := map[string]bool{}
@@ -97,7 +97,8 @@ func (k *kit) shownIn(hidden, persons []string) map[string]bool {
 		for _, needle := range persons {
 			readModel := strings.Contains(table, "_p_")
 			shown[needle] = shown[needle] || readModel && holds(text, needle)
-			if holds(text, needle) && !readModel {
+			kept := strings.HasSuffix(table, "_vault.outbox") // in development alone: nothing sends messages
+			if holds(text, needle) && !readModel && !kept {
 				k.t.Errorf("%s has %q", table, needle)
 			}
 		}
