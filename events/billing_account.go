@@ -94,7 +94,8 @@ type InvoiceIssued struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SoldTo         id.Subscription `json:"soldTo,omitzero"` // as in InvoiceDrafted; Order likewise
 	Order          bool            `json:"order,omitempty"`
-	Number         string          `json:"number"` // legal number; its series has no gaps
+	RunID          id.BillingRun   `json:"runId,omitzero"` // as in InvoiceDrafted
+	Number         string          `json:"number"`         // legal number; its series has no gaps
 	Total          money.Amount    `json:"total"`
 	DueOn          calendar.Date   `json:"dueOn"`
 	IssuedAt       time.Time       `json:"issuedAt"`

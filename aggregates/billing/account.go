@@ -65,7 +65,8 @@ type Account struct {
 type Invoice struct {
 	SubscriptionID id.Subscription
 	SoldTo         id.Subscription
-	Order          bool // nobody owes it, as long as it was not paid whole
+	Order          bool          // nobody owes it, as long as it was not paid whole
+	RunID          id.BillingRun // of a draft, the run that made it
 	PeriodFrom     time.Time
 	PeriodTo       time.Time
 	Number         string

@@ -17,7 +17,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.Closed = true
 	case events.InvoiceDrafted:
 		s.Invoices = with(s.Invoices, e.InvoiceID, Invoice{
-			SubscriptionID: e.SubscriptionID, SoldTo: e.SoldTo, Order: e.Order,
+			SubscriptionID: e.SubscriptionID, SoldTo: e.SoldTo, Order: e.Order, RunID: e.RunID,
 			PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
 			Total: e.Total, Once: once(e.Lines, e.Total.Currency), Due: e.Total, DueOn: e.DueOn,
 			Noted:      money.Of(0, e.Total.Currency),
@@ -26,7 +26,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 	case events.InvoiceIssued:
 		inv := s.Invoices[e.InvoiceID]
 		s.Issued++
-		inv.Number, inv.Seq = e.Number, s.Issued
+		inv.Number, inv.Seq, inv.RunID = e.Number, s.Issued, id.BillingRun{}
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceVoided:
 		s.Invoices = without(s.Invoices, e.InvoiceID)

@@ -69,7 +69,8 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	b := booking{s: s, now: now}
 	b.record(events.InvoiceIssued{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID,
-		SoldTo: inv.SoldTo, Order: inv.Order, Number: c.Number, Total: inv.Total, DueOn: inv.DueOn, IssuedAt: now,
+		SoldTo: inv.SoldTo, Order: inv.Order, RunID: inv.RunID, Number: c.Number, Total: inv.Total, DueOn: inv.DueOn,
+		IssuedAt: now,
 	})
 	b.settle(c.InvoiceID)
 	if b.s.Invoices[c.InvoiceID].Order { // the credit may be for what comes before it

@@ -39,6 +39,7 @@ type openingInvoice struct {
 	SubscriptionID id.Subscription   `json:"sub,omitzero"`
 	SoldTo         id.Subscription   `json:"soldTo,omitzero"`
 	Order          bool              `json:"order,omitempty"`
+	RunID          id.BillingRun     `json:"run,omitzero"`
 	PeriodFrom     time.Time         `json:"from,omitzero"`
 	PeriodTo       time.Time         `json:"to,omitzero"`
 	Number         string            `json:"number,omitempty"`
@@ -138,8 +139,8 @@ func openingAccount(opening []byte) Account {
 	amount := func(minor int64) money.Amount { return money.Of(minor, o.Currency) }
 	invoice := func(i openingInvoice) Invoice {
 		return Invoice{
-			SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, PeriodFrom: i.PeriodFrom,
-			PeriodTo: i.PeriodTo, Number: i.Number,
+			SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, RunID: i.RunID,
+			PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
 			Total: amount(i.Total), Once: amount(i.Once), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 			EverPaid:  i.EverPaid || i.Paid,
 			Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: amount(i.Noted), WrittenOff: amount(i.WrittenOff),
@@ -164,8 +165,8 @@ func openingAccount(opening []byte) Account {
 // closeInvoice keeps minor units only; the account's currency applies.
 func closeInvoice(i Invoice) openingInvoice {
 	return openingInvoice{
-		SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, PeriodFrom: i.PeriodFrom,
-		PeriodTo: i.PeriodTo, Number: i.Number,
+		SubscriptionID: i.SubscriptionID, SoldTo: i.SoldTo, Order: i.Order, RunID: i.RunID,
+		PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
 		Total: i.Total.Minor, Once: i.Once.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 		Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: i.Noted.Minor, WrittenOff: i.WrittenOff.Minor,
 		Recovered: i.Recovered.Minor, Waived: i.Waived, ReplacedBy: i.ReplacedBy, Part: i.Part,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -104,6 +105,38 @@ func TestMessages_ACustomerIsToldOfEachStep(t *testing.T) {
 		if len(rows) != want || other {
 			t.Errorf("messages of %s: %v", template, rows)
 		}
+	}
+}
+
+// TestMessages_InvoicesOfARunAreToldOnceWhenItIsOver has the run worked again, too.
+func TestMessages_InvoicesOfARunAreToldOnceWhenItIsOver(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.messageHours("00:00", "24:00")
+	plan := k.onFirst("later", "postpaid")
+	var phones []string
+	for n := range 3 {
+		phone := fmt.Sprintf("+25471100042%d", n)
+		who, _ := k.subscriber(phone[1:])
+		k.subscribe(who, plan)
+		k.issued(who, 1)
+		phones = append(phones, phone)
+	}
+	k.advance(map[string]any{"advance": "16m"})
+	for _, phone := range phones {
+		k.templates(phone, "invoice")
+	}
+	k.withoutText("reminder_before", "reminder_due", "reminder_overdue", "walled_garden", "suspended")
+	month := k.firstOfMonth(1)
+	date := month.Format(time.DateOnly)
+	k.advance(map[string]any{"to": month.Add(9 * time.Hour)})
+	for range 2 {
+		k.billingRun(date, "finished")
+		k.advance(map[string]any{"advance": "16m"})
+		for _, phone := range phones {
+			k.templates(phone, "invoice", "invoice")
+		}
+		k.must(k.admin, "POST", "/billing/runs", map[string]string{"date": date})
 	}
 }
 

@@ -56,6 +56,7 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 			attempt := messagingcases.Attempt{Job: cause.JobID, Meta: cause.Meta}
 			return delivery.Send(ctx, args, attempt)
 		},
+		Run: delivery.OfRun,
 		Report: func(ctx context.Context, args commands.TakeMessageReport, cause jobs.Cause) (bool, error) {
 			return messagingcases.Reports{Bus: e.bus, Views: e.views}.Take(ctx, args, cause.Meta("report"))
 		},

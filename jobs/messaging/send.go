@@ -24,6 +24,10 @@ const attempts = 30_000
 type Workers struct {
 	// Send makes one attempt. again is set when the message has to wait until then.
 	Send func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (again time.Time, err error)
+	// Run lists the messages about one part of the invoices of a billing run, and the job of the next part, nil when
+	// there is none. again is set when that has to wait until then.
+	Run func(ctx context.Context, args commands.TellRun) (
+		list []commands.SendMessage, next *commands.TellRun, again time.Time, err error)
 	// Report records what the provider reports about a message; found is false when there is no such message yet.
 	Report func(ctx context.Context, args commands.TakeMessageReport, cause jobs.Cause) (found bool, err error)
 	// Forget removes what is kept of a customer's messages.
@@ -39,6 +43,7 @@ const lockRetry = 250 * time.Millisecond
 // Register makes the queue know the workers.
 func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.send, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
+	jobrunner.AddWorker(w.Queue, w.run, jobrunner.Options{MaxAttempts: attempts})
 	jobrunner.AddWorker(w.Queue, w.report, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
 	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{MaxAttempts: attempts})
 }
@@ -63,6 +68,27 @@ func (w Workers) send(ctx context.Context, args commands.SendMessage, cause jobs
 		return jobrunner.Snooze(again.Sub(w.Clock.Now()))
 	}
 	return err
+}
+
+// run enqueues the messages about a part of the invoices of a billing run, and the next part. A repeat enqueues none
+// twice.
+func (w Workers) run(ctx context.Context, args commands.TellRun, cause jobs.Cause) error {
+	list, next, again, err := w.Run(ctx, args)
+	switch {
+	case err != nil:
+		return err
+	case !again.IsZero():
+		return jobrunner.Snooze(again.Sub(w.Clock.Now()))
+	}
+	follow := map[string]commands.Job{}
+	for _, message := range list {
+		follow[message.InvoiceID.String()] = message
+	}
+	if next != nil {
+		follow["the next part"] = *next
+	}
+	cause.OrgID = args.OrgID
+	return w.Queue.Follow(ctx, cause, follow)
 }
 
 // forget removes what is kept of a customer's messages.

@@ -59,18 +59,14 @@ func (w Workers) tell(ctx context.Context, args commands.TellOutage, cause jobs.
 	if err != nil {
 		return err
 	}
-	next := jobs.Cause{
-		OrgID: args.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
-	}
+	follow := map[string]commands.Job{}
 	for _, message := range list {
-		of := id.Derive[id.Any]("outage-message", cause.JobID.String(), message.SubscriptionID.String())
-		if err := w.Queue.Insert(ctx, message, of, next, 0); err != nil {
-			return err
-		}
+		follow[message.SubscriptionID.String()] = message
 	}
-	if last.IsZero() {
-		return nil
+	if !last.IsZero() {
+		args.After = last
+		follow["the next part"] = args
 	}
-	args.After = last
-	return w.Queue.Insert(ctx, args, id.Derive[id.Any]("outage-tell", cause.JobID.String(), last.String()), next, 0)
+	cause.OrgID = args.OrgID
+	return w.Queue.Follow(ctx, cause, follow)
 }

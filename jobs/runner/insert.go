@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,6 +44,23 @@ func (r *Runner) Insert(
 			at = r.cfg.Clock.Now().Add(delay)
 		}
 		return r.insert(ctx, tx, job, jobID, cause, at)
+	})
+}
+
+// Follow enqueues in one transaction what a job leads to, by keys. The id of each follows from the job's own and the
+// key, so a repeat of the job enqueues none twice.
+func (r *Runner) Follow(ctx context.Context, cause jobs.Cause, list map[string]commands.Job) error {
+	if r.client == nil {
+		return errNotStarted
+	}
+	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
+		for _, key := range slices.Sorted(maps.Keys(list)) {
+			of := id.Derive[id.Any]("follows", cause.JobID.String(), key)
+			if err := r.insert(ctx, tx, list[key], of, cause, time.Time{}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -134,6 +135,34 @@ func TestJob_WithTheSameIdIsEnqueuedOnce(t *testing.T) {
 	if err := db.Owner.QueryRow(t.Context(),
 		`select count(*) from `+db.Namespace.Schema("river")+`.river_job`).Scan(&n); err != nil || n != 1 {
 		t.Errorf("%d jobs, %v", n, err)
+	}
+}
+
+func TestFollow_ARepeatEnqueuesNoneTwice(t *testing.T) {
+	t.Parallel()
+	d := newDesk(nil)
+	db := pgtest.New(t)
+	r := start(t, db, d, fast, nil)
+	of := jobs.Cause{OrgID: id.New[id.Organization](), JobID: id.New[id.Any](), Attempt: 7}
+	for range 2 {
+		err := r.Follow(t.Context(), of, map[string]commands.Job{"a": call{1}, "b": call{2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[call]bool{}
+	for range 2 {
+		one := d.next(t)
+		seen[one.Args] = true
+		if one.Cause.OrgID != of.OrgID || one.Cause.Attempt != 1 || one.Cause.JobID == of.JobID {
+			t.Errorf("%+v", one)
+		}
+	}
+	var n int
+	err := db.Owner.QueryRow(t.Context(),
+		`select count(*) from `+db.Namespace.Schema("river")+`.river_job`).Scan(&n)
+	if err != nil || n != 2 || len(seen) != 2 {
+		t.Errorf("%d jobs, %v, %v", n, seen, err)
 	}
 }
 

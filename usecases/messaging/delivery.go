@@ -117,18 +117,16 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	if of, taken := d.took(a); taken {
 		return time.Time{}, d.confirm(ctx, a, of)
 	}
-	if args.Template == events.NoticeIssued { // a run has made many: in the night nothing else is read of them
-		if opens, err := d.documentsGo(ctx, args); err != nil || opens.After(d.Clock.Now()) {
-			return opens, err
-		}
-	}
 	f, ok, err := d.load(ctx, args)
 	if err != nil || !ok || f.silent(args.Template) {
 		return time.Time{}, err
 	}
 	which, now := f.message(args), d.Clock.Now()
-	if args.Template == events.NoticeReceipt && f.settling(args, now) {
+	switch {
+	case args.Template == events.NoticeReceipt && f.settling(args, now):
 		return args.At.Add(settleWait), nil
+	case args.Template == events.NoticeIssued && f.drafted(args) && now.Before(args.Until):
+		return now.Add(draftWait), nil
 	}
 	late := !now.Before(args.Until)
 	holds := !late && f.holds(args, now)

@@ -26,8 +26,12 @@ type document struct {
 	services  []subscribersviews.SubscriptionRow // of the customer, those that have not ended
 }
 
-// settleWait is how long the news that money has come waits for the paid time that follows from it.
-const settleWait = 5 * time.Second
+// How long news waits for what follows: that money has come for the paid time that it buys, and that a run is over for
+// the number of a draft whose issue it left to the process of the document.
+const (
+	settleWait = 5 * time.Second
+	draftWait  = 5 * time.Minute
+)
 
 // ofDocument reads the invoice or the receipt.
 func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
@@ -50,23 +54,6 @@ func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f 
 		return err
 	}
 	return d.settings(ctx, f)
-}
-
-// documentsGo is the first instant from now on at which messages about documents go, or that at which this one is of no
-// use any more.
-func (d *Delivery) documentsGo(ctx context.Context, args commands.SendMessage) (time.Time, error) {
-	f, err := d.ofOrganization(ctx, args.OrgID)
-	if err == nil {
-		err = d.settings(ctx, &f)
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	opens := f.opens(args.Template, d.Clock.Now())
-	if opens.IsZero() || opens.After(args.Until) {
-		return args.Until, nil
-	}
-	return opens, nil
 }
 
 // lasts reports whether a service is not bought by the hour or the day.
@@ -128,6 +115,12 @@ func (f facts) stands(args commands.SendMessage) bool {
 	default: // about no document
 	}
 	return false
+}
+
+// drafted reports whether the invoice still waits for its number.
+func (f facts) drafted(args commands.SendMessage) bool {
+	invoice, found := f.account.Invoices[args.InvoiceID]
+	return found && invoice.Seq == 0
 }
 
 // settling reports whether paid time may still follow from money that has come.

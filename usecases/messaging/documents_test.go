@@ -85,6 +85,29 @@ func TestSend_AnIssuedInvoiceIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestSend_AnInvoiceWithoutItsNumberWaitsForIt is about one that a billing run drafted and left to its process.
+func TestSend_AnInvoiceWithoutItsNumberWaitsForIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	k.documents(t)
+	k.args.InvoiceID = id.New[id.Invoice]()
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.DraftInvoice{
+		SubscriberID: k.args.SubscriberID, OrgID: k.args.OrgID, InvoiceID: k.args.InvoiceID, Currency: money.KES,
+		Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: 3, Day: 11},
+		Lines: []commands.LineInput{{Description: "Router", Quantity: "1", UnitPrice: money.Major(200, money.KES)}},
+	})
+	again, err := k.send(t, "one")
+	if err != nil || !again.Equal(noon.Add(5*time.Minute)) || len(k.sent) > 0 {
+		t.Fatalf("again at %s, %v, sent %+v", again, err, k.sent)
+	}
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.IssueInvoice{
+		SubscriberID: k.args.SubscriberID, InvoiceID: k.args.InvoiceID, Number: "ACME-0002",
+	})
+	if got := k.only(t); !strings.Contains(got, "invoice ACME-0002 of KES 200.00") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestSend_OfAnInvoiceThatIsPaidOrSignedNothingIsSaid, nor is anything recorded.
 func TestSend_OfAnInvoiceThatIsPaidOrSignedNothingIsSaid(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@
 //
 //	reminder, step of dunning, use of a cap ──► SendMessage ──► queued, sent, failed or dropped
 //	issued or signed invoice, money         ──► SendMessage
+//	end of a billing run                    ──► TellRun ──► SendMessage for each of its invoices
 //	subscriber forgotten                    ──► ForgetMessages
 //
 // It remembers nothing: that nobody is told twice of one cause on one day follows from the id of the message.
@@ -47,7 +48,8 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.CapWarned) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.CapReached) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(signedInvoice),
-			processmanagers.Follow(func(e events.InvoiceIssued) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(issuedAlone),
+			processmanagers.Follow(func(e events.BillingRunFinished) string { return e.RunID.String() }),
 			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
@@ -65,15 +67,30 @@ func signedInvoice(e events.DocumentSigned) string {
 	return e.InvoiceID.String()
 }
 
+// issuedAlone is the instance of an issued invoice. Those of a billing run are told of when it is over: a job for each
+// would delay the run.
+func issuedAlone(e events.InvoiceIssued) string {
+	if !e.RunID.IsZero() {
+		return ""
+	}
+	return e.InvoiceID.String()
+}
+
 // decide asks for the message of an event, if it has one.
 func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
 	if in.Event == nil {
 		return processmanagers.Output{}, nil
 	}
-	if e, ok := in.Event.Event.(events.SubscriberForgotten); ok {
+	switch e := in.Event.Event.(type) {
+	case events.SubscriberForgotten:
 		return processmanagers.Output{Jobs: []commands.Job{
 			commands.ForgetMessages{OrgID: in.Event.Meta.OrgID, SubscriberID: e.SubscriberID},
 		}}, nil
+	case events.BillingRunFinished:
+		return processmanagers.Output{Jobs: []commands.Job{commands.TellRun{
+			OrgID: e.OrgID, RunID: e.RunID, At: e.At, NotBefore: e.At.Add(issuedAfter), Until: e.At.Add(noticeKept),
+			Position: in.Event.Position,
+		}}}, nil
 	}
 	job, ok := about(in.Event.Event)
 	if !ok {

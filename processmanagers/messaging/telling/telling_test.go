@@ -84,6 +84,32 @@ func TestTelling_EachEventHasItsTemplate(t *testing.T) {
 	}
 }
 
+func TestTelling_InvoicesOfARunAreToldByOneJobWhenItIsOver(t *testing.T) {
+	t.Parallel()
+	run, invoice := id.Derive[id.BillingRun]("test", "run"), id.Derive[id.Invoice]("test", "invoice")
+	issued := events.InvoiceIssued{
+		OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, InvoiceID: invoice, RunID: run, IssuedAt: now,
+	}
+	if key := telling.Process().Key(events.Envelope{Event: issued, Type: issued.EventType()}); key != "" {
+		t.Errorf("an instance %s for an invoice of a run", key)
+	}
+	issued.RunID = id.BillingRun{} // the run left it to its process
+	processtest.For(t, telling.Process(), now).When(issued).Then(processmanagers.Output{Jobs: []commands.Job{
+		commands.SendMessage{
+			OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, InvoiceID: invoice,
+			Template: events.NoticeIssued, At: now, NotBefore: now.Add(15 * time.Minute),
+			Until: now.Add(72 * time.Hour), Position: processtest.Position,
+		},
+	}})
+	over := events.BillingRunFinished{OrgID: subject.OrgID, RunID: run, At: now}
+	processtest.For(t, telling.Process(), now).When(over).Then(processmanagers.Output{Jobs: []commands.Job{
+		commands.TellRun{
+			OrgID: subject.OrgID, RunID: run, At: now, NotBefore: now.Add(15 * time.Minute),
+			Until: now.Add(72 * time.Hour), Position: processtest.Position,
+		},
+	}})
+}
+
 // A payment of an invoice that was due 70 days ago is taken back, and a younger invoice is not paid either: the
 // write-off is proposed together with the suspension, is not any more when the old one is paid, and is again later.
 func TestTelling_WhoIsSuspendedForAnOldDebtIsToldOnce(t *testing.T) {

@@ -1,0 +1,74 @@
+package messagingcases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+)
+
+// runPart is how many customers one job tells of their invoice of a billing run.
+const runPart = 500
+
+// OfRun lists the messages about one part of the invoices of a billing run, and the job of the next part, nil when
+// there is none. again is set when that has to wait until then: for the hours in which messages go. Where a tax
+// authority signs invoices, customers are told of its signatures instead.
+func (d *Delivery) OfRun(
+	ctx context.Context, args commands.TellRun,
+) (list []commands.SendMessage, next *commands.TellRun, again time.Time, err error) {
+	now := d.Clock.Now()
+	opens, err := d.issuesGo(ctx, args, now)
+	switch {
+	case err != nil || opens.IsZero() || !now.Before(args.Until):
+		return nil, nil, time.Time{}, err
+	case opens.After(now):
+		return nil, nil, opens, nil
+	}
+	if err := d.Views.WaitFor(ctx, billingviews.RunsName, args.Position); err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	after := billingviews.MadeKey{Off: args.AfterOff, InvoiceID: args.After}
+	rows, err := billingviews.RunsQuery{Views: d.Views}.Made(ctx, args.OrgID, args.RunID, after, runPart)
+	if err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	for _, row := range rows {
+		if !row.Undone {
+			list = append(list, commands.SendMessage{
+				OrgID: args.OrgID, SubscriberID: row.SubscriberID, InvoiceID: row.InvoiceID,
+				Template: events.NoticeIssued, At: args.At, Until: args.Until, Position: args.Position,
+			})
+		}
+	}
+	if len(rows) == runPart {
+		last := rows[runPart-1].Key()
+		args.AfterOff, args.After = last.Off, last.InvoiceID
+		next = &args
+	}
+	return list, next, time.Time{}, nil
+}
+
+// issuesGo is the first instant from another one on at which customers are told of issued invoices, the end of the news
+// at the latest; zero = they are not told of them.
+func (d *Delivery) issuesGo(ctx context.Context, args commands.TellRun, from time.Time) (time.Time, error) {
+	gateway, _, err := bus.LoadUnchecked[billing.TaxGateway](ctx, d.Bus, args.OrgID) // the id is the organization's own
+	if err != nil || gateway.On {
+		return time.Time{}, err
+	}
+	f, err := d.ofOrganization(ctx, args.OrgID)
+	if err == nil {
+		err = d.settings(ctx, &f)
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	opens := f.opens(events.NoticeIssued, from)
+	if opens.IsZero() || opens.After(args.Until) {
+		return args.Until, nil
+	}
+	return opens, nil
+}
