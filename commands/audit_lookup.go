@@ -4,12 +4,13 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// LookupCategory begins the names of the streams of questions who had an address.
+// LookupCategory begins the names of the streams of questions that the audit log shows.
 const LookupCategory = "lookup"
 
 // LookupCommand is a command to "lookup-<id>".
@@ -41,5 +42,31 @@ func (c LookUpAddress) Validate() error {
 	_, err := netip.ParseAddr(c.Address.Reveal())
 	f.Check(err == nil, "address", "must be an address")
 	f.Check(!c.HadAt.IsZero(), "hadAt", "is required")
+	return f.Err()
+}
+
+// ReadHistory records that somebody looks at the past of an aggregate, so that the audit log shows it.
+type ReadHistory struct {
+	LookupID id.Lookup
+	OrgID    id.Organization // whose aggregate it is; zero = the platform's
+	Category string
+	TargetID id.Any
+	Look     events.HistoryLook
+	From     time.Time // of a difference; zero for other looks
+	Until    time.Time // zero = the present
+}
+
+func (ReadHistory) CommandName() string { return "audit.ReadHistory" }
+func (ReadHistory) lookupCommand()      {}
+
+// Target is a stream with this one look.
+func (c ReadHistory) Target() Target { return At(LookupCategory, c.LookupID) }
+
+// Validate requires the aggregate and the kind of look.
+func (c ReadHistory) Validate() error {
+	var f failure.Faults
+	f.Check(c.Category != "", "category", "is required")
+	f.Check(!c.TargetID.IsZero(), "targetId", "is required")
+	f.Check(c.Look != "", "look", "is required")
 	return f.Err()
 }

@@ -80,6 +80,13 @@ func LegacyReceiptID(number string) id.Receipt {
 	return id.Derive[id.Receipt]("receipt", ProviderMobileMoney, number)
 }
 
+// ReceiptIDs are those that money of the mobile money provider with a number, in capitals, can have.
+func ReceiptIDs(number string) []id.Receipt {
+	return []id.Receipt{
+		ReceiptID(EnvironmentProduction, number), ReceiptID(EnvironmentSandbox, number), LegacyReceiptID(number),
+	}
+}
+
 // ContradictionID identifies what one organization was told about a receipt that is another organization's. The zero
 // organization is the platform.
 func ContradictionID(receipt id.Receipt, org id.Organization) id.Receipt {

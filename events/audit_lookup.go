@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// LookupEvent is an event of "lookup-<id>": a question who had an address.
+// LookupEvent is an event of "lookup-<id>": a question of which the audit log tells, because its answer has more than
+// the pages show every day.
 //
 //sumtype:decl
 type LookupEvent interface {
@@ -38,3 +39,29 @@ func (e AddressLookedUp) PersonalSubject() uuid.UUID {
 	}
 	return e.SubscriberID.UUID()
 }
+
+// HistoryRead records that somebody looked at the past of one aggregate. It is recorded before the answer.
+type HistoryRead struct {
+	LookupID id.Lookup       `json:"lookupId"`
+	OrgID    id.Organization `json:"orgId"`    // whose aggregate it is; null: the platform's
+	Category string          `json:"category"` // of the aggregate, such as "account"
+	TargetID id.Any          `json:"targetId"`
+	Look     HistoryLook     `json:"look"`
+	From     time.Time       `json:"from,omitzero"`  // of a difference, UTC
+	Until    time.Time       `json:"until,omitzero"` // the instant that was asked for; zero = the present
+	At       time.Time       `json:"at"`
+}
+
+// HistoryLook says which side of the past somebody saw.
+type HistoryLook string
+
+// The looks at the past of an aggregate.
+const (
+	LookEvents      HistoryLook = "events"
+	LookState       HistoryLook = "state"
+	LookDifference  HistoryLook = "difference"
+	LookExplanation HistoryLook = "explanation" // why it is as it is, at the command line
+)
+
+func (HistoryRead) EventType() string { return "audit.HistoryRead.v1" }
+func (HistoryRead) lookupEvent()      {}

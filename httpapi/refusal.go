@@ -15,7 +15,7 @@ import (
 type Refusal struct {
 	Method string
 	Route  string // pattern
-	Target string // value of the pattern's first parameter, "" without one
+	Target string // value of the pattern's parameter id, else of its first, "" without one
 	Status int
 	Code   string
 	Count  int // number of refusals that it stands for
@@ -29,9 +29,10 @@ type Refusals interface {
 // noteLimit bounds the recording of a refusal: the answer waits for it.
 const noteLimit = time.Second
 
-// noteRefusal records a write of somebody signed in that was denied, refused or failed, and every request of an API key
-// that is right and may not enter any more, or not from there. Mistakes of form and rate limits are not recorded: they
-// say nothing about the business and would let a client fill the log.
+// noteRefusal records a write of somebody signed in that was denied, refused or failed, or a reading that counts as one
+// (Route.Recorded), and every request of an API key that is right and may not enter any more, or not from there.
+// Mistakes of form and rate limits are not recorded: they say nothing about the business and would let a client fill
+// the log.
 func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	if s.cfg.Refusals == nil || c.route == nil {
 		return
@@ -39,7 +40,7 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	who := c.Caller
 	if who.UserID.IsZero() {
 		who = c.refusedKey
-	} else if !c.route.mutates() {
+	} else if !c.route.mutates() && !c.route.Recorded {
 		return
 	}
 	if who.UserID.IsZero() {
@@ -56,7 +57,7 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 		return
 	}
 	refusal := Refusal{Method: c.route.Method, Route: c.route.Path, Status: statusOf(f), Code: f.Code, Count: 1}
-	if len(c.params) > 0 {
+	if refusal.Target = c.Param("id"); refusal.Target == "" && len(c.params) > 0 {
 		refusal.Target = c.params[0].Value
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)

@@ -128,6 +128,9 @@ type Route struct {
 	Codes []string
 	// IgnoresIdempotency is set by itself under /auth, /webhooks and /internal.
 	IgnoresIdempotency bool
+	// Recorded says that a request which is refused is recorded for the audit log, as writes are: one that reads more
+	// than the pages show every day.
+	Recorded bool
 	// PeopleOnly refuses API keys, which never manage who may enter. It is set by itself under /auth.
 	PeopleOnly bool
 	// AllowedWhilePasswordChange is set by itself under /auth (docs/rules/identity.md#user-endpoints).

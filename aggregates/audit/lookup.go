@@ -9,19 +9,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Lookup is one question who had an address.
+// Lookup is one question of which the audit log tells: who had an address, or what was recorded about something.
 type Lookup = Record[id.Lookup]
 
 // Lookups defines the records of these questions.
 func Lookups() aggregates.Definition[Lookup, commands.LookupCommand, events.LookupEvent] {
-	return records[id.Lookup, commands.LookupCommand](
-		commands.LookupCategory, commands.LookUpAddress{}, evolveLookup, writeLookup)
+	return records[id.Lookup, commands.LookupCommand](commands.LookupCategory, evolveLookup, writeLookup,
+		commands.LookUpAddress{}, commands.ReadHistory{})
 }
 
 // evolveLookup takes a question that was recorded.
 func evolveLookup(s Lookup, e events.LookupEvent) Lookup {
 	switch e := e.(type) {
 	case events.AddressLookedUp:
+		return Lookup{ID: e.LookupID, OrgID: e.OrgID}
+	case events.HistoryRead:
 		return Lookup{ID: e.LookupID, OrgID: e.OrgID}
 	}
 	return s
@@ -34,6 +36,13 @@ func writeLookup(c commands.LookupCommand, now time.Time) []events.LookupEvent {
 		return []events.LookupEvent{
 			events.AddressLookedUp{LookupID: c.LookupID, OrgID: c.OrgID, SubscriberID: c.SubscriberID,
 				Address: c.Address, HadAt: c.HadAt.UTC(), At: now},
+		}
+	case commands.ReadHistory:
+		return []events.LookupEvent{
+			events.HistoryRead{
+				LookupID: c.LookupID, OrgID: c.OrgID, Category: c.Category, TargetID: c.TargetID, Look: c.Look,
+				From: c.From.UTC(), Until: c.Until.UTC(), At: now,
+			},
 		}
 	}
 	return nil

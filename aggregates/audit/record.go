@@ -19,7 +19,7 @@ type Record[I comparable] struct {
 // records defines records that the audit log shows and on which no rule depends. Each is written once: a repeated
 // command gives no event. write makes the event of a command.
 func records[I comparable, C commands.Command, E events.Event](
-	category string, written C, evolve func(Record[I], E) Record[I], write func(C, time.Time) []E,
+	category string, evolve func(Record[I], E) Record[I], write func(C, time.Time) []E, written ...C,
 ) aggregates.Definition[Record[I], C, E] {
 	return aggregates.Definition[Record[I], C, E]{
 		Category: category, Missing: commands.ErrNotFound, Evolve: evolve,
@@ -30,6 +30,6 @@ func records[I comparable, C commands.Command, E events.Event](
 			return write(c, now), nil
 		},
 		Owner:    func(s Record[I]) id.Organization { return s.OrgID },
-		Commands: []C{written},
+		Commands: written,
 	}
 }

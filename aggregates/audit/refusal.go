@@ -14,8 +14,8 @@ type Refusal = Record[id.Request]
 
 // Refusals defines the records of refused writes.
 func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent] {
-	return records[id.Request, commands.RefusalCommand](
-		commands.RefusalCategory, commands.NoteRefusal{}, evolveRefusal, writeRefusal)
+	return records[id.Request, commands.RefusalCommand](commands.RefusalCategory, evolveRefusal, writeRefusal,
+		commands.NoteRefusal{})
 }
 
 // evolveRefusal takes a refusal that was recorded.

@@ -42,6 +42,8 @@ type cli struct {
 	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
 	Processes   processCommands    `cmd:"" help:"Look at what has stopped, and try it again."`
 	Doctor      doctorCommands     `cmd:"" help:"Look for contradictions in the books."`
+	Events      eventsCommands     `cmd:"" help:"Read the log: streams, their events, their states."`
+	Explain     explainCommands    `cmd:"" help:"Say why a customer, a receipt or a router is as it is."`
 	Import      importCommand      `cmd:"" help:"Propose plans and customers from what a router knows; make nothing."`
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`

@@ -61,26 +61,39 @@ func readLog(store *eventstore.Store) func(
 				types = append(types, e.EventType())
 			}
 		}
-		sub := store.Subscribe(ctx, after, types)
-		defer func() { sub.Close() }()
-		for {
-			item, err := sub.Next(ctx)
-			var bad *catalog.UndecodableError
-			switch {
-			case errors.As(err, &bad) && !bad.OrgID.IsZero():
-				take(events.Envelope{
-					Position: bad.Position, Type: bad.Type, Meta: events.Metadata{OrgID: bad.OrgID},
-					Event: bookscases.Unread{Type: bad.Type, Cause: bad},
-				})
-				sub.Close()
-				sub = store.Subscribe(ctx, bad.Position, types)
-			case err != nil:
-				return 0, err
-			case item.CaughtUp:
-				return item.Position, nil
-			case item.Event != nil:
-				take(*item.Event)
+		return followLog(ctx, store, after, types, func(e events.Envelope) bool {
+			take(e)
+			return true
+		})
+	}
+}
+
+// followLog is readLog for types of events, nil = all, until take returns false; the position is then that of the last
+// event.
+func followLog(
+	ctx context.Context, store *eventstore.Store, after uint64, types []string, take func(events.Envelope) bool,
+) (uint64, error) {
+	sub := store.Subscribe(ctx, after, types)
+	defer func() { sub.Close() }()
+	for {
+		item, err := sub.Next(ctx)
+		var bad *catalog.UndecodableError
+		switch {
+		case errors.As(err, &bad) && !bad.OrgID.IsZero():
+			if !take(events.Envelope{
+				Position: bad.Position, Type: bad.Type, Meta: events.Metadata{OrgID: bad.OrgID},
+				Event: bookscases.Unread{Type: bad.Type, Cause: bad},
+			}) {
+				return bad.Position, nil
 			}
+			sub.Close()
+			sub = store.Subscribe(ctx, bad.Position, types)
+		case err != nil:
+			return 0, err
+		case item.CaughtUp:
+			return item.Position, nil
+		case item.Event != nil && !take(*item.Event):
+			return item.Position, nil
 		}
 	}
 }

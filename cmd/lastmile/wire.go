@@ -29,7 +29,8 @@ type area struct {
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), networkArea(), accessArea(),
-		messagingArea(), outagesArea(), auditArea(), webhooksArea(), searchArea(), reportsArea(), documentsArea(),
+		messagingArea(), outagesArea(), auditArea(), historyArea(), webhooksArea(), searchArea(), reportsArea(),
+		documentsArea(),
 	}
 }
 

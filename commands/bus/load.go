@@ -187,21 +187,32 @@ func (h *handler[S, C, E]) catchUp(ctx context.Context, at entry[S]) (entry[S], 
 // fold applies events in order. It stops at a closing event, whose entry belongs to the next period.
 func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], error) {
 	for _, e := range page {
-		fact, ok := e.Event.(E)
-		if !ok {
-			return at, fmt.Errorf("stream %s revision %d: event %s is not one of aggregate %s", e.Stream, e.Revision,
-				e.Type, h.def.Category)
-		}
-		if h.closing != "" && e.Type == h.closing {
-			state, err := h.reopen(fact, e.Meta.At)
-			if err != nil {
-				return at, fmt.Errorf("stream %s revision %d: %w", e.Stream, e.Revision, err)
-			}
+		state, closes, err := h.step(at.state, e)
+		switch {
+		case err != nil:
+			return at, err
+		case closes:
 			return at.next(state, e.Meta.RecentCommands, eventstore.At(e.Revision), e.Position), nil
 		}
-		at = at.with(h.def.Evolve(at.state, fact), e.Meta.CommandID, eventstore.At(e.Revision), e.Position)
+		at = at.with(state, e.Meta.CommandID, eventstore.At(e.Revision), e.Position)
 	}
 	return at, nil
+}
+
+// step applies one event of the log. The event that closes a period gives the first state of the next.
+func (h *handler[S, C, E]) step(state S, e events.Envelope) (next S, closes bool, err error) {
+	fact, ok := e.Event.(E)
+	if !ok {
+		return state, false, fmt.Errorf("stream %s revision %d: event %s is not one of aggregate %s", e.Stream,
+			e.Revision, e.Type, h.def.Category)
+	}
+	if h.closing == "" || e.Type != h.closing {
+		return h.def.Evolve(state, fact), false, nil
+	}
+	if next, err = h.reopen(fact, e.Meta.At); err != nil {
+		return state, true, fmt.Errorf("stream %s revision %d: %w", e.Stream, e.Revision, err)
+	}
+	return next, true, nil
 }
 
 // reopen makes the first state of a period from the event that closed the period before, at an instant.

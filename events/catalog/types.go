@@ -193,5 +193,5 @@ func claims() []events.Event {
 
 // audit lists the events that only the audit log uses.
 func audit() []events.Event {
-	return []events.Event{events.RequestRefused{}, events.AddressLookedUp{}}
+	return []events.Event{events.RequestRefused{}, events.AddressLookedUp{}, events.HistoryRead{}}
 }

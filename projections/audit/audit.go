@@ -35,7 +35,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 11 }
+func (Log) Version() int { return 12 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -135,6 +135,8 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		if !v.SubscriberID.IsZero() {
 			row.targetType, row.targetID = "subscriber", id.Any(v.SubscriberID)
 		}
+	case events.HistoryRead:
+		row.targetType, row.targetID = v.Category, v.TargetID
 	case events.CreditNoteDrafted:
 		row.targetType, row.targetID = "invoice", id.Any(v.InvoiceID)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/access"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/history"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/messaging"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
@@ -41,6 +42,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
+	"github.com/lastmile-isp/lastmile/usecases/history"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 	"github.com/lastmile-isp/lastmile/usecases/messaging"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
@@ -214,7 +216,7 @@ func (k *Kit) serve(t *testing.T) {
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
 		accessapi.Access{Cases: k.explanations(people, owned), Zone: k.zoneOf}.Routes(), // no router has told anything
-		k.vouchers(),
+		k.vouchers(), k.histories(users),
 	)
 }
 
@@ -228,6 +230,30 @@ func (k *Kit) vouchers() []httpapi.Route {
 			PerOrganization: VoucherQuota, Locks: k.Core.DB, Clock: k.Clock,
 		},
 		List: list, Names: towers, Clock: k.Clock, Staff: identityviews.UsersQuery{Views: k.views}.Names,
+	}.Routes()
+}
+
+// histories has the endpoints of the past of aggregates.
+func (k *Kit) histories(users identityviews.UsersQuery) []httpapi.Route {
+	return historyapi.History{
+		Cases: historycases.Histories{Bus: k.Core.Bus}, Clock: k.Clock, Zone: k.zoneOf,
+		Names: func(
+			ctx context.Context, org id.Organization, kind string, list []id.Any,
+		) (map[id.Any]string, error) {
+			out := map[id.Any]string{}
+			if kind != "user" {
+				return out, nil
+			}
+			people := make([]id.User, len(list))
+			for i, one := range list {
+				people[i] = id.User(one)
+			}
+			names, err := users.Names(ctx, org, people)
+			for user, name := range names {
+				out[id.Any(user)] = name
+			}
+			return out, err
+		},
 	}.Routes()
 }
 

@@ -96,7 +96,7 @@ export const platformPlaces: PlaceGroup[] = [
 ]
 
 // Pages whose addresses do not begin with that of their list.
-const lists: Record<string, string> = { services: '/routers', subscriptions: '/customers', export: '/imports' }
+const lists: Record<string, string> = { history: '/audit', services: '/routers', subscriptions: '/customers', export: '/imports' }
 
 /** listOf gives the place of the navigation to which a page belongs; path is without /app. */
 export function listOf(path: string): string {

@@ -156,6 +156,7 @@ export const actionsEnglish = {
   'access.AddTopUp': 'Sold extra data',
   'access.ReviewDunning': 'Reviewed what is owed',
   'audit.LookUpAddress': 'Looked up who had an address',
+  'audit.ReadHistory': 'Looked at the history',
   'messaging.QueueMessage': 'Queued a message',
   'messaging.ConfirmMessage': 'Sent a message',
   'messaging.DoubtMessage': 'Lost the answer about a message',

@@ -156,6 +156,7 @@ export const actions: typeof actionsEnglish = {
   'access.AddTopUp': 'Aliuza data ya ziada',
   'access.ReviewDunning': 'Deni lilikaguliwa',
   'audit.LookUpAddress': 'Alitafuta nani alikuwa na anwani',
+  'audit.ReadHistory': 'Aliangalia historia',
   'messaging.QueueMessage': 'Ujumbe uliwekwa kwenye foleni',
   'messaging.ConfirmMessage': 'Ujumbe ulitumwa',
   'messaging.DoubtMessage': 'Jibu kuhusu ujumbe lilipotea',

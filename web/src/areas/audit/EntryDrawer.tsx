@@ -14,7 +14,7 @@ import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { To } from '../../ui/To'
 import { actorName, type Entry, outcomeTones, Whose } from './AuditPage'
-import { targetName, wayTo } from './target'
+import { historyOf, targetName, wayTo } from './target'
 
 /** EntryDrawer shows one entry beside the list. One that the list has not read is read by its id. */
 export function EntryDrawer({ id, shown, onClose }: {
@@ -37,10 +37,12 @@ export function EntryDrawer({ id, shown, onClose }: {
 function EntryDetail({ of: e }: { of: Entry }) {
   const t = useText(auditText)
   const actions = useText(actionText)
+  const words = useText(uiText)
   const f = useFormat()
   const { platform } = usePerson()
   const d = e.detail
   const way = wayTo(e, platform)
+  const history = historyOf(e, platform)
   const target = e.target.id ? `${e.target.type}:${e.target.id}` : e.target.type
   return (
     <Stack gap="md">
@@ -71,6 +73,7 @@ function EntryDetail({ of: e }: { of: Entry }) {
         {e.actor.id && <To way={{ to: '/audit', search: { actor: e.actor.id } }}>{t.ofActor}</To>}
         <To way={{ to: '/audit', search: { target } }}>{t.ofTarget}</To>
         <To way={{ to: '/audit', search: { action: e.action } }}>{t.ofAction}</To>
+        {history && <To way={history}>{words.eventHistory}</To>}
         {platform && e.orgId && <To way={{ to: '/audit', search: { orgId: e.orgId } }}>{t.ofOrganization}</To>}
       </Group>
     </Stack>

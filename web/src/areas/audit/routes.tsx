@@ -24,4 +24,24 @@ const audit = createRoute({
   component: page('GET /audit-log', () => import('./AuditPage')),
 })
 
-export const auditRoutes = [audit] as const
+/** historyViews are the parts of a history, by which its address names them. */
+export const historyViews = ['events', 'state', 'diff'] as const
+
+const history = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/history/$type/$id',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      view: p.oneOf('view', historyViews),
+      order: p.oneOf('order', ['newest', 'oldest'] as const),
+      // Instants as the API has them.
+      at: p.text('at'),
+      from: p.text('from'),
+      to: p.text('to'),
+    })
+  },
+  component: page('GET /history/{type}/{id}', () => import('./HistoryPage')),
+})
+
+export const auditRoutes = [audit, history] as const

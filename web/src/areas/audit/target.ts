@@ -28,6 +28,19 @@ export function wayTo({ target }: Targeted, platform: boolean): Way | null {
   return page && target.id ? page(target.id) : null
 }
 
+// What has events of its own that everybody who reads the log may read, on each kind of host.
+const historied = [
+  'subscriber', 'account', 'subscription', 'receipt', 'refund', 'payment', 'plan', 'device', 'nasservice', 'addressing',
+  'organization', 'dunning', 'accessdifference', 'voucher', 'voucherbatch', 'message', 'usage',
+]
+const platformHistoried = ['user', 'session', 'organization']
+
+/** historyOf leads to the events of what was acted on; null = nobody reads them here. */
+export function historyOf({ target }: Targeted, platform: boolean): Way | null {
+  const has = (platform ? platformHistoried : historied).includes(target.type)
+  return has && target.id ? { to: `/history/${target.type}/${target.id}` } : null
+}
+
 /** targetName says what was acted on: its kind, and its name or else the beginning of its id. */
 export function targetName({ target }: Targeted, names: Record<string, string>): string {
   const kind = names[target.type] ?? target.type

@@ -9,6 +9,7 @@ import { useFormat } from '../../text/format'
 import { taxText } from '../../text/tax'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { DocumentButton } from '../../ui/DocumentButton'
+import { EventHistory } from '../../ui/EventHistory'
 import { Facts } from '../../ui/Facts'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
@@ -39,6 +40,7 @@ export default function InvoicePage() {
             <Section title={t.lines}><Lines of={of} /></Section>
             <Section title={t.payments}><Payments of={of} /></Section>
             {of.creditNotes.length > 0 && <Section title={t.notes}><Notes of={of} /></Section>}
+            {of.subscriber && <EventHistory type="account" id={of.subscriber.id} />}
           </>
         )}
       </Loaded>

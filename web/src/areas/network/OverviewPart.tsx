@@ -7,6 +7,7 @@ import { useFormat } from '../../text/format'
 import { networkText } from '../../text/network'
 import type { Series } from '../../ui/Chart'
 import { CopyText } from '../../ui/CopyText'
+import { EventHistory } from '../../ui/EventHistory'
 import { Facts } from '../../ui/Facts'
 import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
@@ -59,6 +60,7 @@ export function OverviewPart({ of: d }: { of: Device }) {
             [t.registered, <When key="since" at={d.createdAt} exact />],
           ]}
         />
+        <EventHistory type="device" id={d.id} />
       </Section>
     </Stack>
   )

@@ -8,7 +8,7 @@ import { useFormat } from '../../text/format'
 import { instantOf, localOf } from '../../text/instant'
 import { outagesText } from '../../text/outages'
 import { FormDialog } from '../../ui/FormDialog'
-import { InstantField } from './InstantField'
+import { InstantField } from '../../ui/InstantField'
 import { noPlace, sentPlace } from './place'
 import { PlaceFields } from './PlaceFields'
 

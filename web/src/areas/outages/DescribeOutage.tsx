@@ -7,7 +7,7 @@ import { useFormat } from '../../text/format'
 import { instantOf, localOf } from '../../text/instant'
 import { outagesText } from '../../text/outages'
 import { FormDialog } from '../../ui/FormDialog'
-import { InstantField } from './InstantField'
+import { InstantField } from '../../ui/InstantField'
 
 /** DescribeOutage changes what everybody reads about an outage. Only what was changed is sent: two people may write at once. */
 export function DescribeOutage({ of: o, onClose }: { of: Shape<'OutageResponse'>; onClose: () => void }) {

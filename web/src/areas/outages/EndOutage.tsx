@@ -7,7 +7,7 @@ import { useFormat } from '../../text/format'
 import { instantOf, localOf } from '../../text/instant'
 import { outagesText } from '../../text/outages'
 import { FormDialog } from '../../ui/FormDialog'
-import { InstantField } from './InstantField'
+import { InstantField } from '../../ui/InstantField'
 
 /** EndOutage ends an outage now, or at an instant that is over. */
 export function EndOutage({ of: o, onClose }: { of: Shape<'OutageResponse'>; onClose: () => void }) {

@@ -6,6 +6,7 @@ import { paymentsText } from '../../text/payments'
 import { CopyText } from '../../ui/CopyText'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { DocumentButton } from '../../ui/DocumentButton'
+import { EventHistory } from '../../ui/EventHistory'
 import { Facts } from '../../ui/Facts'
 import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
@@ -50,6 +51,7 @@ export default function ReceiptPage() {
               <Text size="sm"><Link to="/receipts/$id/proof" params={{ id: of.id }}>{t.wholeProof}</Link></Text>
             </Section>
             <Doings of={of} />
+            <EventHistory type="receipt" id={of.id} />
           </>
         )}
       </Loaded>

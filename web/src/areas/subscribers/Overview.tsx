@@ -5,6 +5,7 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { CopyText } from '../../ui/CopyText'
+import { EventHistory } from '../../ui/EventHistory'
 import { Facts } from '../../ui/Facts'
 import { Balance } from '../../ui/Money'
 import { Section } from '../../ui/Page'
@@ -80,6 +81,10 @@ function Details({ of: c }: { of: Customer }) {
         ]}
       />
       {c.notes && <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{c.notes}</Text>}
+      <Group gap="md">
+        <EventHistory type="subscriber" id={c.id} />
+        <EventHistory type="account" id={c.id} />
+      </Group>
     </Section>
   )
 }

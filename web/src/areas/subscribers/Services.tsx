@@ -11,6 +11,7 @@ import { useFormat } from '../../text/format'
 import { subscribersText } from '../../text/subscribers'
 import { ActionMenu } from '../../ui/ActionMenu'
 import { CopyText } from '../../ui/CopyText'
+import { EventHistory } from '../../ui/EventHistory'
 import { Empty } from '../../ui/Empty'
 import { Facts } from '../../ui/Facts'
 import { Loaded } from '../../ui/Loaded'
@@ -92,6 +93,7 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
         ]}
       />
       <Extras id={s.id} plan={s.planName} />
+      <EventHistory type="subscription" id={s.id} of={s.planName} />
     </Paper>
   )
 }

@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { useFormat } from '../../text/format'
+import { useFormat } from '../text/format'
 
 /** InstantField is a day and a time of the organization's zone, as forms have it; "" = none. */
 export function InstantField({ label, description, value, error, required, onChange }: {

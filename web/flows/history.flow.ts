@@ -1,0 +1,63 @@
+import { expect } from 'vitest'
+import { call, drawn, expectNoSideways, expectNoViolations, firstOf, flow, goTo, people, phone, signIn, unpaid } from './kit'
+
+flow('support replays what happened to a customer: each event, the state at an instant, and what differs', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id, due } = await unpaid(page, `Historia${Date.now()}`)
+  const cash = { subscriberId: id, amount: due, reference: `Book ${Date.now()}` }
+  expect((await call(page, 'POST', '/payments/cash', cash)).status).toBeLessThan(300)
+  expect((await call(page, 'PATCH', `/subscribers/${id}`, { lastName: 'Jirani' })).status).toBe(200)
+  expect((await call(page, 'POST', `/subscribers/${id}/block`, { reason: 'lost the key' })).status).toBe(200)
+  await page.context().clearCookies()
+  await signIn(page, 'support', `/customers/${id}`)
+  await page.getByRole('link', { name: 'Event history', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Event history: Customer' }).waitFor()
+  await drawn(page)
+  const events = page.getByRole('list', { name: 'Events' }).getByRole('listitem')
+  await expect.poll(() => events.count()).toBe(3)
+  const newest = events.first()
+  expect(await newest.innerText()).toMatch(/subscribers\.SubscriberBlocked[\s\S]*because: lost the key/)
+  expect(await newest.getByRole('row', { name: 'blocked no yes' }).count()).toBe(1)
+  expect(await events.nth(1).innerText()).toMatch(/details\.lastName\s+Nyumba\s+Jirani/)
+  await newest.getByRole('button', { name: 'What was recorded' }).click()
+  await newest.getByRole('table', { name: 'What was recorded' }).getByText('lost the key').waitFor()
+  await expectNoViolations(page)
+
+  await events.nth(1).getByRole('link', { name: 'State after this' }).click()
+  const state = page.getByRole('table', { name: 'At an instant' })
+  await state.getByRole('row', { name: 'details.lastName Jirani' }).waitFor()
+  expect(await state.getByText('blocked').count(), 'the block came later').toBe(0)
+  await page.getByText(/^After event 1, which was recorded/).waitFor()
+  await page.getByLabel(/^At \(/).fill('2020-01-01T08:00')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByText('Nothing was recorded about it until then. Ask for a later time.').waitFor()
+  await expectNoViolations(page)
+
+  await page.getByRole('link', { name: 'Between two instants' }).click()
+  await page.getByText(/^From nothing to event 2\.$/).waitFor()
+  await page.getByRole('row', { name: /details\.firstName – Historia/ }).waitFor()
+  await expectNoViolations(page)
+})
+
+flow('the history of a receipt and of an account is one link away, on a phone and in Swahili', async ({ page }) => {
+  await page.addInitScript(() => localStorage.setItem('lastmile.language', 'sw'))
+  await signIn(page, 'admin')
+  const { id, due } = await unpaid(page, `Akaunti${Date.now()}`)
+  expect((await call(page, 'POST', '/payments/cash', { subscriberId: id, amount: due, reference: `Book ${Date.now()}` })).status).toBeLessThan(300)
+  const receipts = `/receipts?subscriberId=${id}`
+  await expect.poll(async () => (await call<{ data: object[] }>(page, 'GET', receipts)).body.data).toHaveLength(1)
+  const receipt = await firstOf(page, receipts)
+  await goTo(page, 'admin', `/receipts/${receipt.id}`)
+  await page.getByRole('link', { name: 'Historia ya matukio' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Historia ya matukio: Risiti' }).waitFor()
+  await page.getByText('payments.ReceiptRecorded').waitFor()
+  await expectNoSideways(page)
+  await expectNoViolations(page)
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.getByRole('link', { name: 'Historia ya matukio ya akaunti' }).click()
+  await page.getByText('billing.InvoicePaid').first().waitFor()
+  await expectNoSideways(page)
+  const looks = `${people.admin.host}/app/audit?action=audit.ReadHistory`
+  await page.goto(looks)
+  await page.getByRole('row', { name: /Aliangalia historia/ }).first().waitFor()
+}, phone)
