@@ -22,6 +22,8 @@ const (
 	// OwnPath has a subscriber as the parameter id of the path: the server refuses every other one as unknown before
 	// the handler is called.
 	OwnPath Own = "path"
+	// OwnShared is about the organization, and the same for each of its customers. Its answer is StaffSees.
+	OwnShared Own = "shared"
 	// OwnRows has rows of subscribers: the handler reads those of Call.Scope alone, or asks Call.Sees about the one
 	// that it has found. Its answer is StaffSees.
 	OwnRows Own = "rows"

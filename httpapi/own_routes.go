@@ -10,6 +10,7 @@ type indexResponse struct {
 	Service      string `json:"service"`
 	Organization string `json:"organization,omitempty"`
 	App          string `json:"app" doc:"the dashboard"`
+	Portal       string `json:"portal" doc:"the pages of customers"`
 	Docs         string `json:"docs" doc:"this API for people"`
 	OpenAPI      string `json:"openapi"`
 	Health       string `json:"health"`
@@ -49,7 +50,7 @@ func (s *Server) index(_ context.Context, c *Call) error {
 	}
 	return c.Send(http.StatusOK, indexResponse{
 		Service: "Lastmile", Organization: c.Org.Name,
-		App: "/app/", Docs: "/docs", OpenAPI: "/openapi.json", Health: "/healthz",
+		App: "/app/", Portal: "/portal/", Docs: "/docs", OpenAPI: "/openapi.json", Health: "/healthz",
 	})
 }
 

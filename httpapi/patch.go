@@ -1,6 +1,17 @@
 package httpapi
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Fields has the names of the top-level fields of the body, as they are written there.
+func (c *Call) Fields() []string {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(c.body, &fields) // Decode refuses a body that is not an object
+	return slices.Sorted(maps.Keys(fields))
+}
 
 // Nulls has the names of the top-level fields that the body gives as null. In a PATCH, null removes the value (RFC
 // 7396), and is refused for a field that must have one; Decode treats null like an absent field.

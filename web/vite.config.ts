@@ -1,36 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
-
-// compressed writes .br and .gz beside each file that is worth it: the program serves them as they are, and spends
-// no time on compression.
-function compressed(): Plugin {
-  let out = ''
-  return {
-    name: 'compressed',
-    apply: 'build',
-    configResolved(config) {
-      out = join(config.root, config.build.outDir)
-    },
-    async closeBundle() {
-      for (const name of await readdir(out, { recursive: true })) {
-        if (!/\.(js|css|svg|json)$/.test(name)) continue
-        const file = join(out, name)
-        const text = await readFile(file)
-        const br = await promisify(brotliCompress)(text, {
-          params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length },
-        })
-        const gz = await promisify(gzip)(text, { level: 9 })
-        if (br.length < text.length) await writeFile(`${file}.br`, br)
-        if (gz.length < text.length) await writeFile(`${file}.gz`, gz)
-      }
-    },
-  }
-}
+import { compressed } from './vite.compressed'
 
 // What a browser may have to fetch before somebody can use the page that he opens first, in bytes by gzip. Over http
 // browsers take nothing better. Source: docs/development.md#pages-in-a-browser.

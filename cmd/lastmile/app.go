@@ -443,10 +443,15 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.starting.ServeHTTP(w, r)
 }
 
-// opensPage reports whether people open a page at the address of a request: the dashboard, the way to it, or where
-// customers pay.
+// opensPage reports whether people open a page at the address of a request: the dashboard and the customers'
+// portal, the way to them, or where customers pay.
 func opensPage(r *http.Request) bool {
-	return r.URL.Path == "/" || r.URL.Path == "/pay" || r.URL.Path == "/app" || strings.HasPrefix(r.URL.Path, "/app/")
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); first {
+	case "app", "portal":
+		return true
+	default: // a page without others below it
+		return r.URL.Path == "/" || r.URL.Path == "/pay"
+	}
 }
 
 // gardenNotReady answers phones in the walled garden, which are led to the page for paying from every address.

@@ -15,6 +15,8 @@ var demoScreen = template.Must(template.New("demo").Parse(`
 Lastmile is running. Ctrl-C stops it.
 
   Demo ISP                 {{.ISP}}/app/   in a browser
+  Customers' portal        {{.ISP}}/portal/   sign in with {{.Customer}};
+                           the code is at {{.ISP}}/dev/messages
   Platform (super_admin)   {{.Root}}/app/
   API description          {{.ISP}}/docs, for programs {{.ISP}}/openapi.json
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
@@ -131,6 +133,7 @@ func (a *App) printDemo(out io.Writer, routers *router.Simulator) error {
 	return demoScreen.Execute(out, map[string]string{
 		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain),
 		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
+		"Customer":   "+" + demoPhone(1),
 		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode,
 		"Tax": a.taxSimulator, "TaxSecret": demoTaxSecret.Reveal(),
 		"Routers": routers.URL(), "Login": demoLogin(""), "Secret": demoRadiusSecret(""),

@@ -25,8 +25,14 @@ func customersMay() map[string]mayCall {
 	list, one := mayCall{own: 200}, mayCall{own: 200, foreign: 404}
 	return map[string]mayCall{
 		"GET /auth/me": list, "GET /auth/sessions": list, "DELETE /auth/sessions/:id": {own: 404, foreign: 404},
-		"POST /auth/password": {own: 400, body: func(household) any { return map[string]any{} }},
-		"GET /me/subscribers": list, "GET /subscribers/:id": one, "GET /subscribers/:id/access": one,
+		"POST /auth/password":         {own: 400, body: func(household) any { return map[string]any{} }},
+		"POST /auth/contacts":         {own: 422, body: func(household) any { return map[string]any{} }},
+		"POST /auth/contacts/confirm": {own: 400, body: func(household) any { return map[string]any{} }},
+		"PATCH /subscribers/:id": {own: 200, foreign: 404, body: func(household) any {
+			return map[string]any{"onlyNeeded": true}
+		}},
+		"GET /paybill": list, "GET /me/subscribers": list, "GET /subscribers/:id": one,
+		"GET /subscribers/:id/access":    one,
 		"GET /subscribers/:id/statement": one, "GET /subscribers/:id/statement/pdf": one,
 		"GET /subscribers/:id/usage": one, "GET /subscriptions": list, "GET /subscriptions/:id": one,
 		"GET /subscriptions/:id/upcoming": one, "GET /sessions": list, "GET /sessions/:id": one,

@@ -42,13 +42,14 @@ func (a Codes) Routes() []httpapi.Route {
 			Response: signInResponse{}, Handle: a.complete,
 		},
 		{
-			Method: "POST", Path: "/auth/contacts", Hosts: httpapi.OnBoth, Access: httpapi.AccessSupport,
+			Method: "POST", Path: "/auth/contacts", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Own:     httpapi.OwnSignIn,
 			Summary: "Ask for another own address: a code goes to the old and one to the new one",
 			Request: contactRequest{}, Response: doneResponse{}, Handle: a.askContact,
 		},
 		{
-			Method: "POST", Path: "/auth/contacts/confirm", Hosts: httpapi.OnBoth, Access: httpapi.AccessSupport,
-			Summary: "Change the own address with both codes, and end every other session",
+			Method: "POST", Path: "/auth/contacts/confirm", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnSignIn, Summary: "Change the own address with both codes, and end every other session",
 			Request: contactProof{}, Response: doneResponse{}, Handle: a.confirmContact,
 			Codes: []string{"wrong_codes", "email_taken", "phone_taken"},
 		},

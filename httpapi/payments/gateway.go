@@ -51,9 +51,9 @@ func (a Gateway) Routes() []httpapi.Route {
 			Response: gatewayResponse{}, Handle: a.register,
 		},
 		{
-			Method: "GET", Path: "/paybill", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "The number that customers pay to, with their account number", Response: paybillResponse{},
-			Handle: a.paybill,
+			Method: "GET", Path: "/paybill", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnShared, Summary: "The number that customers pay to, with their account number",
+			Response: paybillResponse{}, Handle: a.paybill,
 		},
 	}
 }
@@ -105,11 +105,15 @@ type gatewayRefusal struct {
 	Message string    `json:"message" doc:"in the provider's words, or in ours where it gave none"`
 }
 
-// paybillResponse tells staff what a customer asks for on the phone. The account number to pay with is the customer's.
+// paybillResponse tells staff what a customer asks for on the phone, and the customer how to pay by hand. The account
+// number to pay with is the customer's.
 type paybillResponse struct {
 	Shortcode   *string `json:"shortcode" doc:"null: no number takes money of this currency now"`
 	Environment *string `json:"environment" enum:"sandbox,production" doc:"a sandbox moves no money; null: no number"`
 }
+
+// ForCustomer implements httpapi.StaffSees: nothing in it is for staff alone.
+func (*paybillResponse) ForCustomer() {}
 
 // whyRefused has a word for each failure about which something can be done. The provider's addresses of the shortcode
 // are elsewhere's when another system registered them, and former when it was this platform under another address.

@@ -2,9 +2,12 @@ package subscribersapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -34,6 +37,9 @@ type ownSubscriberResponse struct {
 	Currency      money.Currency   `json:"currency"`
 	Due           httpapi.Number   `json:"due" doc:"asked for now: balance and toRenew, at least 0"`
 	ToRenew       []serviceToRenew `json:"toRenew" doc:"services without paid time and without an invoice"`
+	TimeZone      string           `json:"timezone" doc:"of the organization: that of dates and times"`
+	Language      *events.Language `json:"language" doc:"of messages; null = the organization's"`
+	OnlyNeeded    bool             `json:"onlyNeeded" doc:"no receipts, early reminders and news by message"`
 	Access        *string          `json:"access" enum:"full,throttled,walled_garden,none" doc:"null: no service"`
 	Online        bool             `json:"online"`
 	PaidUntil     *time.Time       `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
@@ -44,12 +50,13 @@ type ownSubscriberResponse struct {
 func (*ownSubscriberResponse) ForCustomer() {}
 
 // showOwn leaves out what the customer has no use for.
-func showOwn(r person) ownSubscriberResponse {
+func showOwn(r person, zone string) ownSubscriberResponse {
 	of := showSubscriber(r)
 	out := ownSubscriberResponse{
 		ID: of.ID, AccountNumber: of.AccountNumber, FirstName: of.FirstName, LastName: of.LastName, Phone: of.Phone,
 		Email: of.Email, Status: of.Status, Balance: of.Balance, Credit: of.Credit, Currency: of.Currency, Due: of.Due,
-		ToRenew: of.ToRenew, Access: of.Access, Online: of.Online, PaidUntil: of.PaidUntil, Subscriptions: of.Services,
+		ToRenew: of.ToRenew, TimeZone: zone, Language: of.Language, OnlyNeeded: of.OnlyNeeded, Access: of.Access,
+		Online: of.Online, PaidUntil: of.PaidUntil, Subscriptions: of.Services,
 	}
 	if out.ToRenew == nil {
 		out.ToRenew = []serviceToRenew{}
@@ -59,8 +66,13 @@ func showOwn(r person) ownSubscriberResponse {
 
 // own answers with the subscribers that the caller sees as a customer: none for staff.
 func (a Subscribers) own(ctx context.Context, c *httpapi.Call) error {
+	zone, err := a.Zone(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	show := func(r person) ownSubscriberResponse { return showOwn(r, zone.String()) }
 	filter := subscribersviews.SubscriberFilter{Among: append([]id.Subscriber{}, c.Caller.Own...), Now: a.Clock.Now()}
-	return httpapi.SendList(ctx, c, showOwn, func(
+	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after subscribersviews.SubscriberKey, max int,
 	) ([]person, error) {
 		rows, err := a.Subscribers.List(ctx, c.Org.ID, filter, after, max)
@@ -77,4 +89,22 @@ func (a Subscribers) own(ctx context.Context, c *httpapi.Call) error {
 		}
 		return out, nil
 	})
+}
+
+// ownChoices are the fields of a subscriber that customers change themselves: how they are written to. Everything else
+// stands on documents, or is asked for money (docs/rules/identity.md#what-customers-see).
+var ownChoices = []string{"language", "onlyNeeded"}
+
+// mayChange refuses a customer every other field of a body, also one that is null. Fails: changed_by_staff.
+func mayChange(c *httpapi.Call) error {
+	if !c.IsCustomer() {
+		return nil
+	}
+	for _, field := range c.Fields() {
+		if !slices.Contains(ownChoices, field) {
+			return failure.NewDenied("changed_by_staff",
+				"Only the staff of your provider can change this. Please ask them.")
+		}
+	}
+	return nil
 }

@@ -62,9 +62,11 @@ func (a Subscribers) Routes() []httpapi.Route {
 			Own: httpapi.OwnPath, Summary: "Read a subscriber", Response: subscriberResponse{}, Handle: a.get,
 		},
 		{
-			Method: "PATCH", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Correct a subscriber's details", Request: subscriberPatch{}, Response: subscriberResponse{},
-			Handle: a.change,
+			Method: "PATCH", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSubscriberOrAdmin, Own: httpapi.OwnPath,
+			Summary: "Correct a subscriber's details; customers choose language and onlyNeeded alone",
+			Request: subscriberPatch{}, Response: subscriberResponse{}, Handle: a.change,
+			Codes: []string{"changed_by_staff"},
 		},
 		{
 			Method: "POST", Path: "/subscribers/:id/block", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -424,6 +426,9 @@ func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
 	}
 	in, err := httpapi.Decode[subscriberPatch](c)
 	if err != nil {
+		return err
+	}
+	if err := mayChange(c); err != nil {
 		return err
 	}
 	done, err := a.Cases.Correct(ctx, c.Asked(), in.correction(subscriber, c.Nulls()))

@@ -59,6 +59,7 @@ var faultTexts = map[string]string{
 	"password_wrong":       "is wrong",
 	"code_wrong":           "is wrong or was used before",
 	"own_address":          "is your address already",
+	"one_address":          "cannot be added: this sign-in has one address",
 	"ip":                   "must be an IP address",
 	"ipv4":                 "must be an IPv4 address",
 	"customer_ipv4":        "must be an IPv4 address that one customer can have",

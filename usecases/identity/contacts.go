@@ -41,6 +41,20 @@ func (in NewContact) address() (address, channel string, err error) {
 	return phone, string(events.ChannelSMS), commands.ChangeLoginPhone{Phone: personal.Of(phone)}.Validate()
 }
 
+// field names the address that is wished for.
+func (in NewContact) field() string {
+	if in.Email != nil {
+		return "email"
+	}
+	return "phone"
+}
+
+// replaces reports whether a wish takes the place of the one address with which a customer signs in: two addresses are
+// two sign-ins, so that what is given to one is never shown to the other.
+func (in NewContact) replaces(state identity.User) bool {
+	return (in.Email != nil) == (state.Email.Reveal() != "")
+}
+
 // before is the address of a user that takes the first code, with its channel. For another e-mail address it is the
 // present one. For another phone it is the present phone, where that says who the person is: the phone of a person
 // whose e-mail address is proven was perhaps typed by somebody else, and then the code goes to the e-mail address.
@@ -69,6 +83,7 @@ func (s Codes) AskChange(ctx context.Context, asked usecases.Asked, in NewContac
 	f.Check(next != state.Email.Reveal(), "email", "is your address already")
 	open := state.PhoneProven != !state.Person.IsZero() // a phone that somebody else has typed can be chosen
 	f.Check(next != state.Phone.Reveal() || open, "phone", "is your address already")
+	f.Check(!state.CodesOnly || in.replaces(state), in.field(), "cannot be added: this sign-in has one address")
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -234,7 +249,7 @@ func (s Codes) change(
 		}
 		done, err := s.SignIns.Sessions.Bus.Execute(ctx, c, own(asked, record, "address "+record.ID.String()))
 		if failure.CodeOf(err) == "already_member" {
-			return 0, errEmailTaken()
+			return 0, taken(wished)
 		}
 		if err != nil {
 			return 0, err
@@ -247,6 +262,14 @@ func (s Codes) change(
 // errWrongCodes is the failure of two codes of which at least one is wrong or too old: which one is not told.
 func errWrongCodes() error {
 	return failure.NewInvalid("wrong_codes", "oldCode or newCode is wrong or not valid any more")
+}
+
+// taken is the failure of an address that somebody else of the same organization signs in with.
+func taken(wished vault.AddressChange) error {
+	if wished.Channel == string(events.ChannelSMS) {
+		return failure.NewConflict("phone_taken", "This phone is in use.")
+	}
+	return errEmailTaken()
 }
 
 // errEmailTaken is the failure of an address that somebody else signs in with.

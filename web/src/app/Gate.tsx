@@ -111,10 +111,10 @@ function useProblem({ error, isPending }: { error: object | null; isPending: boo
   return problem?.status === 401 && !error ? null : problem
 }
 
-/** CustomerHere tells a customer that the pages of staff are not for him. */
+/** CustomerHere leads a customer to the pages of customers. */
 function CustomerHere() {
-  const t = useText(signInText)
-  return <ClosedPage title={t.customerHere} hint={t.customerHereHint} action={<SignOut />} />
+  useEffect(() => location.replace('/portal/'), [])
+  return <Opening />
 }
 
 /** SignOut leaves a page that has nothing else for this person. */

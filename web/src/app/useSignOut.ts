@@ -4,13 +4,13 @@ import { asProblem, type Problem } from '../api/problem'
 
 /**
  * useSignOut ends the session. The page lets go of the person only when the server has done it, or knows of no session:
- * whoever is told that he is signed out is. `gone` = this browser has no session any more, though the server could not
+ * whoever is told that he is signed out is. `to` is the page that comes next. `gone` = this browser has no session any more, though the server could not
  * end its own.
  */
-export function useSignOut(forget: () => void = () => undefined) {
+export function useSignOut(forget: () => void = () => undefined, to = '/app/') {
   const leave = () => {
     forget()
-    location.assign('/app/')
+    location.assign(to)
   }
   const out = useMutation<void, Problem>({
     mutationFn: async () => {

@@ -38,8 +38,6 @@ export const signInText = catalogue(
     unknownPlaceHint: 'Check the address: it begins with the short name of your organization. Whoever gave you your sign-in knows it.',
     suspended: 'This organization is suspended',
     suspendedHint: 'The operator of the platform has ended everybody\'s access to it for now. Nothing is lost. Your organization\'s owner can ask the operator why, and when it opens again.',
-    customerHere: 'This place is for staff',
-    customerHereHint: 'You are signed in as a customer. There are no pages for customers here.',
     signOut: 'Sign out',
   },
   {
@@ -78,8 +76,6 @@ export const signInText = catalogue(
     unknownPlaceHint: 'Kagua anwani: huanza na jina fupi la shirika lako. Aliyekupa ruhusa ya kuingia analijua.',
     suspended: 'Shirika hili limesimamishwa',
     suspendedHint: 'Mwendeshaji wa jukwaa amesitisha kwa sasa ruhusa ya kila mtu kuliingia. Hakuna kilichopotea. Mwenye shirika anaweza kumuuliza mwendeshaji sababu, na lini litafunguliwa tena.',
-    customerHere: 'Hapa ni mahali pa wafanyakazi',
-    customerHereHint: 'Umeingia kama mteja. Hakuna kurasa za wateja hapa.',
     signOut: 'Ondoka',
   },
 )

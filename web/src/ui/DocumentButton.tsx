@@ -4,10 +4,7 @@ import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import { Download } from './icons'
 import { ProblemNote } from './ProblemNote'
-import { save } from './save'
-
-/** fileName is the name that the server gives to a file. */
-const fileName = (answer: Response) => /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'document.pdf'
+import { saveAnswer } from './save'
 
 /** DocumentButton saves a document of the server; what went wrong stands behind the button. */
 export function DocumentButton({ read, of, disabled, ...look }: {
@@ -19,10 +16,7 @@ export function DocumentButton({ read, of, disabled, ...look }: {
 } & ButtonProps) {
   const t = useText(uiText)
   const file = useMutation({
-    mutationFn: async () => {
-      const { data, response } = await read()
-      save(fileName(response), data as Blob)
-    },
+    mutationFn: () => saveAnswer(read),
   })
   return (
     <>

@@ -1,14 +1,11 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { client } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { secondFactorText } from '../../text/secondFactor'
 import { FormDialog } from '../../ui/FormDialog'
 import { Section } from '../../ui/Page'
-import { isDeviceCode, typedCode } from './factorCode'
-import { useAsking } from './useAsking'
+import { useNewAddress } from './useNewAddress'
 
 /** OwnAddresses changes the e-mail address and the phone of this person, by codes to the old and the new one. */
 export function OwnAddresses() {
@@ -29,20 +26,8 @@ export function OwnAddresses() {
 /** ChangeDialog asks for the new address, then for both codes. */
 function ChangeDialog({ kind, onClose }: { kind: 'email' | 'phone'; onClose: () => void }) {
   const t = useText(secondFactorText)
-  const queries = useQueryClient()
-  const [address, setAddress] = useState('')
-  const [sent, setSent] = useState('')
-  const [old, setOld] = useState('')
-  const [next, setNext] = useState('')
-  const { pending, problem, ask } = useAsking()
-  const send = () => void ask(async () => {
-    await client.POST('/auth/contacts', { body: { [kind]: address.trim() } })
-    setSent(address.trim())
-  })
-  const confirm = () => void ask(async () => {
-    await client.POST('/auth/contacts/confirm', { body: { oldCode: typedCode(old), newCode: typedCode(next) } })
+  const change = useNewAddress(kind, () => {
     notifications.show({ message: t.changed, color: 'teal', autoClose: 6000 })
-    void queries.invalidateQueries()
     onClose()
   })
   const code = (label: string, value: string, set: (value: string) => void) => (
@@ -60,23 +45,23 @@ function ChangeDialog({ kind, onClose }: { kind: 'email' | 'phone'; onClose: () 
   return (
     <FormDialog
       title={kind === 'email' ? t.changeEmail : t.changePhone}
-      hint={sent ? t.codesSent(sent) : undefined}
-      verb={sent ? t.change : t.sendCodes}
-      ready={sent ? isDeviceCode(old) && isDeviceCode(next) : address.trim() !== ''}
-      pending={pending}
-      error={problem}
-      onSubmit={sent ? confirm : send}
+      hint={change.sent ? t.codesSent(change.sent) : undefined}
+      verb={change.sent ? t.change : t.sendCodes}
+      ready={change.ready}
+      pending={change.pending}
+      error={change.problem}
+      onSubmit={change.submit}
       onClose={onClose}
     >
-      {sent
-        ? <>{code(t.oldCode, old, setOld)}{code(t.newCode, next, setNext)}</>
+      {change.sent
+        ? <>{code(t.oldCode, change.oldCode, change.setOldCode)}{code(t.newCode, change.newCode, change.setNewCode)}</>
         : (
           <TextInput
             label={kind === 'email' ? t.newEmail : t.newPhone}
             type={kind === 'email' ? 'email' : 'tel'}
             autoComplete={kind === 'email' ? 'email' : 'tel'}
-            value={address}
-            onChange={(e) => setAddress(e.currentTarget.value)}
+            value={change.address}
+            onChange={(e) => change.setAddress(e.currentTarget.value)}
             required
             withAsterisk={false}
             data-autofocus

@@ -16,5 +16,5 @@ export function useAsking() {
       setPending(false)
     }
   }
-  return { pending, problem, ask, wait: useSecondsLeft(problem) }
+  return { pending, problem, ask, forget: () => setProblem(null), wait: useSecondsLeft(problem) }
 }

@@ -5,6 +5,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { portalText } from '../../text/portal'
 import { subscribersText } from '../../text/subscribers'
+import { CopyText } from '../../ui/CopyText'
 import { FormDialog } from '../../ui/FormDialog'
 import { When } from '../../ui/When'
 import { addressTyped } from './portalAddress'
@@ -33,6 +34,7 @@ export function PortalAccess({ of: c, onClose }: { of: Customer; onClose: () => 
       onSubmit={() => give.mutate({ ...of, body: addressTyped(address) })}
       onClose={onClose}
     >
+      <Text size="sm">{t.at} <CopyText text={`${location.origin}/portal/`} /></Text>
       <Stack gap="xs">
         {signIns?.length === 0 && <Text size="sm">{t.nobody}</Text>}
         {signIns?.map((s) => <SignIn key={s.userId} id={c.id} of={s} />)}
