@@ -234,6 +234,9 @@ type PeriodCancelled struct {
 	// NextTerms are those of the next period after an undo, where a change of plan comes after it which had come, or
 	// was planned, for the next one before. Absent = nothing new is told.
 	NextTerms PlanTerms `json:"nextTerms,omitzero"`
+	// NextBegins is where the time of a paid period has ended whose days before payments and in pauses were given back
+	// one after the other, up to the last: the one after it begins there all the same. Zero = it moves up.
+	NextBegins time.Time `json:"nextBegins,omitzero"`
 	// Credits are the days of a period that never began on invoices over changes of plan, also of one that was paid.
 	Credits []DaysCredit `json:"credits,omitempty"`
 	At      time.Time    `json:"at"`

@@ -18,6 +18,12 @@ func (s Subscription) byBillingDay(due events.PeriodDue, from time.Time) events.
 	return due
 }
 
+// givenBack reports whether all days of a paid period, of which each alone was not to be paid, have been given back.
+func (s Subscription) givenBack(at int) bool {
+	p := s.Periods[at]
+	return p.State == PeriodPaid && p.BillingDay > 0 && p.Paused+p.Free >= s.days(p, s.Course().Places[at])
+}
+
 // afterPause is an instant on the subscription's own clock: one that lies in a pause or another gap is its end.
 func (s Subscription) afterPause(at time.Time) time.Time {
 	for _, g := range s.Gaps {

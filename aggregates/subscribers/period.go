@@ -65,8 +65,8 @@ type Period struct {
 	// Days is the length of a part of a period, in local days; 0 = a whole period. Of are the days of the whole one
 	// where the part was bought by a partial payment; 0 = the part itself was invoiced.
 	Days, Of int
-	// Paused are the days of the period that pauses have given back.
-	Paused int
+	// Paused are the days of the period that pauses have given back, and Free those before its payments that were.
+	Paused, Free int
 	// Upgrades have the costs of changes of plan for its days, the oldest first.
 	Upgrades []Upgrade
 	// Fixed is the place of an old postpaid period that still waits for money while those around it are no longer kept.

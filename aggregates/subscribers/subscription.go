@@ -205,6 +205,12 @@ func (s Subscription) cancelled(e events.PeriodCancelled) Subscription {
 		p.State, p.Undone = PeriodCancelled, !e.UndoneRun.IsZero()
 		p.Used = p.Undone && p.Mode == events.Prepaid && !e.NextFrom.IsZero()
 	})
+	for i := range s.Periods { // a copy
+		if p := &s.Periods[i]; !e.NextBegins.IsZero() && p.Ordinal > e.Ordinal && p.State != PeriodCancelled {
+			p.Begins = latest(p.Begins, e.NextBegins)
+			break
+		}
+	}
 	if s.UnservedSince, s.Dropped = e.UnservedSince, e.At; !e.UndoneRun.IsZero() {
 		s = s.madeAgain(e.Ordinal)
 		s.Undone = e.UndoneRun
@@ -225,6 +231,11 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 		}
 		if !e.Part.IsZero() {
 			p.Days, p.Of = e.Part.Days, e.Part.Of
+		}
+		for _, c := range e.Credits {
+			if c.InvoiceID == e.InvoiceID {
+				p.Free += c.Days
+			}
 		}
 	})
 	s.Gaps = withGap(s.Gaps, Span{e.UnservedFrom, e.UnservedTo})

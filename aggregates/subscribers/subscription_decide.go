@@ -457,6 +457,9 @@ func cancelled(s Subscription, at int, now time.Time) events.PeriodCancelled {
 	if event.NeverBegan || s.paidAhead(at, now) {
 		event.Credits = s.allUpgrades(at)
 	}
+	if end := s.Course().Places[at].To; s.givenBack(at) && !end.After(s.running(now)) {
+		event.NextBegins = end
+	}
 	return s.dropped(event, now)
 }
 

@@ -133,6 +133,7 @@ type openingPeriod struct {
 	Used       bool         `json:"used,omitempty"`
 	Retakes    bool         `json:"retakes,omitempty"`
 	Paused     int          `json:"paused,omitempty"`
+	Free       int          `json:"free,omitempty"`
 	Fixed      openingSpan  `json:"fixed,omitzero"`
 	Price      money.Amount `json:"price,omitzero"` // absent = that of the subscription's terms
 
@@ -211,7 +212,7 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 func (s Subscription) closePeriod(p Period) openingPeriod {
 	o := openingPeriod{
 		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, BillingDay: p.BillingDay,
-		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Retakes: p.Retakes, Paused: p.Paused,
+		Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Retakes: p.Retakes, Paused: p.Paused, Free: p.Free,
 		Fixed: openingSpan(p.Fixed), Price: p.Price,
 	}
 	for _, u := range p.Upgrades {
@@ -263,7 +264,7 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
 			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, BillingDay: p.BillingDay,
-			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Retakes: p.Retakes, Paused: p.Paused,
+			Days: p.Days, Of: p.Of, Undone: p.Undone, Used: p.Used, Retakes: p.Retakes, Paused: p.Paused, Free: p.Free,
 			Fixed: Span(p.Fixed), Price: p.Price,
 		}
 		for _, u := range p.Upgrades {

@@ -1,0 +1,60 @@
+package billingcases
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// TestGivenBack_AMonthPaidAtItsVeryEndIsPaidOnce: with a billing day, May is paid at the midnight that ends it. All of
+// its days are given back, and June, which was due by then, is paid from that; May does not come again.
+func TestGivenBack_AMonthPaidAtItsVeryEndIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	w := sold(t, terms(events.Prepaid, 1))
+	w.pays(w.lastInvoice().Total)
+	w.until(local(time.March, 30))
+	w.pays(w.lastInvoice().Total)
+	w.until(time.Date(2026, time.May, 31, 21, 0, 0, 0, time.UTC))
+	w.pays(money.Major(1500, money.KES))
+	w.until(local(time.June, 2))
+	if until := w.line.PaidUntil(); !until.Equal(time.Date(2026, time.June, 30, 21, 0, 0, 0, time.UTC)) {
+		t.Errorf("paid until %s", until)
+	}
+	if len(w.invoices) != 4 || len(w.notes) != 1 || w.account.Credit().Positive() || w.account.Due().Positive() {
+		t.Errorf("%d invoices, %d notes, credit %s, due %s", len(w.invoices), len(w.notes), w.account.Credit(),
+			w.account.Due())
+	}
+}
+
+// TestGivenBack_TheMonthAfterStaysWhereItIs: with a billing day, May and June are paid in the last hours of May, the
+// money is taken back, and it comes again in June. Nothing of May is paid then, and June is the month that is.
+func TestGivenBack_TheMonthAfterStaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	w := sold(t, terms(events.Prepaid, 1))
+	w.pays(w.lastInvoice().Total)
+	w.until(local(time.March, 30))
+	w.pays(w.lastInvoice().Total)
+	w.until(time.Date(2026, time.May, 31, 20, 0, 0, 0, time.UTC))
+	w.pays(money.Major(3000, money.KES))
+	first := w.line.PaidUntil()
+	w.until(w.at.Add(10 * time.Minute))
+	receipt := id.Derive[id.Receipt]("worked", time.Date(2026, time.May, 31, 20, 0, 0, 0, time.UTC).String(),
+		money.Major(3000, money.KES).String())
+	w.does(commands.WithdrawReceipt{ReceiptID: receipt, SubscriberID: w.line.SubscriberID})
+	w.until(time.Date(2026, time.May, 31, 21, 30, 0, 0, time.UTC))
+	w.pays(money.Major(3000, money.KES))
+	w.until(local(time.June, 2))
+	if until := w.line.PaidUntil(); !until.Equal(time.Date(2026, time.July, 31, 21, 0, 0, 0, time.UTC)) {
+		t.Errorf("paid until %s, at first %s", until, first)
+	}
+	may := w.line.Course().Places[2]
+	if len(w.invoices) != 5 || len(w.notes) != 2 || !may.IsZero() || w.account.Credit().Positive() ||
+		w.account.Due().Positive() {
+		t.Errorf("%d invoices, %d notes, May is at %v, credit %s, due %s", len(w.invoices), len(w.notes), may,
+			w.account.Credit(), w.account.Due())
+	}
+}
