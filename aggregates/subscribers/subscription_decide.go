@@ -338,15 +338,18 @@ func (s Subscription) running(at time.Time) time.Time {
 	return at
 }
 
-// stopped is the new UnservedSince after a period lost its payment now. When the customer was without service already
-// for want of an earlier one, the time since then counts too. next is the subscription afterwards.
+// stopped is the new UnservedSince after a period lost its payment now. When the paid time was over before, or the
+// customer was without service already for want of an earlier payment, the time since then counts too. next is the
+// subscription afterwards.
 func (s Subscription) stopped(before Course, next Subscription, now time.Time) time.Time {
 	at := s.running(now)
 	switch {
 	case !next.owesTime():
 		return time.Time{}
-	case s.UnservedSince.IsZero():
+	case s.UnservedSince.IsZero() && before.PaidUntil.IsZero():
 		return at
+	case s.UnservedSince.IsZero():
+		return earliest(at, before.PaidUntil)
 	}
 	return earliest(at, latest(s.UnservedSince, before.PaidUntil))
 }

@@ -19,12 +19,13 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
-// followed is a customer with one subscription and an account. The processes of the program follow up on what happens,
+// followed is a customer with subscriptions and an account. The processes of the program follow up on what happens,
 // and each day has its billing run.
 type followed struct {
 	t         *testing.T
 	settings  events.BillingSettings
-	line      subscribers.Subscription
+	line      *subscribers.Subscription // the first one
+	lines     []*subscribers.Subscription
 	account   billing.Account
 	at        time.Time
 	invoices  []events.InvoiceDrafted
@@ -32,6 +33,8 @@ type followed struct {
 	processes []*process
 	told      []events.Event // what the processes have not heard yet
 	heard     int
+	checked   int                // how many a test had heard when it looked last
+	hears     func(events.Event) // nil = nobody listens
 }
 
 // note is a credit note over days: those that it credits, or those of which it leaves the invoice.
@@ -55,7 +58,8 @@ type instance struct {
 // follow begins with no subscription, at an instant.
 func follow(t *testing.T, settings events.BillingSettings, at time.Time) *followed {
 	t.Helper()
-	f := &followed{t: t, settings: settings, at: at}
+	first := new(subscribers.Subscription)
+	f := &followed{t: t, settings: settings, at: at, line: first, lines: []*subscribers.Subscription{first}}
 	for _, p := range []processmanagers.Any{renewal.Process(), invoicing.Process(), invoicing.DocumentProcess()} {
 		f.processes = append(f.processes, &process{p.Erase(), map[string]*instance{}})
 	}
@@ -75,7 +79,7 @@ func (f *followed) does(c commands.Command) {
 func (f *followed) execute(c commands.Command) error {
 	switch c := c.(type) {
 	case commands.DraftPeriodInvoice:
-		draft, err := DraftUnder(f.settings, c, f.line.ExtraCalled)
+		draft, err := DraftUnder(f.settings, c, f.of(c.InvoiceID).ExtraCalled)
 		if err != nil {
 			return err
 		}
@@ -83,8 +87,11 @@ func (f *followed) execute(c commands.Command) error {
 	case commands.CreditDays:
 		c.Prefix = "ACME-CN"
 		return f.ofAccount(c, c.DaysCredit)
+	case commands.VoidInvoice:
+		c.NotePrefix = "ACME-CN"
+		return f.ofAccount(c, events.DaysCredit{})
 	case commands.SellDays:
-		c.Prefix, c.Of = "ACME-CN", f.line.WholeDays(c.InvoiceID, f.at, nil)
+		c.Prefix, c.Of = "ACME-CN", f.of(c.InvoiceID).WholeDays(c.InvoiceID, f.at, nil)
 		return f.ofAccount(c, events.DaysCredit{})
 	case commands.TellCredit:
 		c.Tax = &f.settings.Tax
@@ -95,15 +102,41 @@ func (f *followed) execute(c commands.Command) error {
 	case commands.AccountCommand:
 		return f.ofAccount(c, events.DaysCredit{})
 	case commands.SubscriptionCommand:
-		made, err := subscribers.Subscriptions().Decide(f.line, c, f.at)
+		line := f.target(c)
+		made, err := subscribers.Subscriptions().Decide(*line, c, f.at)
 		for _, e := range made {
-			f.line = subscribers.Subscriptions().Evolve(f.line, e)
+			*line = subscribers.Subscriptions().Evolve(*line, e)
 			f.told = append(f.told, e)
+			if f.hears != nil {
+				f.hears(e)
+			}
 		}
 		return err
 	}
 	f.t.Fatalf("%T is of neither the subscription nor the account", c)
 	return nil
+}
+
+// target is the subscription of a command: a new one when it is none of those that are there.
+func (f *followed) target(c commands.SubscriptionCommand) *subscribers.Subscription {
+	for _, line := range f.lines {
+		if line.ID.IsZero() || c.Target() == commands.At(commands.SubscriptionCategory, line.ID) {
+			return line
+		}
+	}
+	line := new(subscribers.Subscription)
+	f.lines = append(f.lines, line)
+	return line
+}
+
+// of is the subscription of an invoice; the first one for that of no period.
+func (f *followed) of(invoice id.Invoice) *subscribers.Subscription {
+	for _, line := range f.lines {
+		if _, found := line.Period(invoice); found {
+			return line
+		}
+	}
+	return f.line
 }
 
 // ofAccount decides a command of the account. Drafted documents are kept, and get their numbers at once.
@@ -189,12 +222,14 @@ func (f *followed) until(at time.Time) {
 	for {
 		day := calendar.On(f.at, nairobi).AddDays(1)
 		next, happens := day.Start(nairobi), func() {
-			f.does(commands.MakePeriodDue{SubscriptionID: f.line.ID, On: day})
+			for _, line := range f.lines {
+				f.does(commands.MakePeriodDue{SubscriptionID: line.ID, On: day})
+			}
 		}
 		for _, p := range f.processes {
 			for _, key := range slices.Sorted(maps.Keys(p.each)) {
-				for name, due := range p.each[key].timers {
-					if !due.After(next) {
+				for _, name := range slices.Sorted(maps.Keys(p.each[key].timers)) {
+					if due := p.each[key].timers[name]; !due.After(next) {
 						next, happens = due, func() { f.ring(p, key, name) }
 					}
 				}

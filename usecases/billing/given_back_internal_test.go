@@ -1,6 +1,7 @@
 package billingcases
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +28,29 @@ func TestGivenBack_AMonthPaidAtItsVeryEndIsPaidOnce(t *testing.T) {
 	if len(w.invoices) != 4 || len(w.notes) != 1 || w.account.Credit().Positive() || w.account.Due().Positive() {
 		t.Errorf("%d invoices, %d notes, credit %s, due %s", len(w.invoices), len(w.notes), w.account.Credit(),
 			w.account.Due())
+	}
+}
+
+// TestGivenBack_DaysAfterThePaidTimeWereNotServed: with a billing day, the first part is paid and April is not. In July
+// the money of the part is taken back, and other money pays April, which now lies where the part was: from there on it
+// was served for eleven days.
+func TestGivenBack_DaysAfterThePaidTimeWereNotServed(t *testing.T) {
+	t.Parallel()
+	w := sold(t, terms(events.Prepaid, 1))
+	part := w.lastInvoice()
+	w.pays(part.Total)
+	receipt := id.Derive[id.Receipt]("worked", w.at.String(), part.Total.String())
+	w.until(local(time.July, 24))
+	april := w.lastInvoice()
+	w.does(commands.WithdrawReceipt{ReceiptID: receipt, SubscriberID: w.line.SubscriberID})
+	w.until(local(time.August, 20))
+	w.does(commands.CreditReceipt{
+		SubscriberID: w.line.SubscriberID, OrgID: w.line.Owner, Number: "N", Channel: "cash", Amount: april.Total,
+		PaidAt: w.at, ReceiptID: id.Derive[id.Receipt]("named"), InvoiceID: april.InvoiceID,
+	})
+	want := events.DaysCredit{InvoiceID: april.InvoiceID, Days: 20, Of: 31}
+	if !slices.ContainsFunc(w.notes, func(n note) bool { return n.credits == want }) {
+		t.Errorf("credited %+v", w.notes)
 	}
 }
 
