@@ -170,6 +170,11 @@ func (f *followed) number(document string, of id.Any, n int) {
 func (f *followed) settle() {
 	f.t.Helper()
 	for len(f.told) > 0 {
+		if f.checked > 0 && f.heard-f.checked > mostEvents {
+			f.t.Errorf("more than %d events follow: %s", mostEvents, f.told[0].EventType())
+			f.told = nil
+			return
+		}
 		e := f.told[0]
 		f.told, f.heard = f.told[1:], f.heard+1
 		in := events.Envelope{

@@ -90,7 +90,7 @@ func TestBillingDay_DaysThatAreNotPaidBecomeCreditNotes(t *testing.T) {
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: until, Credits: unused, PaidAt: at,
 	}).Then(with(leaves(line), note("days before the payment, without service")))
 	s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who, Credits: unused, At: at}).
-		Then(with(arms(line, time.Time{}), note("subscription ended")))
+		Then(with(disarmed(line), note("subscription ended")))
 }
 
 // TestBillingDay_DaysThatWerePausedBeforeAPeriodBecameDueAreCreditedBesideThoseOfAnEnd, which makes it due at its own

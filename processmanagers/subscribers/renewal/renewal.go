@@ -320,7 +320,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.SubscriptionPaused:
 		return after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
 	case events.SubscriptionEnded:
-		out := after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
+		out := after.askForCredit(disarmAll(e.SubscriptionID), e.SubscriberID, now)
 		return crediting(out, e.SubscriberID, e.Credits, e.At, endedReason)
 	}
 	out := after.planned(in.Event.Event, now)

@@ -46,6 +46,13 @@ func arms(subscription id.Subscription, at time.Time) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
 }
 
+// disarmed is an output without timers of a subscription that has ended.
+func disarmed(subscription id.Subscription) processmanagers.Output {
+	return processmanagers.Output{Timers: []processmanagers.Timer{
+		{Name: timer(subscription)}, {Name: "part:" + subscription.String()}, {Name: "expire:" + subscription.String()},
+	}}
+}
+
 // leaves is an output that leaves the next period to the billing run of its day.
 func leaves(subscription id.Subscription) processmanagers.Output {
 	return arms(subscription, time.Time{})
@@ -212,7 +219,7 @@ func TestEnded_MoneyOnTheInvoiceOfAPeriodThatNeverBeganBecomesCredit(t *testing.
 	voids := does(void(inv2))
 	voids.Timers = arms(line, time.Time{}).Timers
 	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2))
-	s.When(ended).Then(arms(line, time.Time{}))
+	s.When(ended).Then(disarmed(line))
 	s.Given(ended).When(neverBegan(line, inv2)).Then(voids)
 	// A payment that came after the end makes the aggregate cancel the period; the money goes back in the same way.
 	s.Given(ended).When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2, SubscriptionID: line, At: start}).
@@ -222,7 +229,7 @@ func TestEnded_MoneyOnTheInvoiceOfAPeriodThatNeverBeganBecomesCredit(t *testing.
 func TestEnded_TheSubscriptionIsForgottenAndRenewsNoMore(t *testing.T) {
 	t.Parallel()
 	s := after(t, prepaid(line), prepaid(line2), extended(line, inv1, until), due(line2, inv2))
-	s = s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}).Then(arms(line, time.Time{}))
+	s = s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}).Then(disarmed(line))
 	s.When(credit(5000)).ThenNothing()
 	s.WhenDue(timer(line), until).ThenNothing()
 	s.When(due(line, inv1)).Then(arms(line, time.Time{}))
@@ -452,13 +459,16 @@ func TestCredit_IsAskedForUntilEverySubscriptionThatItCoversIsRenewed(t *testing
 
 func TestCredit_OfASubscriptionThatEndsOrPausesMeanwhileIsAskedForByTheOthers(t *testing.T) {
 	t.Parallel()
-	for _, gone := range []events.Event{
-		events.SubscriptionEnded{SubscriptionID: line2, SubscriberID: who},
-		events.SubscriptionPaused{SubscriptionID: line2, SubscriberID: who},
+	for _, c := range []struct {
+		gone events.Event
+		left processmanagers.Output
+	}{
+		{events.SubscriptionEnded{SubscriptionID: line2, SubscriberID: who}, disarmed(line2)},
+		{events.SubscriptionPaused{SubscriptionID: line2, SubscriberID: who}, arms(line2, time.Time{})},
 	} {
 		s := after(t, prepaid(line), prepaid(line2)).When(credit(1500)).
 			Then(does(commands.MakePeriodDue{SubscriptionID: line2})) // comes too late
-		s = s.When(gone).Then(asks(arms(line2, time.Time{})))
+		s = s.When(c.gone).Then(asks(c.left))
 		s.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
 	}
 }

@@ -12,8 +12,15 @@ func disarm(subscription id.Subscription) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription)}}}
 }
 
+// disarmAll returns an output that removes all timers of a subscription that has ended.
+func disarmAll(subscription id.Subscription) processmanagers.Output {
+	return processmanagers.Output{Timers: []processmanagers.Timer{
+		{Name: timer(subscription)}, {Name: parting(subscription)}, {Name: expiry(subscription)},
+	}}
+}
+
 // created arms the timer of a first period that begins later, and of the end of a prepaid subscription that is never
-// paid. The latter stays armed: once the subscription was paid, it does nothing.
+// paid. The latter stays armed until its end: once the subscription was paid, it does nothing.
 func (s State) created(e events.SubscriptionCreated) processmanagers.Output {
 	out := processmanagers.Output{Timers: []processmanagers.Timer{
 		{Name: timer(e.SubscriptionID), At: s.due(e.SubscriptionID)},
