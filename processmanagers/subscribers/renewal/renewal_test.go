@@ -46,13 +46,6 @@ func arms(subscription id.Subscription, at time.Time) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
 }
 
-// disarmed is an output without timers of a subscription that has ended.
-func disarmed(subscription id.Subscription) processmanagers.Output {
-	return processmanagers.Output{Timers: []processmanagers.Timer{
-		{Name: timer(subscription)}, {Name: "part:" + subscription.String()}, {Name: "expire:" + subscription.String()},
-	}}
-}
-
 // leaves is an output that leaves the next period to the billing run of its day.
 func leaves(subscription id.Subscription) processmanagers.Output {
 	return arms(subscription, time.Time{})
@@ -455,22 +448,6 @@ func TestCredit_IsAskedForUntilEverySubscriptionThatItCoversIsRenewed(t *testing
 	s = s.When(due(line, inv1)).Then(arms(line, time.Time{}))
 	s = s.When(extended(line, inv1, until)).Then(leaves(line))
 	s.When(asked(1500)).ThenNothing() // both have service: money paid ahead is used period by period
-}
-
-func TestCredit_OfASubscriptionThatEndsOrPausesMeanwhileIsAskedForByTheOthers(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		gone events.Event
-		left processmanagers.Output
-	}{
-		{events.SubscriptionEnded{SubscriptionID: line2, SubscriberID: who}, disarmed(line2)},
-		{events.SubscriptionPaused{SubscriptionID: line2, SubscriberID: who}, arms(line2, time.Time{})},
-	} {
-		s := after(t, prepaid(line), prepaid(line2)).When(credit(1500)).
-			Then(does(commands.MakePeriodDue{SubscriptionID: line2})) // comes too late
-		s = s.When(c.gone).Then(asks(c.left))
-		s.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
-	}
 }
 
 func TestWrittenOff_ThePeriodEndsAndAPaymentBuysTheNextOne(t *testing.T) {
