@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -136,6 +137,9 @@ func (l *life) asks(c commands.Command) bool {
 // step does one thing at random.
 func (l *life) step() {
 	l.n++
+	if l.random.IntN(10) == 0 {
+		l.reopens()
+	}
 	at := l.random.IntN(len(l.lines))
 	line := l.lines[at]
 	was := make([]time.Time, len(l.lines))
@@ -174,6 +178,16 @@ func (l *life) step() {
 			l.t.Errorf("service %d was paid until %s, and is until %s", i, was[i], s.PaidUntil())
 		}
 	}
+}
+
+// reopens has the streams of the services and of the account go on in new ones.
+func (l *life) reopens() {
+	for _, line := range l.lines {
+		d := subscribers.Subscriptions()
+		*line = d.Evolve(subscribers.Subscription{}, d.Close(*line))
+	}
+	d := billing.Accounts()
+	l.account = d.Evolve(billing.Account{}, d.Close(l.account))
 }
 
 // waits lets some time pass: minutes to weeks, or up to the end of a paid time.
