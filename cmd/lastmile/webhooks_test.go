@@ -246,6 +246,9 @@ func TestWebhooks_AFailureIsRepeatedByTheClockAndOnRequest(t *testing.T) {
 		if one.header.Get("Webhook-Id") != row.text("eventId") || !one.verified(t, secret) {
 			t.Errorf("another id, or it does not verify: %v", one.header)
 		}
+		if fmt.Sprint(one.event) != fmt.Sprint(answer(row["message"].(map[string]any))) {
+			t.Errorf("sent %s, and the log of deliveries shows %v", one.body, row["message"])
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package webhooksapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -68,6 +69,7 @@ type deliveryResponse struct {
 	NextAttemptAt *time.Time        `json:"nextAttemptAt" doc:"null: it has ended"`
 	CreatedAt     time.Time         `json:"createdAt"`
 	EndedAt       *time.Time        `json:"endedAt"`
+	Message       json.RawMessage   `json:"message" doc:"what is sent, in every attempt: the envelope of GET /outbox"`
 }
 
 // attemptResponse is one call of an endpoint.
@@ -83,7 +85,7 @@ func showDelivery(r webhooksviews.DeliveryRow) deliveryResponse {
 	out := deliveryResponse{
 		ID: r.ID, EndpointID: r.WebhookID, EventID: r.MessageID, Type: r.Type, Position: r.Position, State: r.State,
 		Error: null.Of(r.Error), Attempts: make([]attemptResponse, 0, len(r.Attempts)), Tries: r.Tries,
-		NextAttemptAt: r.NextAt, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt,
+		NextAttemptAt: r.NextAt, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, Message: json.RawMessage(r.Body),
 	}
 	for _, at := range r.Attempts {
 		out.Attempts = append(out.Attempts, attemptResponse{

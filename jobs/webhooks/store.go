@@ -152,7 +152,8 @@ func (s *Store) Again(ctx context.Context, org id.Organization, which id.Deliver
 
 // deliverySelect fits webhooksviews.DeliveryRow; a condition follows.
 const deliverySelect = `
-select delivery_id, org_id, webhook_id, message_id, type, position, state, error, attempts, tries, next_at, created_at,
+select delivery_id, org_id, webhook_id, message_id, type, position, body, state, error, attempts, tries, next_at,
+	created_at,
 	ended_at from {schema}.deliveries where org_id = @org and `
 
 // Get gives a delivery of an organization, nil when it has none with this id.

@@ -33,6 +33,7 @@ type DeliveryRow struct {
 	MessageID id.Any          `db:"message_id"`
 	Type      string          `db:"type"`
 	Position  int64           `db:"position"` // of the message in the log; 0 for a ping
+	Body      string          `db:"body"`     // the envelope, as it is sent
 	State     string          `db:"state"`
 	Error     string          `db:"error"` // why it ended, when no attempt says so; "" = an attempt does
 	Attempts  []Attempt       `db:"attempts"`

@@ -5,6 +5,7 @@ import { pathOf, screens } from './screens'
 
 // The words of every state that rows have, in turn, and amounts of business customers: the demo has not all of them.
 const states: Record<string, Record<string, readonly string[]>> = {
+  '/api-keys': { state: ['active', 'expired', 'revoked', 'stopped'] },
   '/dunning': { state: ['none', 'reminding', 'walled_garden', 'suspended', 'written_off'] },
   '/invoices': { state: ['draft', 'issued', 'partially_paid', 'paid', 'credited', 'written_off', 'voided'] },
   '/messages': { state: ['queued', 'sending', 'sent', 'failed', 'dropped'] },
@@ -12,6 +13,8 @@ const states: Record<string, Record<string, readonly string[]>> = {
   '/receipts': { state: ['recorded', 'matched', 'allocated', 'suspense', 'attributed', 'absorbed', 'reversed', 'refunded'] },
   '/subscribers': { status: ['active', 'blocked', 'forgotten'], access: ['full', 'throttled', 'walled_garden', 'none'] },
   '/users': { status: ['invited', 'active', 'disabled'] },
+  '/webhook-deliveries': { state: ['pending', 'delivered', 'failed'] },
+  '/webhook-endpoints': { state: ['enabled', 'disabled'] },
   '/vouchers': { state: ['unused', 'active', 'used', 'void'] },
 }
 const amounts = ['amount', 'due', 'total', 'balance']

@@ -39,6 +39,9 @@ const writing: [page: RegExp, button: RegExp, call: Operation][] = [
   [/^\/differences/, /^Look at all now$/, 'POST /access-audits'],
   [/^\/vouchers/, /^Make vouchers$/, 'POST /vouchers'],
   [/^\/vouchers/, /^Void/, 'POST /vouchers/{code}/void'],
+  [/^\/api-keys/, /^(New API key|Replace the text|Revoke)$/, 'POST /api-keys'],
+  [/^\/webhooks/, /^(Register an address|Send a trial|Pause|Enable)$/, 'POST /webhook-endpoints'],
+  [/^\/message-texts/, /^Save$/, 'PUT /settings/messages'],
   [/^\/organization/, /^Save$/, 'PUT /settings/organization'],
 ]
 

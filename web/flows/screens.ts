@@ -32,6 +32,31 @@ async function proposed(page: Page) {
   return `/imports/routers/${made.body.id}`
 }
 
+/** issued makes an API key, when there is none yet, and gives its page. */
+async function issued(page: Page) {
+  const { body } = await call<{ data: Row[] }>(page, 'GET', '/api-keys')
+  const key = body.data[0] ?? (await call<Row>(page, 'POST', '/api-keys', {
+    name: 'Accounting', role: 'admin', scopes: ['invoices:read', 'receipts:read', 'subscribers:write'], allowedAddresses: ['196.201.214.0/24'],
+  })).body
+  return `/api-keys/${key.id}`
+}
+
+/** told registers an address of the organization's own systems where nobody listens, when there is none yet. */
+async function told(page: Page): Promise<string> {
+  const { body } = await call<{ data: Row[] }>(page, 'GET', '/webhook-endpoints')
+  if (body.data[0]) return body.data[0].id
+  const made = await call<Row>(page, 'POST', '/webhook-endpoints', {
+    url: 'http://127.0.0.1:9/hooks/isp', types: ['payment.succeeded', 'invoice.created'], description: 'Accounting',
+  })
+  return made.body.id
+}
+
+/** tried sends a trial to it, and gives the page of the trial. */
+async function tried(page: Page) {
+  const made = await call<Row>(page, 'POST', `/webhook-endpoints/${await told(page)}/ping`)
+  return `/webhooks/deliveries/${made.body.id}`
+}
+
 const all: Screen[] = [
   { name: 'home', role: 'admin', path: '/', phone: true },
   { name: 'home-support', role: 'support', path: '/' },
@@ -80,6 +105,14 @@ const all: Screen[] = [
   { name: 'tax-gateway', role: 'admin', path: '/tax-gateway' },
   { name: 'gateway', role: 'admin', path: '/gateway' },
   { name: 'organization', role: 'admin', path: '/organization' },
+  { name: 'message-texts', role: 'admin', path: '/message-texts' },
+  { name: 'message-text', role: 'admin', path: '/message-texts/invoice' },
+  { name: 'api-keys', role: 'admin', path: async (page) => issued(page).then(() => '/api-keys') },
+  { name: 'api-key', role: 'admin', path: issued },
+  { name: 'api-key-new', role: 'admin', path: '/api-keys/new' },
+  { name: 'webhook-delivery', role: 'admin', path: tried },
+  { name: 'webhook', role: 'admin', path: async (page) => `/webhooks/${await told(page)}` },
+  { name: 'webhooks', role: 'admin', path: '/webhooks' },
   { name: 'audit', role: 'admin', path: '/audit' },
   { name: 'system', role: 'admin', path: '/system' },
   { name: 'billing-runs', role: 'admin', path: '/billing-runs' },

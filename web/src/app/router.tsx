@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router'
 import { accessRoutes } from '../areas/access/routes'
 import { auditRoutes } from '../areas/audit/routes'
+import { keysRoutes } from '../areas/identity/keys/routes'
 import { identityRoutes } from '../areas/identity/routes'
 import { platformRoutes } from '../areas/platform/routes'
 import { settingsRoutes } from '../areas/settings/routes'
@@ -15,12 +16,14 @@ import { paymentsRoutes } from '../areas/payments/routes'
 import { reportsRoutes } from '../areas/reports/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
+import { webhooksRoutes } from '../areas/webhooks/routes'
 import { Failed } from './Failed'
 import { rootRoute } from './root'
 
 const routeTree = rootRoute.addChildren([
   ...auditRoutes,
   ...identityRoutes,
+  ...keysRoutes,
   ...platformRoutes,
   ...settingsRoutes,
   ...systemRoutes,
@@ -35,6 +38,7 @@ const routeTree = rootRoute.addChildren([
   ...importsRoutes,
   ...networkRoutes,
   ...outagesRoutes,
+  ...webhooksRoutes,
 ])
 
 /** router knows every page. Addresses are below /app. */

@@ -110,7 +110,7 @@ function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | nu
     case 'tax':
       return { to: '/tax-documents', search: kind === 'tax_late' ? { late: true } : { state: 'refused' } }
     case 'webhook':
-      return null
+      return root.id && may('GET /webhook-endpoints/{id}') ? { to: `/webhooks/${root.id}` } : null
     case 'part':
       return root.id ? { to: '/system' } : null
     default:

@@ -11,6 +11,7 @@ import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { OnlyFilter } from '../../ui/OnlyFilter'
 import { Page } from '../../ui/Page'
+import { PageLink } from '../../ui/PageLink'
 import { SpanFilter } from '../../ui/SpanFilter'
 import { State, type Tone } from '../../ui/State'
 import { When } from '../../ui/When'
@@ -43,7 +44,7 @@ export default function MessagesPage() {
     { id: 'at', title: t.at, width: 132, wideOnly: true, cell: (m) => <When at={m.at} /> },
   ]
   return (
-    <Page title={app.messages} wide>
+    <Page title={app.messages} wide actions={<PageLink to="/message-texts">{app.messageTexts}</PageLink>}>
       <Filters any={any} onClear={() => void navigate({ search: {} })}>
         <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
         <ChoiceFilter value={filters.channel} label={t.channel} names={t.channels} onChange={(channel) => change({ channel })} />

@@ -12,7 +12,7 @@ const messageStates = ['queued', 'sending', 'sent', 'delivered', 'undelivered', 
 /** messageTemplates are the values of the filter template. */
 const messageTemplates = [
   'reminder_before', 'reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_warned', 'cap_throttled',
-  'cap_stopped', 'outage', 'outage_over',
+  'cap_stopped', 'outage', 'outage_over', 'invoice_signed', 'invoice', 'receipt',
 ] as const
 
 const messages = createRoute({
@@ -33,4 +33,16 @@ const messages = createRoute({
   component: page('GET /messages', () => import('./MessagesPage')),
 })
 
-export const messagingRoutes = [messages] as const
+const texts = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/message-texts',
+  component: page('GET /settings/messages', () => import('./TextsPage')),
+})
+
+const text = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/message-texts/$message',
+  component: page('GET /settings/messages', () => import('./TextPage')),
+})
+
+export const messagingRoutes = [messages, texts, text] as const

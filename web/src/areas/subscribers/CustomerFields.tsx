@@ -1,7 +1,7 @@
-import { SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, NativeSelect, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Problem } from '../../api/problem'
-import { useText } from '../../text/catalogue'
+import { type Language, languages, useText } from '../../text/catalogue'
 import { subscribersText } from '../../text/subscribers'
 import { type Customer, tagsOf } from './words'
 
@@ -15,15 +15,24 @@ interface Typed {
   taxPin: string
   tags: string
   notes: string
+  /** language is that of messages; "" = as the organization does. */
+  language: Language | ''
+  onlyNeeded: boolean
 }
 
-export const nobody: Typed = { firstName: '', lastName: '', phone: '', email: '', address: '', taxPin: '', tags: '', notes: '' }
+/** Written are the fields into which somebody types. */
+type Written = Exclude<keyof Typed, 'language' | 'onlyNeeded'>
+
+export const nobody: Typed = {
+  firstName: '', lastName: '', phone: '', email: '', address: '', taxPin: '', tags: '', notes: '', language: '', onlyNeeded: false,
+}
 
 /** typedOf is a form that holds a customer as it is. */
 export function typedOf(c: Customer): Typed {
   return {
     firstName: c.firstName ?? '', lastName: c.lastName ?? '', phone: c.phone ?? '', email: c.email ?? '',
     address: c.address ?? '', taxPin: c.taxPin ?? '', tags: c.tags.join(', '), notes: c.notes ?? '',
+    language: c.language ?? '', onlyNeeded: c.onlyNeeded,
   }
 }
 
@@ -33,18 +42,21 @@ export function registered(v: Typed) {
   return {
     firstName: v.firstName.trim(), phone: v.phone.trim(), lastName: some(v.lastName), email: some(v.email),
     address: some(v.address), taxPin: some(v.taxPin), notes: some(v.notes), tags: tagsOf(v.tags),
+    language: v.language || undefined, onlyNeeded: v.onlyNeeded || undefined,
   }
 }
 
 /** corrected is the body of the call that changes: only what differs, so that others' changes stay. */
 export function corrected(before: Typed, after: Typed) {
-  const body: { [K in Exclude<keyof Typed, 'tags'>]?: string | null } & { tags?: string[] } = {}
+  const body: { [K in Exclude<Written, 'tags'>]?: string | null } & { tags?: string[]; language?: Language | null; onlyNeeded?: boolean } = {}
   for (const name of ['firstName', 'lastName', 'phone', 'email', 'address', 'taxPin', 'notes'] as const) {
     const text = after[name].trim()
     if (text !== before[name]) body[name] = text || null
   }
   const tags = tagsOf(after.tags)
   if (tags.join() !== tagsOf(before.tags).join()) body.tags = tags
+  if (after.language !== before.language) body.language = after.language || null
+  if (after.onlyNeeded !== before.onlyNeeded) body.onlyNeeded = after.onlyNeeded
   return body
 }
 
@@ -57,7 +69,7 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
 }) {
   const t = useText(subscribersText)
   const [missing, setMissing] = useState<string[]>([])
-  const input = (name: keyof Typed) => ({
+  const input = (name: Written) => ({
     label: t[name],
     value: value[name],
     onChange: (e: { currentTarget: { value: string } }) => onChange({ ...value, [name]: e.currentTarget.value }),
@@ -81,7 +93,22 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
         <TextInput {...input('address')} />
         <TextInput {...input('taxPin')} description={t.taxPinHint} inputWrapperOrder={inputLast} maxLength={50} />
         <TextInput {...input('tags')} description={t.tagsHint} inputWrapperOrder={inputLast} />
+        <NativeSelect
+          label={t.language}
+          value={value.language}
+          onChange={(e) => onChange({ ...value, language: e.currentTarget.value as Typed['language'] })}
+          data={[{ value: '', label: t.asOrganization }, ...Object.entries(languages).map(([of, name]) => ({ value: of, label: name }))]}
+          error={problem?.of('language')}
+          disabled={disabled}
+        />
       </SimpleGrid>
+      <Checkbox
+        label={t.onlyNeeded}
+        description={t.onlyNeededHint}
+        checked={value.onlyNeeded}
+        onChange={(e) => onChange({ ...value, onlyNeeded: e.currentTarget.checked })}
+        disabled={disabled}
+      />
       <Textarea {...input('notes')} description={t.notesHint} inputWrapperOrder={inputLast} autosize minRows={2} />
     </Stack>
   )

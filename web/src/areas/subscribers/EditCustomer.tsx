@@ -1,7 +1,8 @@
 import { useVersioned, type Versioned } from '../../api/versioned'
 import { useWrite } from '../../api/write'
-import { useText } from '../../text/catalogue'
+import { languages, useText } from '../../text/catalogue'
 import { subscribersText } from '../../text/subscribers'
+import { uiText } from '../../text/ui'
 import { EditedNote } from '../../ui/EditedNote'
 import { FormDialog } from '../../ui/FormDialog'
 import { useEdited } from '../../ui/useEdited'
@@ -37,6 +38,7 @@ function Form({ id, read, error, reread, onClose }: {
   onClose: () => void
 }) {
   const t = useText(subscribersText)
+  const words = useText(uiText)
   const write = useWrite('patch', '/subscribers/{id}', { told: () => t.saved, then: onClose })
   const edited = useEdited<Customer | null, typeof nobody>(read ?? nothing, formOf, write.isPending || write.isSuccess)
   const body = corrected(formOf(read?.value ?? null), edited.values)
@@ -56,6 +58,8 @@ function Form({ id, read, error, reread, onClose }: {
         names={{
           firstName: t.firstName, lastName: t.lastName, phone: t.phone, email: t.email,
           address: t.address, taxPin: t.taxPin, tags: t.tags, notes: t.notes,
+          language: [t.language, (language) => (language ? languages[language] : t.asOrganization)],
+          onlyNeeded: [t.onlyNeeded, (on) => (on ? words.yes : words.no)],
         }}
         error={write.error}
         onTake={() => {
