@@ -24,6 +24,8 @@ type SendMessage struct {
 	InvoiceID      id.Invoice             `json:"invoiceId,omitzero"` // of a message about an invoice
 	ReceiptID      id.Receipt             `json:"receiptId,omitzero"` // of a message about money that has come
 	Move           int                    `json:"move,omitempty"`     // of that money; see events.ReceiptCredited
+	RequestID      id.Support             `json:"requestId,omitzero"` // of a message about an answer to it
+	Number         int                    `json:"number,omitempty"`   // of that answer in the request
 	NotBefore      time.Time              `json:"notBefore,omitzero"` // zero = at once
 }
 

@@ -41,6 +41,8 @@ const (
 
 	NoticeIssued  MessageTemplate = "invoice" // an invoice was issued
 	NoticeReceipt MessageTemplate = "receipt" // money has come
+
+	NoticeSupport MessageTemplate = "support_answer" // a support request was answered
 )
 
 // Templates lists what customers can be told.
@@ -48,7 +50,7 @@ func Templates() []MessageTemplate {
 	return []MessageTemplate{
 		ReminderBefore, ReminderDue, ReminderOverdue, NoticeGarden, NoticeSuspended, NoticeRestored, NoticeCapWarned,
 		NoticeCapThrottled, NoticeCapStopped, NoticeOutage, NoticeOutageOver, NoticeInvoice, NoticeIssued,
-		NoticeReceipt,
+		NoticeReceipt, NoticeSupport,
 	}
 }
 
@@ -71,6 +73,8 @@ func (t MessageTemplate) Words() []string {
 		return append(words, "amount", "number", "due", "pay", "shortcode")
 	case t == NoticeReceipt:
 		return append(words, "amount", "code", "until", "rest")
+	case t == NoticeSupport:
+		return append(words, "portal")
 	}
 	words = append(words, "amount", "plan", "shortcode", "due", "pay")
 	switch {
@@ -83,11 +87,11 @@ func (t MessageTemplate) Words() []string {
 }
 
 // Needed reports whether the message goes to customers who want no more than they need: it asks for payment at the last
-// moment, tells of a change of their access, or is a document of the tax authority.
+// moment, tells of a change of their access, is a document of the tax authority, or answers what they have asked.
 func (t MessageTemplate) Needed() bool {
 	switch t {
 	case ReminderDue, ReminderOverdue, NoticeGarden, NoticeSuspended, NoticeRestored, NoticeCapThrottled,
-		NoticeCapStopped, NoticeInvoice:
+		NoticeCapStopped, NoticeInvoice, NoticeSupport:
 		return true
 	case ReminderBefore, NoticeCapWarned, NoticeOutage, NoticeOutageOver, NoticeIssued, NoticeReceipt:
 	}
@@ -114,8 +118,8 @@ func (t MessageTemplate) Turn() string {
 	return ""
 }
 
-// AtOnce reports whether the message waits for no hours: the customer has just paid.
-func (t MessageTemplate) AtOnce() bool { return t == NoticeReceipt }
+// AtOnce reports whether the message waits for no hours: the customer has just paid, or waits for the answer.
+func (t MessageTemplate) AtOnce() bool { return t == NoticeReceipt || t == NoticeSupport }
 
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {

@@ -74,6 +74,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
 		checkDefinition(t, access.Outages()), checkDefinition(t, access.Differences()),
 		checkDefinition(t, messaging.Messages()), checkDefinition(t, messaging.AllSettings()),
+		checkDefinition(t, messaging.SupportRequests()),
 		checkDefinition(t, webhooks.Endpoints()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides
 	)

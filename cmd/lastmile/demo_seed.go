@@ -101,7 +101,7 @@ func (s *demoSeed) run(ctx context.Context, routers *router.Simulator) error {
 	steps := []func(context.Context) error{
 		s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.paybillReady,
 		func(ctx context.Context) error { return s.makeLife(ctx, routers) },
-		s.makePortal,
+		s.makePortal, s.makeSupport,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

@@ -27,7 +27,7 @@ Lastmile is running. Ctrl-C stops it.
   Users, all with the password {{.Password}}
     {{.RootEmail}}          super_admin, at the platform's address
     {{.AdminEmail}}    admin of the demo ISP
-    {{.SupportEmail}}  support of the demo ISP, reads only
+    {{.SupportEmail}}  support of the demo ISP, reads, and answers support requests
 
 What to try (curl resolves *.localhost by itself):
 

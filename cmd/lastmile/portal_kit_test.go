@@ -16,13 +16,14 @@ type household struct {
 	subscriber, account, subscription      string
 	invoice, receipt, payment, note        string
 	session, receiptNumber, username, mail string
+	request                                string
 }
 
 // words are the texts that only this customer's things have.
 func (h household) words() []string {
 	return []string{
 		h.phone, h.name, h.subscriber, h.account, h.subscription, h.invoice, h.receipt, h.payment, h.note, h.session,
-		h.receiptNumber, h.username, h.mail,
+		h.receiptNumber, h.username, h.mail, h.request,
 	}
 }
 
@@ -31,6 +32,7 @@ func (h household) things() map[string]string {
 	return map[string]string{
 		"subscribers": h.subscriber, "subscriptions": h.subscription, "invoices": h.invoice, "receipts": h.receipt,
 		"payments": h.payment, "credit-notes": h.note, "sessions": h.session,
+		"support-requests": h.request,
 	}
 }
 
@@ -93,6 +95,15 @@ func (k *kit) household(line connection, phone, name string) household {
 		ip: "100.64.0." + strings.TrimLeft(phone[len(phone)-2:], "0"), status: rfc2866.AcctStatusType_Value_Start,
 	})
 	h.session = k.must(k.admin, "GET", "/sessions?subscriberId="+h.subscriber, nil).list("data")[0].text("id")
+	h.request = k.must(k.admin, "POST", "/support-requests", map[string]any{
+		"subscriberId": h.subscriber, "subject": "Slow at " + name, "text": name + " says that it is slow.",
+	}).text("id")
+	k.must(k.admin, "POST", "/support-requests/"+h.request+"/messages", map[string]any{
+		"text": staffNote, "internal": true,
+	})
+	k.must(k.admin, "POST", "/support-requests/"+h.request+"/assign", map[string]any{
+		"userId": k.must(k.admin, "GET", "/auth/me", nil).text("id"),
+	})
 	return h
 }
 

@@ -42,6 +42,16 @@ func customersMay() map[string]mayCall {
 		"POST /payments/query": {own: 200, foreign: 404, body: func(h household) any {
 			return map[string]any{"paymentId": h.payment}
 		}},
+		"GET /support-requests": list, "GET /support-requests/:id": one,
+		"POST /support-requests": {own: 201, foreign: 404, body: func(h household) any {
+			return map[string]any{"subscriberId": h.subscriber, "subject": "Slow", "text": "It is slow."}
+		}},
+		"POST /support-requests/:id/messages": {own: 201, foreign: 404, body: func(household) any {
+			return map[string]any{"text": "It is slow."}
+		}},
+		"POST /support-requests/:id/close": {own: 200, foreign: 404, body: func(household) any {
+			return map[string]any{}
+		}},
 		"POST /payments/initiate": {own: 202, foreign: 404, body: func(h household) any {
 			return map[string]any{"subscriberId": h.subscriber, "amount": 11}
 		}},
@@ -133,9 +143,10 @@ func TestPortal_ListsHaveTheOwnRowsWhateverIsAskedFor(t *testing.T) {
 			"state=allocated", "state=suspense", "receiptNumber=" + foreign.receiptNumber, "sort=oldest",
 			"channel=cash",
 		},
-		"/payments":      {"status=SUCCESS", "receiptNumber=" + foreign.receiptNumber, "from=2000-01-01"},
-		"/subscriptions": {"state=active", "limit=1"},
-		"/sessions":      {"username=" + foreign.username, "online=true", "access=full"},
+		"/payments":         {"status=SUCCESS", "receiptNumber=" + foreign.receiptNumber, "from=2000-01-01"},
+		"/subscriptions":    {"state=active", "limit=1"},
+		"/support-requests": {"state=open", "state=answered", "limit=1"},
+		"/sessions":         {"username=" + foreign.username, "online=true", "access=full"},
 	} {
 		if rows := k.all(customer, path); len(rows) == 0 {
 			t.Errorf("%s: nothing", path)
@@ -155,7 +166,9 @@ func TestPortal_ListsHaveTheOwnRowsWhateverIsAskedFor(t *testing.T) {
 			k.says(path+"?"+filter, string(got.Body), foreign)
 		}
 	}
-	for _, path := range []string{"/invoices", "/receipts", "/payments", "/subscriptions", "/sessions"} {
+	for _, path := range []string{
+		"/invoices", "/receipts", "/payments", "/subscriptions", "/sessions", "/support-requests",
+	} {
 		rows := k.all(k.admin, path) // staff see both
 		both := slices.ContainsFunc(rows, func(r answer) bool { return r.text("subscriberId") == foreign.subscriber })
 		if !both {
@@ -172,6 +185,7 @@ func TestPortal_WhoSeesNothingYetFindsNothing(t *testing.T) {
 	nobody := apiClient{addr: k.addr, host: k.admin.host, token: k.staff(events.RoleSubscriber)}
 	for _, path := range []string{
 		"/me/subscribers", "/invoices", "/receipts", "/payments", "/subscriptions", "/sessions",
+		"/support-requests",
 	} {
 		if rows := k.all(nobody, path); len(rows) != 0 {
 			t.Errorf("%s: %v", path, rows)

@@ -48,11 +48,12 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Subscriptions: {
 			subscribersviews.Subscriptions{}, accessviews.Usage{}, accessviews.Dunning{},
 		},
-		changesviews.TaxDocuments: {billingviews.Signatures{}},
-		changesviews.Timeline:     {subscribersviews.Timeline{}},
-		changesviews.Users:        {identityviews.Users{}},
-		changesviews.Vouchers:     {accessviews.Vouchers{}},
-		changesviews.Webhooks:     {webhooksviews.Endpoints{}},
+		changesviews.SupportRequests: {messagingviews.Support{}},
+		changesviews.TaxDocuments:    {billingviews.Signatures{}},
+		changesviews.Timeline:        {subscribersviews.Timeline{}},
+		changesviews.Users:           {identityviews.Users{}},
+		changesviews.Vouchers:        {accessviews.Vouchers{}},
+		changesviews.Webhooks:        {webhooksviews.Endpoints{}},
 	}
 	handled := map[changesviews.Topic][]string{
 		changesviews.Settings: { // GET /settings/dunning and /settings/messages ask the log

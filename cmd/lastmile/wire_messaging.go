@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/messaging/telling"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -28,18 +29,21 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/messaging"
 )
 
-// messagingArea gives the messages to customers.
+// messagingArea gives the messages to customers, and their support requests.
 func messagingArea() area {
 	return area{
-		aggregates: registerMessaging, readModels: []runner.Projection{messagingviews.Messages{}},
-		processes: []processmanagers.Any{telling.Process()}, wire: (*App).wireMessaging,
+		aggregates: registerMessaging,
+		readModels: []runner.Projection{messagingviews.Messages{}, messagingviews.Support{}},
+		processes:  []processmanagers.Any{telling.Process()},
+		wire:       (*App).wireMessaging,
 	}
 }
 
-// registerMessaging adds messages and their settings.
+// registerMessaging adds messages, their settings, and support requests.
 func registerMessaging(b *bus.Bus) {
 	bus.Register(b, messaging.Messages())
 	bus.Register(b, messaging.AllSettings())
+	bus.Register(b, messaging.SupportRequests())
 }
 
 // wireMessaging registers the jobs of messages and makes their endpoints.
@@ -47,7 +51,7 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	delivery := messagingcases.Delivery{
 		Bus: e.bus, Views: e.views, Clock: a.clock, Gateways: a.gateways, Offers: a.storage.vault.Offers,
-		Shortcode: a.cfg.PaymentShortcode, PayLink: a.payLink,
+		Shortcode: a.cfg.PaymentShortcode, PayLink: a.payLink, Portal: a.portalLink,
 		Asked: a.asked,
 		Fuse:  usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
 	}
@@ -64,6 +68,11 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	}.Register()
 	routes := [][]httpapi.Route{
 		messagingapi.Messages{Messages: messagingviews.MessagesQuery{Views: e.views}, Zone: a.zoneOf}.Routes(),
+		messagingapi.Support{
+			Requests: messagingviews.SupportQuery{Views: e.views},
+			Cases:    messagingcases.Support{Bus: e.bus, Limiter: a.storage.vault.Limits},
+			Users:    identityviews.UsersQuery{Views: e.views}.Names,
+		}.Routes(),
 		messagingapi.Settings{Cases: messagingcases.Settings{Bus: e.bus}}.Routes(),
 	}
 	if sms, is := a.gateways[events.ChannelSMS].(smsGateway); is && !a.cfg.SMSReportToken.IsZero() {
@@ -90,8 +99,14 @@ func (a *App) asked(
 }
 
 // payLink is the address of an organization's payment page as customers type it.
-func (a *App) payLink(slug string) string {
-	link := url.URL{Scheme: "https", Host: slug + "." + a.cfg.ServiceDomain, Path: "/pay"}
+func (a *App) payLink(slug string) string { return a.linkFor(slug, "/pay") }
+
+// portalLink is the address of an organization's portal.
+func (a *App) portalLink(slug string) string { return a.linkFor(slug, "/portal/") }
+
+// linkFor is the address of a page at the host of an organization.
+func (a *App) linkFor(slug, path string) string {
+	link := url.URL{Scheme: "https", Host: slug + "." + a.cfg.ServiceDomain, Path: path}
 	if a.cfg.Production() {
 		return link.String()
 	}

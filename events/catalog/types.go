@@ -174,6 +174,8 @@ func messaging() []events.Event {
 		events.MessageQueued{}, events.MessageAddressed{}, events.MessageSent{}, events.MessageFailed{},
 		events.MessageDropped{}, events.MessageDoubted{}, events.MessageDelivered{}, events.MessageUndelivered{},
 		events.MessageSettingsSet{},
+		events.SupportRequestOpened{}, events.SupportRequestContinued{}, events.SupportRequestAnswered{},
+		events.SupportRequestNoted{}, events.SupportRequestAssigned{}, events.SupportRequestClosed{},
 	}
 }
 

@@ -140,9 +140,10 @@ type kindCount struct {
 	Count int    `json:"count"`
 }
 
-// pendingToday counts what waits by itself.
+// pendingToday counts what waits.
 type pendingToday struct {
 	Payments int `json:"payments" doc:"prompts whose outcome is not known"`
+	Support  int `json:"support" doc:"support requests whose customers wait for an answer"`
 }
 
 // failedToday counts what failed: payments and messages of today, services until somebody acts.
@@ -272,7 +273,7 @@ func showToday(r reportscases.Report, asked reportscases.Asked) todayResponse {
 		},
 		Online:        onlineToday{r.Online.Sessions, r.Online.Customers, r.Online.WalledGarden, r.Unheard},
 		Differences:   showDifferences(r),
-		Pending:       pendingToday{Payments: r.Waiting},
+		Pending:       pendingToday{Payments: r.Waiting, Support: r.Support},
 		Failed:        failedToday{Payments: r.PaymentsLost, Messages: r.MessagesLost},
 		Compensations: compensationsToday(r.Compensations),
 		Faults:        showFaults(r.Faults),

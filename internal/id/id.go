@@ -60,6 +60,7 @@ type (
 	signature    struct{}
 	webhook      struct{}
 	delivery     struct{}
+	supportAsked struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -99,15 +100,16 @@ type (
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]
-	Lookup       = Of[lookup]    // one question who had an address
-	Message      = Of[message]   // to a customer; derived from its cause and its day
-	Import       = Of[importing] // of customers; derived from organization and file under a key
-	Export       = Of[export]    // of all that an organization has
-	Proposal     = Of[proposal]  // of customers that a router knows; also the file with their passwords
-	File         = Of[file]      // sealed parts in the vault
-	Webhook      = Of[webhook]   // an endpoint of an organization's own system
-	Delivery     = Of[delivery]  // of one message to one webhook endpoint; derived from both
-	Any          = Of[any]       // an aggregate of any kind
+	Lookup       = Of[lookup]       // one question who had an address
+	Message      = Of[message]      // to a customer; derived from its cause and its day
+	Import       = Of[importing]    // of customers; derived from organization and file under a key
+	Export       = Of[export]       // of all that an organization has
+	Proposal     = Of[proposal]     // of customers that a router knows; also the file with their passwords
+	File         = Of[file]         // sealed parts in the vault
+	Webhook      = Of[webhook]      // an endpoint of an organization's own system
+	Delivery     = Of[delivery]     // of one message to one webhook endpoint; derived from both
+	Support      = Of[supportAsked] // one support request of a customer
+	Any          = Of[any]          // an aggregate of any kind
 )
 
 // space is the namespace of all derived ids of the product. It must never change.

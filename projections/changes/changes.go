@@ -42,6 +42,7 @@ const (
 	Settings          Topic = "settings"
 	Subscribers       Topic = "subscribers"
 	Subscriptions     Topic = "subscriptions"
+	SupportRequests   Topic = "support-requests"
 	TaxDocuments      Topic = "tax-documents"
 	Timeline          Topic = "timeline"
 	Users             Topic = "users"
@@ -87,7 +88,10 @@ var topics = map[Topic]topic{
 	Settings:      {path: "/settings/organization", role: events.RoleSupport, org: true},
 	Subscribers:   {path: "/subscribers", role: events.RoleSupport, org: true, ids: of[id.Subscriber]()},
 	Subscriptions: {path: "/subscriptions", role: events.RoleSupport, org: true, ids: of[id.Subscription]()},
-	TaxDocuments:  {path: "/tax-documents", role: events.RoleSupport, org: true, ids: of[id.Signature]()},
+	SupportRequests: {
+		path: "/support-requests", role: events.RoleSupport, org: true, ids: of[id.Support](),
+	},
+	TaxDocuments: {path: "/tax-documents", role: events.RoleSupport, org: true, ids: of[id.Signature]()},
 	Timeline: {
 		path: "/subscribers/:id/timeline", role: events.RoleSupport, org: true, ids: of[id.Subscriber](),
 	},

@@ -226,4 +226,5 @@ var saying = map[events.MessageTemplate]string{
 	events.NoticeInvoice:      "the tax authority has signed an invoice",
 	events.NoticeIssued:       "an invoice was issued",
 	events.NoticeReceipt:      "money has come",
+	events.NoticeSupport:      "a support request was answered",
 }

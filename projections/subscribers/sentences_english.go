@@ -10,6 +10,16 @@ var sentences = map[string]string{
 	"portal_access_given":   "A sign-in to the portal sees this subscriber now.",
 	"portal_access_ended":   "A sign-in to the portal does not see this subscriber any more.",
 
+	"support_asked":        "The customer asked for support.",
+	"support_written_down": "A support request of the customer was written down.",
+	"support_continued":    "The customer wrote again about a support request.",
+	"support_reopened":     "The customer wrote about a closed support request and opened it again.",
+	"support_answered":     "A support request was answered.",
+	"support_noted":        "A note for staff was written about a support request.",
+	"support_assigned":     "A support request was given to a member of staff.",
+	"support_unassigned":   "A support request is with no member of staff in particular any more.",
+	"support_closed":       "A support request was closed.",
+
 	"subscription_created":    "A subscription to the plan {plan} was made.",
 	"period_due":              "A period fell due for invoicing.",
 	"subscription_started":    "The subscription started.",

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 25 }
+func (Timeline) Version() int { return 26 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -73,6 +73,8 @@ var timelineEvents = []events.Event{
 	events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 	events.MessageSent{}, events.MessageFailed{}, events.MessageDropped{},
 	events.MessageDoubted{}, events.MessageUndelivered{},
+	events.SupportRequestOpened{}, events.SupportRequestContinued{}, events.SupportRequestAnswered{},
+	events.SupportRequestNoted{}, events.SupportRequestAssigned{}, events.SupportRequestClosed{},
 	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
 	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
 }
@@ -198,6 +200,8 @@ func happenings(e events.Event) []happening {
 		}}
 	case events.MessageEvent:
 		return []happening{ofMessage(v)}
+	case events.SupportEvent:
+		return []happening{ofSupport(v)}
 	case events.SignatureEvent:
 		return []happening{ofSignature(v)}
 	case events.UserEvent:

@@ -65,6 +65,7 @@ func Kinds() []Kind {
 		{Category: commands.SignatureCategory, Name: "tax document", Role: support},
 		{Category: commands.SubscriberCategory, Name: "customer", Role: support},
 		{Category: commands.SubscriptionCategory, Name: "subscription", Role: support},
+		{Category: commands.SupportCategory, Name: "support request", Role: support},
 		{Category: commands.TaxContactCategory, Name: "contact with the tax gateway", Role: admin},
 		{Category: commands.TaxGatewayCategory, Name: "tax gateway", Role: admin},
 		{Category: commands.TopologyCategory, Name: "order of routers", Role: support},

@@ -50,6 +50,7 @@ func register(b *bus.Bus) {
 	bus.Register(b, identity.Users())
 	bus.Register(b, messaging.AllSettings())
 	bus.Register(b, messaging.Messages())
+	bus.Register(b, messaging.SupportRequests())
 	bus.Register(b, network.AddressPlans())
 	bus.Register(b, network.Devices())
 	bus.Register(b, network.Runs())

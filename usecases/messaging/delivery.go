@@ -75,6 +75,7 @@ type Delivery struct {
 	Offers    Offers                            // nil where every gateway is one of Once
 	Shortcode string                            // of the platform's paybill; "" = none
 	PayLink   func(slug string) string          // address of the payment page of an organization
+	Portal    func(slug string) string          // address of the portal of an organization
 	// Asked tells what begins each service of a customer that waits for money, and for which no invoice asks; a nil
 	// function means that there are none.
 	Asked func(ctx context.Context, customer subscribersviews.SubscriberRow) (map[id.Subscription]money.Amount, error)

@@ -69,6 +69,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	bus.Register(k.Bus, payments.Gateways())
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, messaging.Messages())
+	bus.Register(k.Bus, messaging.SupportRequests())
 	bus.Register(k.Bus, messaging.AllSettings())
 	org, who, line := id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Subscription]()
 	k.Run(t, coretest.Operator(org), coretest.NewOrganization(org, "acme"))

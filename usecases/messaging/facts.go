@@ -44,6 +44,8 @@ type facts struct {
 	outage     outages.Outage                   // read for messages about it only
 	told       bool                             // the customer was told that the outage began
 	toldToday  bool                             // of a reminder: its invoices were told of on its day
+	support    messaging.SupportRequest         // read for messages about an answer to it only
+	portal     string                           // address of the portal; read for those, too
 	document                                    // read for messages about one only
 }
 
@@ -66,6 +68,10 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	f.subscriber = *subscriber
 	if args.Template.AboutDocument() {
 		err := d.ofDocument(ctx, args, &f)
+		return f, err == nil, err
+	}
+	if args.Template == events.NoticeSupport {
+		err := d.ofSupport(ctx, args, &f)
 		return f, err == nil, err
 	}
 	line, err := subscribersviews.SubscriptionsQuery{Views: d.Views}.Get(ctx, args.OrgID, args.SubscriptionID)
@@ -108,6 +114,16 @@ func (d *Delivery) ofOrganization(ctx context.Context, org id.Organization) (f f
 	}
 	f.zone, err = usecases.Zone(f.org.Billing)
 	return f, err
+}
+
+// ofSupport reads the request that was answered.
+func (d *Delivery) ofSupport(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
+	f.support, _, err = bus.LoadOwned[messaging.SupportRequest](ctx, d.Bus, args.OrgID, args.RequestID)
+	if err != nil {
+		return err
+	}
+	f.portal = d.Portal(f.org.Slug)
+	return d.settings(ctx, f)
 }
 
 // ofOutage reads the outage, and whether the customer was told that it began.
@@ -163,7 +179,7 @@ func (f facts) silent(about events.MessageTemplate) bool {
 		return true
 	case about.AboutDocument():
 		return f.document.silent || f.wordless(about)
-	case about.AboutCap(), about.AboutOutage():
+	case about.AboutCap(), about.AboutOutage(), about == events.NoticeSupport:
 		return f.wordless(about)
 	}
 	return f.line.Terms.EndsWithPaidTime() || f.wordless(about)
@@ -199,6 +215,10 @@ func (f facts) cause(args commands.SendMessage) []string {
 		}
 	case events.NoticeInvoice, events.NoticeIssued:
 		return []string{args.SubscriberID.String(), string(args.Template), args.InvoiceID.String()}
+	case events.NoticeSupport:
+		return []string{
+			args.SubscriberID.String(), string(args.Template), args.RequestID.String(), strconv.Itoa(args.Number),
+		}
 	default: // below
 	}
 	if args.Template.Reminds() {
@@ -207,11 +227,12 @@ func (f facts) cause(args commands.SendMessage) []string {
 	return []string{of, string(args.Template)}
 }
 
-// message is the id of a message: one for each cause and local day, and for caps, outages and documents one for each
-// cause.
+// message is the id of a message: one for each cause and local day, and for caps, outages, documents and answers one
+// for each cause.
 func (f facts) message(args commands.SendMessage) id.Message {
 	day := ""
-	if !args.Template.AboutCap() && !args.Template.AboutOutage() && !args.Template.AboutDocument() {
+	if !args.Template.AboutCap() && !args.Template.AboutOutage() && !args.Template.AboutDocument() &&
+		args.Template != events.NoticeSupport {
 		day = calendar.On(args.At, f.zone).String()
 	}
 	parts := append([]string{args.OrgID.String(), day}, f.cause(args)...)
@@ -222,6 +243,9 @@ func (f facts) message(args commands.SendMessage) id.Message {
 func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	if args.Template.AboutDocument() {
 		return f.subscriber.Status != "forgotten" && f.stands(args)
+	}
+	if args.Template == events.NoticeSupport {
+		return f.subscriber.Status != "forgotten" && f.support.Asked < args.Number // the customer has not read it yet
 	}
 	if f.line.State != "active" || f.subscriber.Status == "forgotten" {
 		return false
@@ -307,6 +331,10 @@ func (f facts) values(args commands.SendMessage, link string, now time.Time) map
 	}
 	if args.Template.AboutDocument() {
 		f.ofDocumentValues(args, v)
+		return v
+	}
+	if args.Template == events.NoticeSupport {
+		v["portal"] = f.portal
 		return v
 	}
 	v["amount"], v["plan"] = f.due(args, now).String(), f.line.Terms.Name

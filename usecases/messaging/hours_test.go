@@ -57,8 +57,9 @@ func TestTemplates_FitIntoOneTextAndABrokenOneIsFound(t *testing.T) {
 	values := map[string]string{
 		"org": "Twenty Letters Fibre", "amount": "KES 12500.00", "account": "10000016", "due": "28 Feb 2026",
 		"plan": "Home 20", "shortcode": "4001234", "link": "https://twenty.lastmile.example/pay",
-		"pay":  "Paybill 4001234 or https://twenty.lastmile.example/pay",
-		"used": "999.9 GB", "allowed": "100.0 GB", "resets": "28 Feb 2026 00:00", "then": "is slower",
+		"portal": "https://twenty-letters.lastmile.example/portal/",
+		"pay":    "Paybill 4001234 or https://twenty.lastmile.example/pay",
+		"used":   "999.9 GB", "allowed": "100.0 GB", "resets": "28 Feb 2026 00:00", "then": "is slower",
 		"number": "TWENTY-0012345", "control": "KRACU0400012345-001234", "verification": "https://tax.example/verify",
 		"since": "28 Feb 23:59", "what": "A title of forty letters, at the longest",
 	}

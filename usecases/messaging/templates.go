@@ -38,6 +38,12 @@ func englishTemplates() Templates {
 		Text: "Dear customer,\n\nthank you: we have received {amount} for account {account}. Receipt: {code}.\n\n" +
 			"{until} {rest}\n{org}\n",
 	}
+	all[events.NoticeSupport] = events.MessageTexts{
+		SMS:     "{org}: we have answered your support request. Read it at {portal}",
+		Subject: "{org}: we have answered your support request",
+		Text: "Dear customer,\n\nwe have answered your support request for account {account}. Read it, and write " +
+			"back, at\n\n{portal}\n\n{org}\n",
+	}
 	all[events.NoticeInvoice] = events.MessageTexts{
 		SMS:     "{org}: invoice {number} of {amount} for account {account}. Tax control number {control}.",
 		Subject: "{org}: invoice {number}",

@@ -35,6 +35,12 @@ func swahiliTemplates() Templates {
 		Text: "Mteja mpendwa,\n\nasante: tumepokea {amount} kwa akaunti {account}. Risiti: {code}.\n\n" +
 			"{until} {rest}\n{org}\n",
 	}
+	all[events.NoticeSupport] = events.MessageTexts{
+		SMS:     "{org}: tumejibu ombi lako la msaada. Lisome kwenye {portal}",
+		Subject: "{org}: tumejibu ombi lako la msaada",
+		Text: "Mteja mpendwa,\n\ntumejibu ombi lako la msaada la akaunti {account}. Lisome, na utuandikie tena, " +
+			"kwenye\n\n{portal}\n\n{org}\n",
+	}
 	all[events.NoticeInvoice] = events.MessageTexts{
 		SMS:     "{org}: ankara {number} ya {amount}, akaunti {account}. Namba ya kodi {control}.",
 		Subject: "{org}: ankara {number}",

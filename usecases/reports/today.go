@@ -87,6 +87,7 @@ type Report struct {
 	Unheard       int // customers of Online behind routers that do not answer
 	Differences   map[events.AccessDifferenceKind]int
 	Waiting       int // prompts whose outcome is not known
+	Support       int // requests whose customers wait for an answer
 	PaymentsLost  int // that failed today
 	MessagesLost  int // that failed today
 	Compensations Compensations
@@ -247,13 +248,17 @@ func (r reading) money(ctx context.Context) (err error) {
 	return r.held(ctx)
 }
 
-// customers counts them, and their subscriptions.
+// customers counts them, their subscriptions, and what they wait for.
 func (r reading) customers(ctx context.Context) (err error) {
 	r.out.Customers, err = subscribersviews.SubscribersQuery{Views: r.Views}.Count(ctx, r.org, r.days.month.From)
 	if err != nil {
 		return err
 	}
 	r.out.Active, err = subscribersviews.SubscriptionsQuery{Views: r.Views}.CountIn(ctx, r.org, "active")
+	if err != nil {
+		return err
+	}
+	r.out.Support, err = messagingviews.SupportQuery{Views: r.Views}.Waiting(ctx, r.org)
 	return err
 }
 

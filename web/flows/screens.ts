@@ -105,6 +105,7 @@ const all: Screen[] = [
   { name: 'tax-gateway', role: 'admin', path: '/tax-gateway' },
   { name: 'gateway', role: 'admin', path: '/gateway' },
   { name: 'organization', role: 'admin', path: '/organization' },
+  { name: 'support-requests', role: 'admin', path: '/support' },
   { name: 'message-texts', role: 'admin', path: '/message-texts' },
   { name: 'message-text', role: 'admin', path: '/message-texts/invoice' },
   { name: 'api-keys', role: 'admin', path: async (page) => issued(page).then(() => '/api-keys') },

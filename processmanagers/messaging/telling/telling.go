@@ -2,6 +2,7 @@
 //
 //	reminder, step of dunning, use of a cap ──► SendMessage ──► queued, sent, failed or dropped
 //	issued or signed invoice, money         ──► SendMessage
+//	answer to a support request             ──► SendMessage
 //	end of a billing run                    ──► TellRun ──► SendMessage for each of its invoices
 //	subscriber forgotten                    ──► ForgetMessages
 //
@@ -51,6 +52,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(issuedAlone),
 			processmanagers.Follow(func(e events.BillingRunFinished) string { return e.RunID.String() }),
 			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
+			processmanagers.Follow(toldAnswer),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
 		Decide: decide,
@@ -74,6 +76,14 @@ func issuedAlone(e events.InvoiceIssued) string {
 		return ""
 	}
 	return e.InvoiceID.String()
+}
+
+// toldAnswer is the instance of an answer to a support request of which its customer is told.
+func toldAnswer(e events.SupportRequestAnswered) string {
+	if !e.Tell {
+		return ""
+	}
+	return e.RequestID.String()
 }
 
 // decide asks for the message of an event, if it has one.
@@ -133,6 +143,11 @@ func about(e events.Event) (commands.SendMessage, bool) {
 			t = events.NoticeCapStopped
 		}
 		return aboutCap(e.UsageSubject, t, e.CapPeriod, e.CapCount, e.At), !e.OfVoucher()
+	case events.SupportRequestAnswered:
+		return commands.SendMessage{
+			OrgID: e.OrgID, SubscriberID: e.SubscriberID, RequestID: e.RequestID, Number: e.Number,
+			Template: events.NoticeSupport, At: e.At, Until: e.At.Add(noticeKept),
+		}, e.Tell
 	}
 	return aboutDocument(e)
 }

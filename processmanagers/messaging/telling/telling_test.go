@@ -229,3 +229,23 @@ func TestTelling_AForgottenPersonsMessagesGo(t *testing.T) {
 	processtest.For(t, telling.Process(), now).When(events.SubscriberForgotten{SubscriberID: subject.SubscriberID}).
 		Then(processmanagers.Output{Jobs: []commands.Job{commands.ForgetMessages{SubscriberID: subject.SubscriberID}}})
 }
+
+// TestTelling_AnAnswerToASupportRequestIsTold, unless the customer has just been told of another one.
+func TestTelling_AnAnswerToASupportRequestIsTold(t *testing.T) {
+	t.Parallel()
+	answer := events.SupportRequestAnswered{
+		SupportSubject: events.SupportSubject{
+			RequestID: id.Derive[id.Support]("test", "one"), OrgID: subject.OrgID, SubscriberID: subject.SubscriberID,
+		},
+		Number: 2, Tell: true, At: now,
+	}
+	processtest.For(t, telling.Process(), now).When(answer).
+		Then(processmanagers.Output{Jobs: []commands.Job{commands.SendMessage{
+			OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, RequestID: answer.RequestID, Number: 2,
+			Template: events.NoticeSupport, At: now, Until: now.Add(72 * time.Hour), Position: processtest.Position,
+		}}})
+	answer.Tell = false
+	if key := telling.Process().Key(events.Envelope{Event: answer}); key != "" {
+		t.Errorf("a silent one is of the instance %q", key)
+	}
+}

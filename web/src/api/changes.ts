@@ -23,6 +23,7 @@ const shownBy: Record<string, string[]> = {
   outages: ['/outages', '/settings/outages', '/reports'],
   compensations: ['/compensations', '/reports'],
   messages: ['/messages', '/outages'],
+  'support-requests': ['/support-requests', '/reports'],
   batches: ['/batches', '/imports', '/compensations'],
   dunning: ['/dunning', '/subscribers', '/subscriptions', '/reports'],
   'access-differences': ['/access-differences', '/reports', '/subscribers'],

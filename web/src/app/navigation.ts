@@ -25,6 +25,7 @@ export const organizationPlaces: PlaceGroup[] = [
     places: [
       { to: '/', name: 'home', icon: icons.House, needs: 'GET /subscribers' },
       { to: '/customers', name: 'customers', icon: icons.Users, needs: 'GET /subscribers' },
+      { to: '/support', name: 'support', icon: icons.MessageSquare, needs: 'GET /support-requests' },
     ],
   },
   {

@@ -15,6 +15,7 @@ import { outagesRoutes } from '../areas/outages/routes'
 import { paymentsRoutes } from '../areas/payments/routes'
 import { reportsRoutes } from '../areas/reports/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
+import { supportRoutes } from '../areas/support/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
 import { webhooksRoutes } from '../areas/webhooks/routes'
 import { Failed } from './Failed'
@@ -35,6 +36,7 @@ const routeTree = rootRoute.addChildren([
   ...reportsRoutes,
   ...accessRoutes,
   ...messagingRoutes,
+  ...supportRoutes,
   ...importsRoutes,
   ...networkRoutes,
   ...outagesRoutes,

@@ -14,13 +14,15 @@ const pay = () => import('./Pay')
 const Pay = lazy(pay)
 const Bills = lazy(() => import('./Bills'))
 const Usage = lazy(() => import('./Usage'))
+const Support = lazy(() => import('./Support'))
 const Profile = lazy(() => import('./Profile'))
 
-// The pages that the menu leads to; a place for requests of customers is left beside them.
-const places = ['home', 'bills', 'usage', 'profile'] as const
-const pathOf = { home: '', bills: 'invoices', usage: 'usage', profile: 'profile' } as const
+// The pages that the menu leads to.
+const places = ['home', 'bills', 'usage', 'support', 'profile'] as const
+const pathOf = { home: '', bills: 'invoices', usage: 'usage', support: 'support', profile: 'profile' } as const
 const placeOf: Partial<Record<string, (typeof places)[number]>> = {
-  '': 'home', pay: 'home', invoices: 'bills', receipts: 'bills', statement: 'bills', usage: 'usage', profile: 'profile',
+  '': 'home', pay: 'home', invoices: 'bills', receipts: 'bills', statement: 'bills', usage: 'usage', support: 'support',
+  profile: 'profile',
 }
 
 /** Shell is the frame of every page: whose account it is about, the menu, and what is amiss with the connection. */
@@ -85,6 +87,8 @@ function Of({ page }: { page: string }) {
       return <Bills part={page} />
     case 'usage':
       return <Usage />
+    case 'support':
+      return <Support />
     case 'profile':
       return <Profile />
     default:

@@ -56,6 +56,34 @@ export function Field({ label, hint, fault, onType, ...input }: {
   )
 }
 
+/** Area is a labelled field for several lines. */
+export function Area({ label, hint, fault, value, onType }: {
+  label: string
+  hint?: ReactNode
+  fault?: string | false
+  value: string
+  onType: (value: string) => void
+}) {
+  const id = useId()
+  const told = fault || hint
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        rows={4}
+        value={value}
+        maxLength={4000}
+        onChange={(e) => onType(e.currentTarget.value)}
+        aria-invalid={Boolean(fault)}
+        data-fault={fault ? true : undefined}
+        aria-describedby={told ? `${id}-told` : undefined}
+      />
+      {told && <span id={`${id}-told`} className={fault ? 'fault' : 'dim'}>{told}</span>}
+    </div>
+  )
+}
+
 /** Choice is a field that offers some values. */
 export function Choice({ label, value, of, onChoose }: {
   label: string
@@ -167,6 +195,7 @@ export const marks = {
   home: 'M3 11l9-8 9 8M5 10v10h5v-6h4v6h5V10',
   bills: 'M6 2h12v20l-3-2-3 2-3-2-3 2zM9 7h6M9 11h6M9 15h4',
   usage: 'M4 20V10M10 20V4M16 20v-7M22 20H2',
+  support: 'M4 4h16v12H9l-5 4z',
   profile: 'M16 8a4 4 0 1 1-8 0 4 4 0 0 1 8 0ZM4 21c1-5 4-6 8-6s7 1 8 6',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   done: 'M4 12l5 6L20 6',

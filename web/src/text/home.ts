@@ -144,6 +144,7 @@ export const homeText = catalogue(
       compensationsFailed: 'compensations that failed',
       writtenOff: 'write-offs proposed',
       pending: 'payments on their way',
+      support: 'support requests that wait',
       breakers: 'systems away',
       failing: 'systems that fail',
       projections: 'stopped read models',
@@ -168,6 +169,7 @@ export const homeText = catalogue(
     refundsOf: (requested: number, approved: number) =>
       [requested > 0 && `${requested} to be approved`, approved > 0 && `${approved} to be paid and settled`].filter(Boolean).join(', '),
     writtenOff: (n: number) => plural('en', n, 'debt is proposed to be written off', 'debts are proposed to be written off'),
+    supportWaits: (n: number) => plural('en', n, 'support request waits for an answer', 'support requests wait for an answer'),
     pending: (n: number) => plural('en', n, 'payment is on its way', 'payments are on their way'),
     sinceTitle: 'Since you last looked,',
     sinceNothing: 'Nothing has happened.',
@@ -344,6 +346,7 @@ export const homeText = catalogue(
       compensationsFailed: 'fidia zilizoshindwa',
       writtenOff: 'madeni ya kufutwa',
       pending: 'malipo yaliyo njiani',
+      support: 'maombi ya msaada yanayosubiri',
       breakers: 'mifumo isiyopatikana',
       failing: 'mifumo inayoshindwa',
       projections: 'mifumo ya kusoma iliyosimama',
@@ -367,6 +370,7 @@ export const homeText = catalogue(
     refundsOf: (requested, approved) =>
       [requested > 0 && `${requested} ya kuidhinishwa`, approved > 0 && `${approved} ya kulipwa na kukamilishwa`].filter(Boolean).join(', '),
     writtenOff: (n) => plural('sw', n, 'deni limependekezwa kufutwa', 'madeni yamependekezwa kufutwa'),
+    supportWaits: (n) => plural('sw', n, 'ombi la msaada linasubiri jibu', 'maombi ya msaada yanasubiri jibu'),
     pending: (n) => plural('sw', n, 'malipo yako njiani', 'malipo yako njiani'),
     sinceTitle: 'Tangu ulipoangalia mara ya mwisho,',
     sinceNothing: 'Hakuna kilichotokea.',

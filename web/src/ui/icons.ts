@@ -26,6 +26,7 @@ export {
   Landmark,
   ListChecks,
   LogOut,
+  MessageSquare,
   Pencil,
   Plus,
   Power,

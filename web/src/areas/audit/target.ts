@@ -14,6 +14,7 @@ const pages: Record<string, (id: string) => Way> = {
   payment: (id) => ({ to: `/payments/${id}` }),
   device: (id) => ({ to: `/routers/${id}` }),
   user: (id) => ({ to: `/staff/${id}` }),
+  supportrequest: (id) => ({ to: `/support/${id}` }),
   outage: (id) => ({ to: `/outages/${id}` }),
   compensation: (id) => ({ to: `/compensations/${id}` }),
   plan_move: (id) => ({ to: `/batches/${id}` }),
@@ -31,7 +32,7 @@ export function wayTo({ target }: Targeted, platform: boolean): Way | null {
 // What has events of its own that everybody who reads the log may read, on each kind of host.
 const historied = [
   'subscriber', 'account', 'subscription', 'receipt', 'refund', 'payment', 'plan', 'device', 'nasservice', 'addressing',
-  'organization', 'dunning', 'accessdifference', 'voucher', 'voucherbatch', 'message', 'usage',
+  'organization', 'dunning', 'accessdifference', 'voucher', 'voucherbatch', 'message', 'usage', 'supportrequest',
 ]
 const platformHistoried = ['user', 'session', 'organization']
 

@@ -25,6 +25,10 @@ export function waitingOf(r: Today, t: Texts, f: Format): { some: Line[]; none: 
       zero: t.names.suspense, way: { to: '/suspense' },
     },
     {
+      key: 'support', tone: 'attention', count: r.pending.support, words: t.supportWaits(r.pending.support),
+      zero: t.names.support, way: { to: '/support', search: { state: 'open' } },
+    },
+    {
       key: 'refunds', tone: 'attention', count: r.refunds.requested + r.refunds.approved,
       words: t.refundsWait(r.refunds.requested + r.refunds.approved), more: t.refundsOf(r.refunds.requested, r.refunds.approved),
       zero: t.names.refunds, way: { to: '/refunds', search: { open: true } },

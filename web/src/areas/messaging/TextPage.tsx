@@ -18,7 +18,7 @@ import { TextFields } from './TextFields'
 import { type Both, faultIn, same, type Settings, textsOf, usualOf, writtenWith } from './texts'
 import './messaging.css'
 
-const needed = ['reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_throttled', 'cap_stopped', 'invoice_signed']
+const needed = ['reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_throttled', 'cap_stopped', 'invoice_signed', 'support_answer']
 
 /** TextPage answers about one message: when does it go, and what does it say, to the letter? */
 export default function TextPage() {

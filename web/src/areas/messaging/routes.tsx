@@ -12,7 +12,7 @@ const messageStates = ['queued', 'sending', 'sent', 'delivered', 'undelivered', 
 /** messageTemplates are the values of the filter template. */
 const messageTemplates = [
   'reminder_before', 'reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_warned', 'cap_throttled',
-  'cap_stopped', 'outage', 'outage_over', 'invoice_signed', 'invoice', 'receipt',
+  'cap_stopped', 'outage', 'outage_over', 'support_answer', 'invoice_signed', 'invoice', 'receipt',
 ] as const
 
 const messages = createRoute({

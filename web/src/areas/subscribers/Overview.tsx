@@ -84,6 +84,7 @@ function Details({ of: c }: { of: Customer }) {
       <Group gap="md">
         <EventHistory type="subscriber" id={c.id} />
         <EventHistory type="account" id={c.id} />
+        <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/support" search={{ subscriberId: c.id }} />}>{words.support}</Anchor>
       </Group>
     </Section>
   )

@@ -46,6 +46,7 @@ export const addressOf = {
   session: (id: string): string => `/sessions/${id}`,
   router: (id: string): string => `/routers/${id}`,
   plan: (id: string): string => `/plans/${id}`,
+  support_request: (id: string): string => `/support/${id}`,
 }
 
 const pages: Partial<Record<string, (id: string) => string>> = addressOf

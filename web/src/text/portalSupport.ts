@@ -1,0 +1,43 @@
+import { catalogue } from './catalogue'
+
+/** portalSupportText accompanies a customer who asks for support. */
+export const portalSupportText = catalogue(
+  {
+    title: 'Support',
+    ask: 'Ask for support',
+    none: 'You have asked nothing yet. Write when something does not work, or when you do not understand an invoice.',
+    subject: 'What is it about?',
+    text: 'What happened?',
+    textHint: 'Since when, and where? Write no password and no PIN.',
+    send: 'Send',
+    back: 'All requests',
+    you: 'You',
+    states: { open: 'We will answer', answered: 'Answered', closed: 'Closed' },
+    write: 'Write',
+    writeClosed: 'Write, and open it again',
+    close: 'It is solved',
+    sent: 'Sent.',
+    sentLater: 'Sent. It appears here soon.',
+    closed: 'Closed. You can write again within 14 days.',
+    erased: 'Erased',
+  },
+  {
+    title: 'Msaada',
+    ask: 'Omba msaada',
+    none: 'Bado hujauliza chochote. Andika kitu kisipofanya kazi, au usipoelewa ankara.',
+    subject: 'Inahusu nini?',
+    text: 'Nini kimetokea?',
+    textHint: 'Tangu lini, na wapi? Usiandike nenosiri wala PIN.',
+    send: 'Tuma',
+    back: 'Maombi yote',
+    you: 'Wewe',
+    states: { open: 'Tutajibu', answered: 'Limejibiwa', closed: 'Limefungwa' },
+    write: 'Andika',
+    writeClosed: 'Andika, na ulifungue tena',
+    close: 'Limetatuliwa',
+    sent: 'Imetumwa.',
+    sentLater: 'Imetumwa. Itaonekana hapa hivi punde.',
+    closed: 'Limefungwa. Unaweza kuandika tena ndani ya siku 14.',
+    erased: 'Imefutwa',
+  },
+)
