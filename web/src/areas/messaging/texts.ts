@@ -62,7 +62,7 @@ export function exampleOf(language: Language, org: string, currency: string, lin
     org, link, account: '10000042', amount: `${currency} 1500.00`, number: 'INV-0123', control: 'KRA100000123', verification: 'https://itax.example/KRA100000123',
     due: day(30, 'Nov'), shortcode: '600100', pay: en ? `Paybill 600100 or ${link}` : `Paybill 600100 au ${link}`, code: 'SK12ABC345',
     until: en ? `Paid until ${day(30, 'Dec')}.` : `Imelipiwa hadi ${day(30, 'Dec')}.`, rest: '', plan: 'Home 10', used: '40 GB', allowed: '50 GB',
-    resets: `${day(1, 'Dec')} 00:00`, then: en ? 'is slower' : 'itakuwa ya polepole', since: '27/11 08:15', what: en ? 'Cut fibre on Market Road' : 'Nyaya zimekatika Market Road',
+    resets: `${day(1, 'Dec')} 00:00`, then: en ? 'is slower' : 'itakuwa ya polepole', since: '27/11 08:15', portal: new URL('/portal/', link).href, what: en ? 'Cut fibre on Market Road' : 'Nyaya zimekatika Market Road',
   }
 }
 
