@@ -32,17 +32,16 @@ type SendMessage struct {
 // From implements Timed.
 func (c SendMessage) From() time.Time { return c.NotBefore }
 
-// TellRun tells the customers of a billing run of its invoices. One job takes a part of them, after the given place,
+// TellRun tells the customers of a billing run of its invoices. One job takes a part of them, after the given invoice,
 // and the next job the rest.
 type TellRun struct {
 	OrgID     id.Organization `json:"orgId"`
 	RunID     id.BillingRun   `json:"runId"`
-	At        time.Time       `json:"at"`                 // when the run was over
-	NotBefore time.Time       `json:"notBefore"`          // when the first part goes
-	Until     time.Time       `json:"until"`              // from here on nobody is told any more
-	Position  uint64          `json:"position"`           // of the event; read models must have reached it
-	AfterOff  int64           `json:"afterOff,omitempty"` // with After the place of the last invoice in the list
-	After     id.Invoice      `json:"after"`              // zero = from the first one on
+	At        time.Time       `json:"at"`        // when the run was over
+	NotBefore time.Time       `json:"notBefore"` // when the first part goes
+	Until     time.Time       `json:"until"`     // from here on nobody is told any more
+	Position  uint64          `json:"position"`  // of the event; read models must have reached it
+	After     id.Invoice      `json:"after"`     // zero = from the first one on
 }
 
 // From implements Timed.

@@ -83,8 +83,12 @@ type DoubtPrompt struct {
 	Cause     string
 }
 
-// RequestCheck asks for a status query now. Fails: payment_not_found.
-type RequestCheck struct{ PaymentID id.Payment }
+// RequestCheck asks for a status query now. It changes nothing when one was asked for just before, unless something was
+// heard of the attempt since. Fails: payment_not_found.
+type RequestCheck struct {
+	PaymentID id.Payment
+	Heard     bool // a callback tells of the attempt
+}
 
 // RecordCheck reports a status query without a verdict. Fails: payment_not_found.
 type RecordCheck struct {

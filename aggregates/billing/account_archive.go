@@ -40,6 +40,9 @@ func isArchived[I ~[16]byte](s Account, of I) bool {
 	return slices.Contains(s.Archived, id.As[id.Any](of))
 }
 
+// ArchivedNote reports whether a credit note was issued and is too old to change: only its id is kept.
+func (s Account) ArchivedNote(note id.Receipt) bool { return isArchived(s, note) }
+
 // archive drops the details of what can no longer change: used-up receipts whose invoices have nothing due, settled
 // invoices that no kept receipt pays, and voided documents with a number. Their ids go to Archived.
 func (s Account) archive() Account {

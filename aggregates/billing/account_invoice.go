@@ -255,6 +255,17 @@ func (s Account) DaysShare(invoice id.Invoice, days, of int) money.Amount {
 	return inv.Total.Sub(inv.Once).MulDivRounded(int64(days), int64(of)).Min(left)
 }
 
+// Creditable reports whether days that were given on an invoice, and have no credit note yet, may still get one. A
+// credit that keeps its period never takes the smallest amount.
+func (s Account) Creditable(invoice id.Invoice) bool {
+	in := s.InPlaceOf(invoice)
+	inv, found := s.invoice(in)
+	if _, voided := s.Voided[in]; voided || isArchived(s, in) || !found {
+		return !voided && !isArchived(s, in) && !s.Closed
+	}
+	return inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff).Minor > 1
+}
+
 // Share is the amount that a credit would give back. One that keeps its period leaves at least the smallest amount of
 // the invoice: a note over all of it would take the period back.
 func (s Account) Share(c events.DaysCredit) money.Amount {

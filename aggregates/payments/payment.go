@@ -56,6 +56,7 @@ type Payment struct {
 	InitiatedAt       time.Time  // UTC
 	ExpiresAt         time.Time  // UTC
 	Unanswered        bool       // the latest status query got no answer
+	AskedAt           time.Time  // when the latest status query was asked for by somebody, UTC
 	Receipt           id.Receipt // zero until the attempt succeeds
 	Provisional       bool       // Receipt is a provisional one that no real receipt has claimed yet
 	Credited          id.Receipt // the receipt that carries the credit: the provisional one, also after it was claimed
@@ -96,6 +97,7 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	case events.PromptChecked:
 		s.Unanswered = !e.Answered
 	case events.PromptCheckRequested:
+		s.AskedAt = e.At
 	case events.PaymentSucceeded:
 		s.Stage, s.Receipt, s.Provisional, s.Credited = StageSucceeded, e.ReceiptID, e.Provisional, e.ReceiptID
 	case events.ProvisionalClaimed:
@@ -134,7 +136,7 @@ func decidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]event
 	case commands.DoubtPrompt:
 		return decideDoubtPrompt(s, c, now)
 	case commands.RequestCheck:
-		return decideRequestCheck(s, now)
+		return decideRequestCheck(s, c, now)
 	case commands.RecordCheck:
 		return decideRecordCheck(s, c, now)
 	case commands.RecordVerdict:
@@ -220,9 +222,13 @@ func decideDoubtPrompt(s Payment, c commands.DoubtPrompt, now time.Time) ([]even
 // because it may have succeeded later; without a CheckoutRequestID no question is possible.
 func (s Payment) Askable() bool { return s.Stage != StageSucceeded && s.CheckoutRequestID != "" }
 
-// decideRequestCheck asks for a status query when the attempt is Askable.
-func decideRequestCheck(s Payment, now time.Time) ([]events.PaymentEvent, error) {
-	if !s.Askable() {
+// askedOnce is how long a status query stands for every other one that is asked for: the provider's answer comes within
+// it, and nobody makes the platform ask without bound.
+const askedOnce = 10 * time.Second
+
+// decideRequestCheck asks for a status query when the attempt is Askable, and was not asked about just before.
+func decideRequestCheck(s Payment, c commands.RequestCheck, now time.Time) ([]events.PaymentEvent, error) {
+	if !s.Askable() || !c.Heard && !s.AskedAt.IsZero() && now.Before(s.AskedAt.Add(askedOnce)) {
 		return nil, nil
 	}
 	return []events.PaymentEvent{events.PromptCheckRequested{PaymentID: s.ID, At: now}}, nil

@@ -43,7 +43,7 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (ending
 	case !verified, success && (c.ReceiptNumber == "" || c.Amount.IsZero()):
 		w.cfg.Logger.WarnContext(ctx, "callback leads to a status query only", "callback_id", t.ID, "payment_id", p.ID,
 			"verified", verified)
-		return ending{}, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
+		return ending{}, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID, Heard: true})
 	case success:
 		return ending{}, w.recordMoney(ctx, t, promptReceipt(t, c, *p))
 	}
@@ -165,7 +165,7 @@ func (w *Workers) unverifiedConfirmation(ctx context.Context, t vault.TakenCallb
 		if err != nil || old || p.Shortcode != c.ShortCode || p.Amount() != c.Amount {
 			continue
 		}
-		err = w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID}, p.ID.String())
+		err = w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID, Heard: true}, p.ID.String())
 	}
 	return err
 }

@@ -124,19 +124,35 @@ type MadeKey struct {
 // Key makes the next page begin after this row.
 func (r MadeRow) Key() MadeKey { return MadeKey{Off: r.OffMinor, InvoiceID: r.InvoiceID} }
 
+// madeRowsSQL reads the invoices of a run.
+const madeRowsSQL = `
+select invoice_id, subscription_id, subscriber_id, total_minor, currency, before_minor,
+	coalesce(off_minor, -1) as off_minor, undone
+from {schema}.made where org_id = @org and run_id = @run`
+
 // Made returns up to max invoices of a run after a key, those first that differ most from the invoice before.
 func (q RunsQuery) Made(
 	ctx context.Context, org id.Organization, run id.BillingRun, after MadeKey, max int,
 ) (rows []MadeRow, err error) {
 	args := pgx.NamedArgs{"org": org, "run": run, "max": max, "off": after.Off, "after": after.InvoiceID}
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[MadeRow], q.Views.SQL(RunsName, `
-			select invoice_id, subscription_id, subscriber_id, total_minor, currency, before_minor,
-				coalesce(off_minor, -1) as off_minor, undone
-			from {schema}.made
-			where org_id = @org and run_id = @run and (@after::uuid is null or coalesce(off_minor, -1) < @off
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MadeRow], q.Views.SQL(RunsName, madeRowsSQL+`
+			and (@after::uuid is null or coalesce(off_minor, -1) < @off
 				or coalesce(off_minor, -1) = @off and invoice_id > @after)
 			order by coalesce(off_minor, -1) desc, invoice_id limit @max`), args)
+	})
+	return rows, err
+}
+
+// MadeFrom returns up to max invoices of a run after one, in the order of their ids, which never change: whoever reads
+// the pages one after the other misses none, also of those that are drafted meanwhile. The zero id stands before all.
+func (q RunsQuery) MadeFrom(
+	ctx context.Context, org id.Organization, run id.BillingRun, after id.Invoice, max int,
+) (rows []MadeRow, err error) {
+	args := pgx.NamedArgs{"org": org, "run": run, "max": max, "after": after}
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MadeRow], q.Views.SQL(RunsName, madeRowsSQL+`
+			and (@after::uuid is null or invoice_id > @after) order by invoice_id limit @max`), args)
 	})
 	return rows, err
 }

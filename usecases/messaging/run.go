@@ -31,8 +31,7 @@ func (d *Delivery) OfRun(
 	if err := d.Views.WaitFor(ctx, billingviews.RunsName, args.Position); err != nil {
 		return nil, nil, time.Time{}, err
 	}
-	after := billingviews.MadeKey{Off: args.AfterOff, InvoiceID: args.After}
-	rows, err := billingviews.RunsQuery{Views: d.Views}.Made(ctx, args.OrgID, args.RunID, after, runPart)
+	rows, err := billingviews.RunsQuery{Views: d.Views}.MadeFrom(ctx, args.OrgID, args.RunID, args.After, runPart)
 	if err != nil {
 		return nil, nil, time.Time{}, err
 	}
@@ -45,8 +44,7 @@ func (d *Delivery) OfRun(
 		}
 	}
 	if len(rows) == runPart {
-		last := rows[runPart-1].Key()
-		args.AfterOff, args.After = last.Off, last.InvoiceID
+		args.After = rows[runPart-1].InvoiceID
 		next = &args
 	}
 	return list, next, time.Time{}, nil

@@ -56,7 +56,7 @@ func (u UndoCompensations) Text(ctx context.Context, org id.Organization, batch 
 }
 
 // Look asks the subscription, and the account for the credit notes. Fails: compensation_too_old, compensation_used,
-// credit_note_not_issued.
+// credit_note_not_issued, receipt_archived.
 func (u UndoCompensations) Look(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem,
 ) (string, error) {
@@ -102,12 +102,15 @@ func (u UndoCompensations) notes(
 	var drafts []commands.DraftInvoice
 	for _, invoice := range given.Invoices {
 		note := commands.CompensationNote(given.ID, invoice, item.SubscriptionID)
-		if _, drafted := account.Notes[note]; drafted {
+		_, drafted := account.Notes[note]
+		issued, known := account.Receipts[note]
+		switch {
+		case account.ArchivedNote(note):
+			return nil, failure.NewConflict("receipt_archived", "The credit note is used up and too old to change.")
+		case drafted, !known && account.Creditable(invoice):
 			return nil, failure.NewConflict("credit_note_not_issued",
 				"Its credit note has no number yet. Try again in a moment.")
-		}
-		issued, known := account.Receipts[note]
-		if !known {
+		case !known: // nothing was left of the invoice to give back
 			continue
 		}
 		drafts = append(drafts, commands.DraftInvoice{
