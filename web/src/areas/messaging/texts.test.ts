@@ -35,7 +35,7 @@ test('an example leaves no spaces around an empty word, and what is unknown stan
 })
 
 test('every word has an example in each language', () => {
-  const all = ['org', 'account', 'link', 'amount', 'number', 'control', 'verification', 'due', 'pay', 'shortcode', 'code', 'until', 'rest', 'plan', 'used', 'allowed', 'resets', 'then', 'since', 'what']
+  const all = ['org', 'account', 'link', 'amount', 'number', 'control', 'verification', 'due', 'pay', 'shortcode', 'code', 'until', 'rest', 'plan', 'portal', 'used', 'allowed', 'resets', 'then', 'since', 'what']
   for (const language of ['en', 'sw'] as const) expect(Object.keys(exampleOf(language, 'Acme', 'KES', 'https://a/pay')).sort()).toEqual([...all].sort())
 })
 
