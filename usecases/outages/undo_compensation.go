@@ -56,7 +56,7 @@ func (u UndoCompensations) Text(ctx context.Context, org id.Organization, batch 
 }
 
 // Look asks the subscription, and the account for the credit notes. Fails: compensation_too_old, compensation_used,
-// credit_note_not_issued, receipt_archived.
+// credit_note_not_issued, credit_note_archived.
 func (u UndoCompensations) Look(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem,
 ) (string, error) {
@@ -106,7 +106,8 @@ func (u UndoCompensations) notes(
 		issued, known := account.Receipts[note]
 		switch {
 		case account.ArchivedNote(note):
-			return nil, failure.NewConflict("receipt_archived", "The credit note is used up and too old to change.")
+			return nil, failure.NewConflict("credit_note_archived",
+				"The credit note is used up and too old to be taken back.")
 		case drafted, !known && account.Creditable(invoice):
 			return nil, failure.NewConflict("credit_note_not_issued",
 				"Its credit note has no number yet. Try again in a moment.")

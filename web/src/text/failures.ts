@@ -91,6 +91,7 @@ export const swahiliFailures: Record<string, Failure> = {
   batch_undo_runs: () => 'Linarudishwa nyuma. Jaribu tena likikamilika.',
   compensation_used: () => 'Siku zilizotolewa zimetumika tayari.',
   corrected_since: () => 'Ilirekebishwa baadaye: hati ya salio, kufutwa kwa deni au badiliko lilifanywa kwa mkono.',
+  credit_note_archived: () => 'Hati yake ya salio imetumika yote na ni ya zamani mno kurudishwa.',
   credit_note_not_issued: () => 'Hati yake ya salio haina namba bado. Jaribu tena baada ya muda mfupi.',
   fuse_not_found: () => 'Hakuna kizuizi hiki.',
   fuse_not_held: () => 'Hakuna kilichozuiwa. Hakuna cha kuruhusu.',
