@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -38,6 +39,7 @@ type AddressMessage struct {
 	MessageID id.Message
 	Channel   events.MessageChannel
 	To        personal.Text
+	Back      string // why it takes the way back from WhatsApp; "" = it does not
 }
 
 // ConfirmMessage records that the gateway took the message. Fails: not_found, message_over.
@@ -110,7 +112,8 @@ func (c QueueMessage) Validate() error {
 // Validate checks form.
 func (c AddressMessage) Validate() error {
 	var f failure.Faults
-	f.Check(c.Channel == events.ChannelSMS || c.Channel == events.ChannelEmail, "channel", "must be sms or email")
+	f.Check(slices.Contains(events.Channels(), c.Channel), "channel", "must be sms, email or whatsapp")
+	f.Check(c.Back == "" || c.Channel != events.ChannelWhatsApp, "channel", "must not be whatsapp again")
 	f.Check(c.To.Reveal() != "", "to", "is required")
 	return f.Err()
 }

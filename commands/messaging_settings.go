@@ -2,6 +2,7 @@ package commands
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -79,6 +80,9 @@ func (c SetMessageSettings) Validate() error {
 	return failure.JoinFaults(all...)
 }
 
+// approvedForm has the name of a text that WhatsApp has approved, and words.
+var approvedForm = regexp.MustCompile(`^[a-z0-9_]+( \{[^{} ]+\})*$`)
+
 // listed writes words one after the other.
 func listed[T ~string](words []T) string {
 	var list []string
@@ -105,6 +109,19 @@ func CheckMessageTexts(of events.MessageTemplate, t events.MessageTexts) error {
 	text("sms", t.SMS, maxSMSText, true)
 	text("email.subject", t.Subject, maxMailTitle, false)
 	text("email.text", t.Text, maxMailText, true)
+	text("whatsApp", t.WhatsApp, maxSMSText, false)
+	f.Check(t.WhatsApp == "" || approvedForm.MatchString(t.WhatsApp), "whatsApp",
+		"must be the name of an approved text, and its words: invoice_due {amount} {due}")
 	f.Check((t.Subject == "") == (t.Text == ""), "email", "must have a subject and a text, or neither")
+	if of.AboutSignIn() {
+		f.Check(t.WhatsApp == "", "whatsApp", "must be empty: messages about sign-ins do not go there")
+		f.Check(t.SMS != "", "sms", "must have a text: people wait for it to sign in")
+		f.Check(t.Text != "", "email.text", "must have a text: people wait for it to sign in")
+	}
+	if of.HasCode() {
+		f.Check(strings.Contains(t.SMS, "{otp}"), "sms", "must have {otp}, the code")
+		f.Check(strings.Contains(t.Text, "{otp}"), "email.text", "must have {otp}, the code")
+		f.Check(!strings.Contains(t.Subject, "{otp}"), "email.subject", "must not have {otp}: locked screens show it")
+	}
 	return f.Err()
 }

@@ -43,14 +43,18 @@ const (
 	NoticeReceipt MessageTemplate = "receipt" // money has come
 
 	NoticeSupport MessageTemplate = "support_answer" // a support request was answered
+
+	CodeToSignIn   MessageTemplate = "sign_in_code"    // the one-time code of a sign-in
+	CodeOfAddress  MessageTemplate = "address_code"    // that of another address for a sign-in
+	AddressChanged MessageTemplate = "address_changed" // the address of a sign-in is another one now
 )
 
-// Templates lists what customers can be told.
+// Templates lists what customers, and all who sign in, can be told.
 func Templates() []MessageTemplate {
 	return []MessageTemplate{
 		ReminderBefore, ReminderDue, ReminderOverdue, NoticeGarden, NoticeSuspended, NoticeRestored, NoticeCapWarned,
 		NoticeCapThrottled, NoticeCapStopped, NoticeOutage, NoticeOutageOver, NoticeInvoice, NoticeIssued,
-		NoticeReceipt, NoticeSupport,
+		NoticeReceipt, NoticeSupport, CodeToSignIn, CodeOfAddress, AddressChanged,
 	}
 }
 
@@ -67,6 +71,10 @@ func (MessageTemplate) Texts() []string {
 func (t MessageTemplate) Words() []string {
 	words := []string{"org", "account", "link"}
 	switch {
+	case t.HasCode():
+		return []string{"org", "host", "otp"}
+	case t == AddressChanged:
+		return []string{"org", "host"}
 	case t == NoticeInvoice:
 		return append(words, "amount", "number", "control", "verification")
 	case t == NoticeIssued:
@@ -87,16 +95,24 @@ func (t MessageTemplate) Words() []string {
 }
 
 // Needed reports whether the message goes to customers who want no more than they need: it asks for payment at the last
-// moment, tells of a change of their access, is a document of the tax authority, or answers what they have asked.
+// moment, tells of a change of their access, is a document of the tax authority, answers what they have asked, or is
+// about their sign-in.
 func (t MessageTemplate) Needed() bool {
 	switch t {
 	case ReminderDue, ReminderOverdue, NoticeGarden, NoticeSuspended, NoticeRestored, NoticeCapThrottled,
-		NoticeCapStopped, NoticeInvoice, NoticeSupport:
+		NoticeCapStopped, NoticeInvoice, NoticeSupport, CodeToSignIn, CodeOfAddress, AddressChanged:
 		return true
 	case ReminderBefore, NoticeCapWarned, NoticeOutage, NoticeOutageOver, NoticeIssued, NoticeReceipt:
 	}
 	return false
 }
+
+// HasCode reports whether the message brings a one-time code.
+func (t MessageTemplate) HasCode() bool { return t == CodeToSignIn || t == CodeOfAddress }
+
+// AboutSignIn reports whether the message is about a sign-in, of a customer or of staff. Whoever waits for it cannot go
+// on without it, so it has a text on every way.
+func (t MessageTemplate) AboutSignIn() bool { return t.HasCode() || t == AddressChanged }
 
 // AboutOutage reports whether the message is about an outage of the network.
 func (t MessageTemplate) AboutOutage() bool { return t == NoticeOutage || t == NoticeOutageOver }
@@ -141,9 +157,18 @@ type MessageChannel string
 
 // The channels.
 const (
-	ChannelSMS   MessageChannel = "sms"
-	ChannelEmail MessageChannel = "email"
+	ChannelSMS      MessageChannel = "sms"
+	ChannelEmail    MessageChannel = "email"
+	ChannelWhatsApp MessageChannel = "whatsapp" // of customers who chose it, with the others as the way back
 )
+
+// Channels lists all ways.
+func Channels() []MessageChannel { return []MessageChannel{ChannelSMS, ChannelEmail, ChannelWhatsApp} }
+
+// Texts implements httpapi.Enumerated: all ways.
+func (MessageChannel) Texts() []string {
+	return []string{string(ChannelSMS), string(ChannelEmail), string(ChannelWhatsApp)}
+}
 
 // MessageQueued records that a message is to be sent. Its id follows from its cause and its day. It comes again when
 // another job of the same cause takes up a message that was dropped.
@@ -159,13 +184,17 @@ type MessageQueued struct {
 	At             time.Time       `json:"at"`
 }
 
-// MessageAddressed records to whom the message goes, before it is handed to the gateway.
+// MessageAddressed records to whom the message goes, before it is handed to the gateway. It comes again when it went
+// by WhatsApp in vain, and takes the way back.
 type MessageAddressed struct {
 	MessageID    id.Message     `json:"messageId"`
 	SubscriberID id.Subscriber  `json:"subscriberId"`
 	Channel      MessageChannel `json:"channel"`
 	To           personal.Text  `json:"to"` // phone number (E.164) or e-mail address
-	At           time.Time      `json:"at"`
+	// Back is why it takes the way back: "undelivered", or the code of a refusal such as "gateway_failed"; "" = it
+	// does not.
+	Back string    `json:"back,omitempty"`
+	At   time.Time `json:"at"`
 }
 
 // MessageSent records that the gateway took the message.

@@ -37,11 +37,14 @@ func (l Language) Known() bool { return slices.Contains(Languages(), l) }
 func (Language) Texts() []string { return []string{string(English), string(Swahili)} }
 
 // MessageTexts has the texts of a message for each channel. Words in braces, such as {amount}, are replaced by values.
-// An empty SMS, or an empty e-mail, is not sent.
+// What is empty is not sent.
 type MessageTexts struct {
 	SMS     string `json:"sms,omitempty"`
 	Subject string `json:"subject,omitempty"` // of the e-mail
 	Text    string `json:"text,omitempty"`    // of the e-mail
+	// WhatsApp is the name of a text that WhatsApp has approved, and the words of its places in their order, such as
+	// "invoice_due {amount} {due}".
+	WhatsApp string `json:"whatsApp,omitempty"`
 }
 
 // messageWord is a word in braces.
@@ -54,8 +57,12 @@ func FillWords(text string, by func(word string) string) string {
 
 // Empty reports whether nothing is sent by a channel.
 func (t MessageTexts) Empty(c MessageChannel) bool {
-	if c == ChannelSMS {
+	switch c {
+	case ChannelSMS:
 		return t.SMS == ""
+	case ChannelWhatsApp:
+		return t.WhatsApp == ""
+	case ChannelEmail:
 	}
 	return t.Text == ""
 }

@@ -54,6 +54,7 @@ type SubscriberDetails struct {
 	Language       Language        `json:"language,omitempty"` // of messages; "" = the organization's
 	// OnlyNeeded customers get no other messages than those of which MessageTemplate.Needed says so.
 	OnlyNeeded bool `json:"onlyNeeded,omitempty"`
+	WhatsApp   bool `json:"whatsApp,omitempty"` // wants messages there, where they go there
 }
 
 // Place is the location, nil when there is none, when it cannot be read or when the customer was forgotten.

@@ -37,7 +37,12 @@ type Message struct {
 	Handed     bool      // the gateway took it, or may have
 	Delivered  bool      // the provider says so
 	Missed     bool      // the provider says that it was not delivered
+	Watched    time.Time // when WhatsApp took it and is to report about it; zero = nobody waits for a report
+	Back       string    // why it takes the way back from WhatsApp; "" = it does not
 }
+
+// Turns reports whether the message went by WhatsApp in vain and may take the way back.
+func (s Message) Turns() bool { return s.Missed && !s.Watched.IsZero() }
 
 // evolveMessage applies one recorded event.
 func evolveMessage(s Message, e events.MessageEvent) Message {
@@ -47,8 +52,14 @@ func evolveMessage(s Message, e events.MessageEvent) Message {
 			Org: e.OrgID, Subscriber: e.SubscriberID, Template: e.Template, Until: e.Until, Sender: e.Sender, At: e.At,
 		}
 	case events.MessageAddressed:
-		s.Channel = e.Channel
-	case events.MessageSent, events.MessageDoubted:
+		s.Channel, s.Back = e.Channel, e.Back
+		s.Over, s.Handed, s.Missed, s.Watched = false, false, false, time.Time{}
+	case events.MessageSent:
+		s.Over, s.Handed = true, true
+		if e.Channel == events.ChannelWhatsApp && e.Reference != "" {
+			s.Watched = e.At
+		}
+	case events.MessageDoubted:
 		s.Over, s.Handed = true, true
 	case events.MessageDelivered:
 		s.Delivered, s.Missed = true, false
@@ -73,11 +84,11 @@ func decideMessage(s Message, c commands.MessageCommand, now time.Time) ([]event
 	switch c := c.(type) {
 	case commands.QueueMessage: // above
 	case commands.AddressMessage:
-		if s.Over {
+		if s.Over && !s.Turns() || s.Turns() && c.Channel == events.ChannelWhatsApp {
 			return nil, errMessageOver()
 		}
 		return []events.MessageEvent{events.MessageAddressed{
-			MessageID: c.MessageID, SubscriberID: s.Subscriber, Channel: c.Channel, To: c.To, At: now,
+			MessageID: c.MessageID, SubscriberID: s.Subscriber, Channel: c.Channel, To: c.To, Back: c.Back, At: now,
 		}}, nil
 	case commands.ConfirmMessage, commands.DoubtMessage:
 		return decideHanded(s, c, now)

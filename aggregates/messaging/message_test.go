@@ -106,3 +106,33 @@ func TestMessage_AReportIsTakenOnceAndWhatArrivedStaysSo(t *testing.T) {
 	given(queued, addressed, sent, undelivered, delivered).When(missed).ThenNothing()
 	given(queued, addressed, sent, delivered).When(arrived).ThenNothing()
 }
+
+// TestMessage_TakesTheWayBackOnceFromWhatsAppAlone: not when it arrived there, and never to WhatsApp again.
+func TestMessage_TakesTheWayBackOnceFromWhatsAppAlone(t *testing.T) {
+	t.Parallel()
+	there, gone := addressed, sent
+	there.Channel, gone.Channel, gone.Reference = events.ChannelWhatsApp, events.ChannelWhatsApp, "wamid.1"
+	missed := events.MessageUndelivered{MessageID: which, SubscriberID: who, Template: events.ReminderDue, At: now}
+	arrived := events.MessageDelivered{MessageID: which, SubscriberID: who, At: now}
+	back := commands.AddressMessage{
+		MessageID: which, Channel: events.ChannelSMS, To: addressed.To, Back: "undelivered",
+	}
+	returned := addressed
+	returned.Back = "undelivered"
+	given := func(list ...events.MessageEvent) *decidertest.Scenario[
+		messaging.Message, commands.MessageCommand, events.MessageEvent,
+	] {
+		return decidertest.For(t, messaging.Messages(), now).Given(append([]events.MessageEvent{queued}, list...)...)
+	}
+	given(there, gone, missed).When(back).Then(returned)
+	given(there, gone).When(back).ThenFails("message_over")
+	given(there, gone, arrived).When(back).ThenFails("message_over")
+	given(there, gone, missed, arrived).When(back).ThenFails("message_over")
+	given(addressed, sent, missed).When(back).ThenFails("message_over")
+	again := commands.AddressMessage{MessageID: which, Channel: events.ChannelWhatsApp, To: addressed.To}
+	given(there, gone, missed).When(again).ThenFails("message_over")
+	given(there, gone, missed, returned).When(commands.ConfirmMessage{MessageID: which}).Then(sent)
+	given(there, gone, missed, returned, sent).When(back).ThenFails("message_over")
+	late := commands.ReportMessage{MessageID: which, Reason: "no such account"}
+	given(there, gone, missed, returned).When(late).ThenFails("message_over")
+}

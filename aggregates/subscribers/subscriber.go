@@ -142,7 +142,7 @@ func sameDetails(a, b events.SubscriberDetails) bool {
 			return false
 		}
 	}
-	return a.Language == b.Language && a.OnlyNeeded == b.OnlyNeeded &&
+	return a.Language == b.Language && a.OnlyNeeded == b.OnlyNeeded && a.WhatsApp == b.WhatsApp &&
 		slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal) &&
 		slices.EqualFunc(a.AccountAliases, b.AccountAliases, personal.Text.Equal)
 }

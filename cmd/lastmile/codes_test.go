@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lastmile-isp/lastmile/events"
 )
 
 // sixDigits finds a code in a message.
@@ -19,7 +21,7 @@ func (k *kit) codes(host, to string, count int) (code string) {
 		r, err := c.call(ctx, http.MethodGet, "/dev/messages?to="+to, "", nil)
 		sent := 0
 		for _, m := range r.list("data") { // the newest first
-			if m.text("template") != templateCode {
+			if !events.MessageTemplate(m.text("template")).HasCode() {
 				continue
 			}
 			if sent++; sent == 1 {
@@ -134,5 +136,46 @@ func TestCodes_ResetThePassword(t *testing.T) {
 	})
 	if in["mustChangePassword"] != false {
 		t.Errorf("signed in: %v", in)
+	}
+}
+
+// TestCodes_AreWrittenInTheWordsOfTheOrganization: in the language of a customer, else in that of the organization; at
+// the root host in ours. A text that leaves the code out is refused.
+func TestCodes_AreWrittenInTheWordsOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	text := func(sms string) map[string]any {
+		return map[string]any{"sign_in_code": map[string]any{
+			"sms": sms, "email": map[string]string{"subject": "Welcome to {org}", "text": "Type {otp} at {host}."},
+		}}
+	}
+	for _, sms := range []string{"", "Your code is secret", "Your code is {code}"} {
+		k.refused(k.admin, "PUT /settings/messages", map[string]any{"templates": text(sms)}, 422, "invalid_input")
+	}
+	k.must(k.admin, "PUT", "/settings/messages", map[string]any{
+		"templates": text("Karibu, {otp} opens {org}"), "translations": map[string]any{"sw": text("Fungua kwa {otp}")},
+	})
+	newest := func(host, to string) answer {
+		t.Helper()
+		k.must(k.client(host), "POST", "/auth/otp/send", map[string]string{"identifier": to})
+		k.codes(host, to, 1)
+		return k.must(k.client(host), "GET", "/dev/messages?to="+to, nil).list("data")[0]
+	}
+	m := newest("acme", testAdminEmail)
+	if m.text("subject") != "Welcome to acme" ||
+		!strings.HasSuffix(m.text("text"), " at acme.lastmile.test.") {
+		t.Errorf("staff got %v", m)
+	}
+	customer, _ := k.subscriber("254711000571")
+	k.must(k.admin, "PATCH", "/subscribers/"+customer, map[string]string{"language": "sw"})
+	k.seen(customer, map[string]string{})
+	k.must(k.admin, "POST", "/subscribers/"+customer+"/portal-access", map[string]string{"phone": "0711000571"})
+	m = newest("acme", "+254711000571")
+	code := sixDigits.FindString(m.text("text"))
+	if want := "Fungua kwa " + code + "\n\n@acme.lastmile.test #" + code; m.text("text") != want {
+		t.Errorf("a customer got %q, want %q", m.text("text"), want)
+	}
+	if m = newest("", testRootEmail); m.text("subject") != "Lastmile: your code" {
+		t.Errorf("the platform's administrator got %v", m)
 	}
 }

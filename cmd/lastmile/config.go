@@ -136,6 +136,11 @@ type Config struct {
 	SMSTemplate string `env:"SMS_TEMPLATE"`
 	// SMSReportToken ends the address at which the SMS provider reports about messages; unset = reports are not taken.
 	SMSReportToken secrets.Text `env:"SMS_REPORT_TOKEN"`
+	WhatsAppURL    address      `env:"WHATSAPP_URL"`
+	// WhatsAppReportToken ends the address at which WhatsApp reports, and WhatsAppAppSecret signs its reports; unset =
+	// reports are not taken.
+	WhatsAppReportToken secrets.Text `env:"WHATSAPP_REPORT_TOKEN"`
+	WhatsAppAppSecret   secrets.Text `env:"WHATSAPP_APP_SECRET"`
 }
 
 // loadConfig reads the configuration from an environment given as name=value pairs and checks it. The error names every

@@ -68,7 +68,7 @@ func (c Config) Validate() error {
 	return errors.Join(f...)
 }
 
-// minReportToken is the least length of SMS_REPORT_TOKEN, in bytes.
+// minReportToken is the least length of SMS_REPORT_TOKEN and WHATSAPP_REPORT_TOKEN, in bytes.
 const minReportToken = 32
 
 // checkMessages checks the gateways of messages as far as they can be without their files.
@@ -84,6 +84,18 @@ func (c Config) checkMessages(f *faults) {
 	f.check(c.SMSTemplate == "" || c.SMSURL != "", "SMS_TEMPLATE", "needs SMS_URL")
 	f.check(c.SMSReportToken.IsZero() || len(c.SMSReportToken.Reveal()) >= minReportToken, "SMS_REPORT_TOKEN",
 		"must have at least %d characters", minReportToken)
+	if c.WhatsAppURL != "" {
+		_, err := messagegateway.NewWhatsApp(string(c.WhatsAppURL), messagegateway.Config{})
+		f.check(err == nil, "WHATSAPP_URL", "%v", err)
+	}
+	f.check(!c.Production() || c.WhatsAppURL == "" || hasScheme(string(c.WhatsAppURL), "https"), "WHATSAPP_URL",
+		"must be https in production")
+	token := c.WhatsAppReportToken
+	f.check(token.IsZero() || len(token.Reveal()) >= minReportToken, "WHATSAPP_REPORT_TOKEN",
+		"must have at least %d characters", minReportToken)
+	f.check(token.IsZero() == c.WhatsAppAppSecret.IsZero(), "WHATSAPP_APP_SECRET",
+		"goes with WHATSAPP_REPORT_TOKEN: both or neither")
+	f.check(token.IsZero() || c.WhatsAppURL != "", "WHATSAPP_REPORT_TOKEN", "needs WHATSAPP_URL")
 }
 
 // checkKeys checks the platform keys and the key that signs tokens.

@@ -35,9 +35,18 @@ func (a *App) openMessageGateways(ctx context.Context) (messageGateways, error) 
 		a.life.startedBeside("sms gateway client", stopStorage, func(context.Context) { texter.Close() })
 		all[events.ChannelSMS] = smsGateway{texter}
 	}
-	for _, channel := range []events.MessageChannel{events.ChannelSMS, events.ChannelEmail} {
+	whatsApp, err := a.whatsApp()
+	if err != nil {
+		return nil, err
+	}
+	if whatsApp != nil {
+		a.life.startedBeside("whatsapp gateway client", stopStorage, func(context.Context) { whatsApp.Close() })
+		all[events.ChannelWhatsApp] = whatsAppGateway{smsGateway{whatsApp}}
+	}
+	for _, channel := range events.Channels() {
 		switch {
 		case all[channel] != nil:
+		case channel == events.ChannelWhatsApp && a.cfg.Production(): // a way beside the others
 		case a.cfg.Production():
 			a.logger.WarnContext(ctx, "messages cannot be sent and are recorded as failed: this program has no gateway",
 				"channel", string(channel))
@@ -95,6 +104,18 @@ func (a *App) texter() (*messagegateway.Texter, error) {
 	return t, nil
 }
 
+// whatsApp is for WHATSAPP_URL; nil without.
+func (a *App) whatsApp() (*messagegateway.Texter, error) {
+	if a.cfg.WhatsAppURL == "" {
+		return nil, nil
+	}
+	t, err := messagegateway.NewWhatsApp(string(a.cfg.WhatsAppURL), a.gatewayConfig())
+	if err != nil {
+		return nil, fmt.Errorf("WHATSAPP_URL: %w", err)
+	}
+	return t, nil
+}
+
 // keeps reports whether messages of some channel are kept for development to read.
 func (all messageGateways) keeps() bool {
 	for _, gateway := range all {
@@ -130,12 +151,30 @@ func (g smsGateway) Send(ctx context.Context, m messagingcases.Outgoing) (messag
 	return messagingcases.Handed(taken), outcome(err)
 }
 
-// readReport reads a report of the provider; ended is false while its message is on its way.
-func (g smsGateway) readReport(body []byte) (report commands.TakeMessageReport, ended bool, err error) {
-	r, err := g.ReadReport(body)
-	return commands.TakeMessageReport{
-		Reference: r.Reference, Delivered: r.Outcome == messagegateway.Delivered, Reason: r.Reason,
-	}, r.Outcome != messagegateway.OnItsWay, err
+// readReports reads what the provider reports about messages that have come to an end.
+func (g smsGateway) readReports(body []byte) (list []commands.TakeMessageReport, err error) {
+	read, err := g.ReadReports(body)
+	for _, r := range read {
+		if r.Outcome != messagegateway.OnItsWay {
+			list = append(list, commands.TakeMessageReport{
+				Reference: r.Reference, Delivered: r.Outcome == messagegateway.Delivered, Reason: r.Reason,
+			})
+		}
+	}
+	return list, err
+}
+
+// whatsAppGateway hands messages to WhatsApp, which reports about them as an SMS provider does.
+type whatsAppGateway struct{ smsGateway }
+
+// Send hands a message over: the name and the values of an approved text.
+func (g whatsAppGateway) Send(ctx context.Context, m messagingcases.Outgoing) (messagingcases.Handed, error) {
+	taken, err := g.Texter.Send(ctx, messagegateway.SMS{
+		ID: m.ID.String(), To: m.To, Approved: messagegateway.Approved{
+			Name: m.Approved.Name, Language: string(m.Approved.Language), Values: m.Approved.Values,
+		},
+	})
+	return messagingcases.Handed(taken), outcome(err)
 }
 
 // outcome says in the words of the use cases how handing over has ended.

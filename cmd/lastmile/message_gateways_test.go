@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/simulators/smsprovider"
+	"github.com/lastmile-isp/lastmile/simulators/whatsapp"
 )
 
 // reportToken ends the address of delivery reports in these tests.
@@ -62,6 +65,82 @@ func TestReports_OfTheProviderEndAMessage(t *testing.T) {
 		t.Errorf("refused: %v", row)
 	}
 	k.messageOf(customer, "delivered", 1)
+}
+
+// appSecret signs what WhatsApp reports in these tests.
+const appSecret = "secret-of-the-app"
+
+// TestReports_OfWhatsAppSendAMessageTheWayBack: a receipt goes there, and by SMS when WhatsApp says that it does not
+// arrive. What it has not signed says nothing.
+func TestReports_OfWhatsAppSendAMessageTheWayBack(t *testing.T) {
+	t.Parallel()
+	chat := whatsapp.New(whatsapp.Config{
+		Number: "1065", Token: "EAAG", Secret: appSecret, Texts: map[string]int{"money_came": 2},
+	})
+	if err := chat.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = chat.Stop(context.Background()) })
+	k := newKit(t, "DEV_CLOCK=true", "WHATSAPP_URL="+chat.URL(), "WHATSAPP_REPORT_TOKEN="+reportToken,
+		"WHATSAPP_APP_SECRET="+appSecret).start().signIn()
+	k.must(k.admin, "PUT", "/settings/messages", map[string]any{"templates": map[string]any{"receipt": map[string]any{
+		"sms": "{amount} came", "email": map[string]string{"subject": "", "text": ""},
+		"whatsApp": "money_came {amount} {code}",
+	}}})
+	customer, _ := k.subscriber("254711000432")
+	k.must(k.admin, "PATCH", "/subscribers/"+customer, map[string]any{"whatsApp": true})
+	k.seen(customer, map[string]string{})
+	k.must(k.admin, "POST", "/payments/cash", map[string]any{
+		"subscriberId": customer, "amount": 250, "reference": "till 1",
+	})
+	row := k.messageOf(customer, "sent", 1)
+	got := chat.Messages()
+	if len(got) != 1 || got[0].To != "254711000432" || got[0].Values[0] != "KES 250.00" ||
+		row.text("channel") != "whatsapp" {
+		t.Fatalf("taken %+v; %v", got, row)
+	}
+	address := "http://" + k.addr + "/webhooks/whatsapp/"
+	report := func(of *whatsapp.Simulator, token string, want int) {
+		t.Helper()
+		status := whatsapp.Status{ID: got[0].ID, Status: "failed", Error: 131026}
+		read := whatsapp.Status{ID: "wamid.other", Status: "read"}
+		if got, err := of.Report(t.Context(), address+token, read, status); err != nil || got != want {
+			t.Errorf("report: %d, %v, want %d", got, err, want)
+		}
+	}
+	report(chat, "wrong", 404)
+	report(whatsapp.New(whatsapp.Config{Secret: "another"}), reportToken, 401)
+	k.advance(map[string]any{"advance": "2m"})
+	k.messageOf(customer, "sent", 1) // still there
+	report(chat, reportToken, 200)
+	report(chat, reportToken, 200)
+	k.messageOf(customer, "undelivered", 1)
+	k.advance(map[string]any{"advance": "5m"})
+	row = k.messageOf(customer, "sent", 1)
+	if row.text("channel") != "sms" || row.text("back") != "undelivered" || len(chat.Messages()) != 1 {
+		t.Errorf("the way back: %v", row)
+	}
+	k.subscribes(address)
+}
+
+// subscribes sets the address up as WhatsApp does.
+func (k *kit) subscribes(address string) {
+	k.t.Helper()
+	for query, want := range map[string]string{
+		"hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + reportToken: "4711",
+		"hub.mode=subscribe&hub.challenge=4711&hub.verify_token=wrong":          "",
+	} {
+		r, err := http.Get(address + reportToken + "?" + query)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		text, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if said := string(text); err != nil || (r.StatusCode == http.StatusOK) != (want != "") ||
+			want != "" && said != want {
+			k.t.Errorf("%s: %d %s", query, r.StatusCode, text)
+		}
+	}
 }
 
 // messageOf waits until a customer has a number of messages in a state, and gives the newest of them.

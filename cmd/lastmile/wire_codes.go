@@ -19,12 +19,6 @@ import (
 // codeTries is how often a code is offered to a gateway that does not take it, within the time in which somebody waits.
 const codeTries = 20
 
-// templateCode names codes among the kept messages of development.
-const templateCode = "sign_in_code"
-
-// templateAddress names notes about a change of an address.
-const templateAddress = "address_changed"
-
 // codeQueue keeps codes apart from runs of messages: somebody waits for each.
 const codeQueue = "codes"
 
@@ -34,6 +28,7 @@ func (a *App) wireCodes(codes identitycases.Codes) identitycases.Codes {
 	codes.Enqueue = func(ctx context.Context, request id.Any) error {
 		return a.engines.jobs.Insert(ctx, commands.SendCode{Request: request}, request, jobs.Cause{}, 0)
 	}
+	codes.Write = messagingcases.Settings{Bus: a.engines.bus}.OfSignIn
 	codes.Send = codeSender{a.gateways, a.storage.vault.Offers}.send
 	jobrunner.AddWorker(a.engines.jobs, func(ctx context.Context, job commands.SendCode, _ jobs.Cause) error {
 		return codes.Deliver(ctx, job.Request)
@@ -70,12 +65,8 @@ func (s codeSender) send(ctx context.Context, m identitycases.CodeMessage) error
 			return cmp.Or(err, identitycases.ErrCodeLost)
 		}
 	}
-	template := events.MessageTemplate(templateCode)
-	if m.Note {
-		template = templateAddress
-	}
 	_, err := gateway.Send(ctx, messagingcases.Outgoing{
-		ID: m.ID, Org: m.Org, Sender: m.Sender, At: m.At, Channel: channel, To: m.To, Template: template,
+		ID: m.ID, Org: m.Org, Sender: m.Sender, At: m.At, Channel: channel, To: m.To, Template: m.Template,
 		Subject: m.Subject, Text: m.Text,
 	})
 	var refusal *messagingcases.Refusal

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/messagegateway"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/dev"
 	"github.com/lastmile-isp/lastmile/httpapi/messaging"
@@ -77,7 +78,17 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	}
 	if sms, is := a.gateways[events.ChannelSMS].(smsGateway); is && !a.cfg.SMSReportToken.IsZero() {
 		routes = append(routes, messagingapi.Reports{
-			Token: a.cfg.SMSReportToken, Read: sms.readReport, Take: a.takeReport, Clock: a.clock,
+			Token: a.cfg.SMSReportToken, Read: sms.readReports, Take: a.takeReport, Clock: a.clock,
+		}.Routes())
+	}
+	if to, is := a.gateways[events.ChannelWhatsApp].(whatsAppGateway); is && !a.cfg.WhatsAppReportToken.IsZero() {
+		routes = append(routes, messagingapi.WhatsAppReports{
+			Reports: messagingapi.Reports{
+				Token: a.cfg.WhatsAppReportToken, Read: to.readReports, Take: a.takeReport, Clock: a.clock,
+			},
+			Signed: func(body []byte, signature string) bool {
+				return messagegateway.SignedByWhatsApp(body, signature, a.cfg.WhatsAppAppSecret)
+			},
 		}.Routes())
 	}
 	if a.gateways.keeps() {
@@ -119,7 +130,7 @@ func (a *App) linkFor(slug, path string) string {
 	return link.String()
 }
 
-// takeReport keeps a report of the SMS provider; the same one again is the same job.
+// takeReport keeps a report of the SMS provider or of WhatsApp; the same one again is the same job.
 func (a *App) takeReport(ctx context.Context, report commands.TakeMessageReport) error {
 	job := id.Derive[id.Any]("sms report", report.Reference, strconv.FormatBool(report.Delivered))
 	return a.engines.jobs.Insert(ctx, report, job, jobs.Cause{}, 0)

@@ -1,4 +1,5 @@
-// Package messagegateway hands messages over: e-mails to a mail server, and texts for phones to an SMS provider. Each
+// Package messagegateway hands messages over: e-mails to a mail server, and texts for phones to an SMS provider or to
+// WhatsApp. Each
 // call hands one message over once, and tells the three ways in which that can end apart: taken, refused or not taken,
 // and unclear. Whether a message is handed over again is decided elsewhere. Source: docs/rules/messaging.md#gateways,
 // docs/facts/messaging.md#smtp, docs/rules/engine.md#breaker.
@@ -17,10 +18,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// The breaker's kinds. An open breaker fails with code email_unavailable or sms_unavailable.
+// The breaker's kinds. An open breaker fails with code email_unavailable, sms_unavailable or whatsapp_unavailable.
 const (
-	KindEmail = "email"
-	KindSMS   = "sms"
+	KindEmail    = "email"
+	KindSMS      = "sms"
+	KindWhatsApp = "whatsapp"
 )
 
 // Guard is the circuit breaker of every call; package gateways/breaker implements it.
@@ -71,9 +73,10 @@ func (r *Refused) Error() string { return r.Code + ": " + r.Text }
 
 // Codes of refusals.
 const (
-	CodeAddress  = "address_refused" // there is no such phone or mailbox, or it takes no messages
-	CodeBlocked  = "opted_out"       // the person has refused all messages of the sender
-	CodeRejected = "gateway_refused" // anything else
+	CodeAddress  = "address_refused"  // there is no such phone or mailbox, or it takes no messages
+	CodeBlocked  = "opted_out"        // the person has refused all messages of the sender
+	CodeTemplate = "template_refused" // the provider has not approved such a text
+	CodeRejected = "gateway_refused"  // anything else
 )
 
 // maxText bounds the words of the other side, in bytes.

@@ -26,27 +26,29 @@ const (
 )
 
 // errNoReport is the failure of a body that is no report of this provider.
-var errNoReport = errors.New("this is no report of the SMS provider")
+var errNoReport = errors.New("this is no report of the provider")
 
 // maxReference bounds a reference, in bytes. Real ones are under 50.
 const maxReference = 200
 
-// ReadReport reads a report that the provider posts: a form, or JSON where its template says so. It fails for anything
-// else.
-func (t *Texter) ReadReport(body []byte) (Report, error) {
-	r, err := t.form.report(body)
-	if err == nil && (r.Reference == "" || len(r.Reference) > maxReference) {
-		err = errNoReport
+// ReadReports reads what the provider posts: a form, or JSON where its template says so, with one report, and that of
+// WhatsApp with any number. It fails for anything else.
+func (t *Texter) ReadReports(body []byte) ([]Report, error) {
+	list, err := t.form.reports(body)
+	for i, r := range list {
+		if r.Reference == "" || len(r.Reference) > maxReference {
+			return nil, errNoReport
+		}
+		list[i].Reason = refused("", r.Reason).Text
 	}
-	r.Reason = refused("", r.Reason).Text
-	return r, err
+	return list, err
 }
 
-// report reads a form. What is neither an end nor a known step on the way is none: another report follows.
-func (formProvider) report(body []byte) (Report, error) {
+// reports reads a form. What is neither an end nor a known step on the way is none: another report follows.
+func (formProvider) reports(body []byte) ([]Report, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return Report{}, errNoReport
+		return nil, errNoReport
 	}
 	r := Report{Reference: form.Get("id")}
 	switch status := form.Get("status"); status {
@@ -58,7 +60,7 @@ func (formProvider) report(body []byte) (Report, error) {
 			r.Reason = status
 		}
 	}
-	return r, nil
+	return []Report{r}, nil
 }
 
 // TemplateReport says how a provider reports about messages: a JSON object or a form, by the first byte of its body.
@@ -70,21 +72,21 @@ type TemplateReport struct {
 	Reason      string   `json:"reason"`      // path of the reason; the status when empty
 }
 
-// report reads what the template describes.
-func (p templateProvider) report(body []byte) (Report, error) {
+// reports reads what the template describes.
+func (p templateProvider) reports(body []byte) ([]Report, error) {
 	of := p.t.Report
 	if of.Reference == "" {
-		return Report{}, errNoReport
+		return nil, errNoReport
 	}
 	var tree any
 	if text := strings.TrimSpace(string(body)); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		if json.Unmarshal(body, &tree) != nil {
-			return Report{}, errNoReport
+			return nil, errNoReport
 		}
 	} else {
 		form, err := url.ParseQuery(text)
 		if err != nil {
-			return Report{}, errNoReport
+			return nil, errNoReport
 		}
 		fields := map[string]any{}
 		for name := range form {
@@ -102,5 +104,5 @@ func (p templateProvider) report(body []byte) (Report, error) {
 			r.Reason = status
 		}
 	}
-	return r, nil
+	return []Report{r}, nil
 }

@@ -16,27 +16,29 @@ import (
 
 // SMS is one text to a phone.
 type SMS struct {
-	ID   string // ours; given to providers that take one
-	To   string // E.164, such as +254711000111
-	Text string
+	ID       string // ours; given to providers that take one
+	To       string // E.164, such as +254711000111
+	Text     string
+	Approved Approved // instead of Text, for WhatsApp
 }
 
-// Texter hands texts to one SMS provider. Safe for concurrent use.
+// Texter hands texts to one SMS provider, or to WhatsApp. Safe for concurrent use.
 type Texter struct {
 	cfg  Config
+	kind string // of the breaker
 	form provider
 	host string
 	http *http.Client
 }
 
-// provider knows the words of one kind of SMS provider.
+// provider knows the words of one kind of provider.
 type provider interface {
 	// request makes the request of a message.
 	request(ctx context.Context, of SMS) (*http.Request, error)
 	// read takes a whole answer apart. Fails: *Refused, ErrUnclear, and any error for a message that was not taken.
 	read(status int, body []byte) (Taken, error)
-	// report reads what the provider posts about a message later.
-	report(body []byte) (Report, error)
+	// reports reads what the provider posts about messages later.
+	reports(body []byte) ([]Report, error)
 }
 
 // NewTexter makes a texter for an address such as https://user:key@host/version1/messaging?from=SENDER, where a
@@ -53,7 +55,7 @@ func NewTexter(address string, cfg Config) (*Texter, error) {
 	form := formProvider{user: u.User.Username(), key: key, from: u.Query().Get("from")}
 	u.User, u.RawQuery = nil, ""
 	form.address = u.String()
-	return newTexter(form, u.Hostname(), cfg), nil
+	return newTexter(KindSMS, form, u.Hostname(), cfg), nil
 }
 
 // smsAddress parses an address. Its errors never have the address, which holds a key.
@@ -66,8 +68,8 @@ func smsAddress(address string) (*url.URL, error) {
 }
 
 // newTexter follows no redirect, which would carry the key to an address that nobody configured.
-func newTexter(form provider, host string, cfg Config) *Texter {
-	return &Texter{cfg: cfg.withDefaults(), form: form, host: host, http: &http.Client{
+func newTexter(kind string, form provider, host string, cfg Config) *Texter {
+	return &Texter{cfg: cfg.withDefaults(), kind: kind, form: form, host: host, http: &http.Client{
 		Transport: &http.Transport{
 			MaxIdleConnsPerHost: 32, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true,
 		},
@@ -81,18 +83,19 @@ func (t *Texter) Close() { t.http.CloseIdleConnections() }
 // maxAnswer bounds an answer, in bytes. Real ones are under 1 KiB.
 const maxAnswer = 64 << 10
 
-// Send hands a text over. Fails: *Refused, ErrUnclear, sms_unavailable; after the last one it was not taken.
+// Send hands a text over. Fails: *Refused, ErrUnclear, sms_unavailable or whatsapp_unavailable; after the last ones it
+// was not taken.
 func (t *Texter) Send(ctx context.Context, of SMS) (Taken, error) {
 	var taken Taken
 	began := t.cfg.Clock.Now()
-	err := t.cfg.Guard.Do(ctx, KindSMS, t.host, func(ctx context.Context) (err error) {
+	err := t.cfg.Guard.Do(ctx, t.kind, t.host, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, t.cfg.Timeout)
 		defer cancel()
 		taken, err = t.exchange(ctx, of)
 		return err
 	})
-	outcome, err := ended(KindSMS, err)
-	t.cfg.Logger.InfoContext(ctx, "sms provider call", "system", KindSMS, "operation", "send", "target", t.host,
+	outcome, err := ended(t.kind, err)
+	t.cfg.Logger.InfoContext(ctx, t.kind+" provider call", "system", t.kind, "operation", "send", "target", t.host,
 		"duration", t.cfg.Clock.Now().Sub(began), "outcome", outcome)
 	return taken, err
 }

@@ -76,7 +76,7 @@ func NewTemplateTexter(address string, t Template, cfg Config) (*Texter, error) 
 	p.key, _ = u.User.Password()
 	u.User, u.RawQuery = nil, ""
 	p.address = u.String()
-	return newTexter(p, u.Hostname(), cfg), nil
+	return newTexter(KindSMS, p, u.Hostname(), cfg), nil
 }
 
 // templateProvider is a provider that a template describes.

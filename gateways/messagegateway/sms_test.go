@@ -214,8 +214,8 @@ func TestReadTemplate_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestReadReport_TellsAnEndFromAStepOnTheWay: by the words of the provider, and of a template.
-func TestReadReport_TellsAnEndFromAStepOnTheWay(t *testing.T) {
+// TestReadReports_TellsAnEndFromAStepOnTheWay: by the words of the provider, and of a template.
+func TestReadReports_TellsAnEndFromAStepOnTheWay(t *testing.T) {
 	t.Parallel()
 	template, err := messagegateway.ReadTemplate([]byte(`{"report": {"reference": "sms.id", "status": "sms.state",
 		"delivered": ["ok"], "undelivered": ["ko"], "reason": "sms.error"}}`))
@@ -247,13 +247,13 @@ func TestReadReport_TellsAnEndFromAStepOnTheWay(t *testing.T) {
 		},
 		{other, `{"sms": {"id": 7, "state": "?"}}`, messagegateway.Report{Reference: "7", Outcome: on}},
 	} {
-		if got, err := c.of.ReadReport([]byte(c.body)); err != nil || got != c.want {
+		if got, err := c.of.ReadReports([]byte(c.body)); err != nil || len(got) != 1 || got[0] != c.want {
 			t.Errorf("%s: %+v, %v", c.body, got, err)
 		}
 	}
 	for _, body := range []string{"", "status=Success", "%", "id=" + strings.Repeat("x", 300), `{"sms": `} {
 		for _, of := range []*messagegateway.Texter{form, other} {
-			if got, err := of.ReadReport([]byte(body)); err == nil {
+			if got, err := of.ReadReports([]byte(body)); err == nil {
 				t.Errorf("%.20q: %+v", body, got)
 			}
 		}

@@ -23,7 +23,7 @@ type Messages struct {
 
 // Values of the filters.
 var (
-	channels  = []string{"sms", "email"}
+	channels  = events.MessageChannel("").Texts()
 	states    = messagingviews.MessageStates()
 	templates = events.MessageTemplate("").Texts()
 )
@@ -53,7 +53,8 @@ func (messageState) Texts() []string { return states }
 type messageResponse struct {
 	ID             id.Message             `json:"id"`
 	At             time.Time              `json:"at" doc:"when it was asked for"`
-	Channel        *string                `json:"channel" enum:"sms,email" doc:"null: it has no address yet"`
+	Channel        *string                `json:"channel" enum:"sms,email,whatsapp" doc:"null: it has no address yet"`
+	Back           *string                `json:"back" doc:"why WhatsApp does not bring it; null: nothing is wrong"`
 	To             *string                `json:"to" doc:"null: it has no address yet, or the person was forgotten"`
 	Template       events.MessageTemplate `json:"template" doc:"more can be added"`
 	State          messageState           `json:"state"`
@@ -93,7 +94,7 @@ func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 func showMessage(r messagingviews.MessageRow) messageResponse {
 	return messageResponse{
 		ID: r.ID, At: r.At, Channel: r.Channel, To: r.To, Template: events.MessageTemplate(r.Template),
-		State: messageState(r.State), Error: null.Of(r.Code), Cost: r.Cost, SubscriberID: r.SubscriberID,
+		Back: r.Back, State: messageState(r.State), Error: null.Of(r.Code), Cost: r.Cost, SubscriberID: r.SubscriberID,
 		SubscriptionID: r.SubscriptionID, StateAt: r.StateAt,
 	}
 }

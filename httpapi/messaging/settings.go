@@ -31,8 +31,9 @@ func (a Settings) Routes() []httpapi.Route {
 
 // messageTexts are those of one message. A text that is empty is not sent.
 type messageTexts struct {
-	SMS   string    `json:"sms"`
-	Email mailTexts `json:"email"`
+	SMS      string    `json:"sms"`
+	Email    mailTexts `json:"email"`
+	WhatsApp string    `json:"whatsApp,omitempty" doc:"name of an approved text, and the words of its places in order"`
 }
 
 // mailTexts are those of an e-mail.
@@ -116,7 +117,7 @@ func templatesOf(list textsByName) messagingcases.Templates {
 	all := messagingcases.Templates{}
 	for name, t := range list {
 		all[events.MessageTemplate(name)] = events.MessageTexts{
-			SMS: t.SMS, Subject: t.Email.Subject, Text: t.Email.Text,
+			SMS: t.SMS, Subject: t.Email.Subject, Text: t.Email.Text, WhatsApp: t.WhatsApp,
 		}
 	}
 	return all
@@ -157,7 +158,9 @@ func (a Settings) send(ctx context.Context, c *httpapi.Call) error {
 func showTemplates(all messagingcases.Templates) textsByName {
 	out := textsByName{}
 	for name, t := range all {
-		out[string(name)] = messageTexts{SMS: t.SMS, Email: mailTexts{t.Subject, t.Text}}
+		out[string(name)] = messageTexts{
+			SMS: t.SMS, Email: mailTexts{t.Subject, t.Text}, WhatsApp: t.WhatsApp,
+		}
 	}
 	return out
 }

@@ -40,6 +40,7 @@ type ownSubscriberResponse struct {
 	TimeZone      string           `json:"timezone" doc:"of the organization: that of dates and times"`
 	Language      *events.Language `json:"language" doc:"of messages; null = the organization's"`
 	OnlyNeeded    bool             `json:"onlyNeeded" doc:"no receipts, early reminders and news by message"`
+	WhatsApp      bool             `json:"whatsApp" doc:"wants messages by WhatsApp, where they go there"`
 	Access        *string          `json:"access" enum:"full,throttled,walled_garden,none" doc:"null: no service"`
 	Online        bool             `json:"online"`
 	PaidUntil     *time.Time       `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
@@ -55,8 +56,8 @@ func showOwn(r person, zone string) ownSubscriberResponse {
 	out := ownSubscriberResponse{
 		ID: of.ID, AccountNumber: of.AccountNumber, FirstName: of.FirstName, LastName: of.LastName, Phone: of.Phone,
 		Email: of.Email, Status: of.Status, Balance: of.Balance, Credit: of.Credit, Currency: of.Currency, Due: of.Due,
-		ToRenew: of.ToRenew, TimeZone: zone, Language: of.Language, OnlyNeeded: of.OnlyNeeded, Access: of.Access,
-		Online: of.Online, PaidUntil: of.PaidUntil, Subscriptions: of.Services,
+		ToRenew: of.ToRenew, TimeZone: zone, Language: of.Language, OnlyNeeded: of.OnlyNeeded, WhatsApp: of.WhatsApp,
+		Access: of.Access, Online: of.Online, PaidUntil: of.PaidUntil, Subscriptions: of.Services,
 	}
 	if out.ToRenew == nil {
 		out.ToRenew = []serviceToRenew{}
@@ -93,7 +94,7 @@ func (a Subscribers) own(ctx context.Context, c *httpapi.Call) error {
 
 // ownChoices are the fields of a subscriber that customers change themselves: how they are written to. Everything else
 // stands on documents, or is asked for money (docs/rules/identity.md#what-customers-see).
-var ownChoices = []string{"language", "onlyNeeded"}
+var ownChoices = []string{"language", "onlyNeeded", "whatsApp"}
 
 // mayChange refuses a customer every other field of a body, also one that is null. Fails: changed_by_staff.
 func mayChange(c *httpapi.Call) error {

@@ -64,7 +64,7 @@ func (a Subscribers) Routes() []httpapi.Route {
 		{
 			Method: "PATCH", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSubscriberOrAdmin, Own: httpapi.OwnPath,
-			Summary: "Correct a subscriber's details; customers choose language and onlyNeeded alone",
+			Summary: "Correct a subscriber's details; customers choose language, onlyNeeded and whatsApp alone",
 			Request: subscriberPatch{}, Response: subscriberResponse{}, Handle: a.change,
 			Codes: []string{"changed_by_staff"},
 		},
@@ -135,6 +135,7 @@ type subscriberRequest struct {
 
 	Language   events.Language `json:"language,omitempty" doc:"of messages; absent = the organization's"`
 	OnlyNeeded bool            `json:"onlyNeeded,omitempty" doc:"no receipts, early reminders and news by message"`
+	WhatsApp   bool            `json:"whatsApp,omitempty" doc:"wants messages by WhatsApp"`
 }
 
 // subscriberPatch changes the fields that are given; null removes a value.
@@ -153,6 +154,7 @@ type subscriberPatch struct {
 
 	Language   *events.Language `json:"language,omitempty"`
 	OnlyNeeded *bool            `json:"onlyNeeded,omitempty"`
+	WhatsApp   *bool            `json:"whatsApp,omitempty"`
 }
 
 // subscriberResponse is a subscriber with balance and credit (docs/rules/subscribers.md#subscriber). Amounts are in
@@ -173,6 +175,7 @@ type subscriberResponse struct {
 	Aliases       []string         `json:"accountAliases" doc:"old account numbers that payments may still name"`
 	Language      *events.Language `json:"language" doc:"of messages; null = the organization's"`
 	OnlyNeeded    bool             `json:"onlyNeeded" doc:"no receipts, early reminders and news by message"`
+	WhatsApp      bool             `json:"whatsApp" doc:"wants messages by WhatsApp, where they go there"`
 	Status        subscriberStatus `json:"status"`
 	Balance       httpapi.Number   `json:"balance"`
 	Credit        httpapi.Number   `json:"credit"`
@@ -277,7 +280,7 @@ func showSubscriber(r person) subscriberResponse {
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
 		ExternalRef: null.Of(r.ExternalRef), TaxPIN: null.Of(r.TaxPIN), Aliases: r.Aliases,
-		Language: null.Of(r.Language), OnlyNeeded: r.OnlyNeeded,
+		Language: null.Of(r.Language), OnlyNeeded: r.OnlyNeeded, WhatsApp: r.WhatsApp,
 		Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 		Access: r.Access(), Online: r.Online, PaidUntil: r.PaidUntil,
@@ -316,6 +319,7 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 		Location: in.Location.event().Text(), Tags: personal.OfAll(in.Tags),
 		ExternalRef: personal.Of(in.ExternalRef), TaxPIN: personal.Of(in.TaxPIN),
 		AccountAliases: personal.OfAll(in.Aliases), Language: in.Language, OnlyNeeded: in.OnlyNeeded,
+		WhatsApp: in.WhatsApp,
 	})
 	if err != nil {
 		return err
@@ -416,57 +420,6 @@ func (a Subscribers) counts(ctx context.Context, c *httpapi.Call) error {
 // get answers with one subscriber.
 func (a Subscribers) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
-}
-
-// change corrects the fields that are given.
-func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
-	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
-	if err != nil {
-		return err
-	}
-	in, err := httpapi.Decode[subscriberPatch](c)
-	if err != nil {
-		return err
-	}
-	if err := mayChange(c); err != nil {
-		return err
-	}
-	done, err := a.Cases.Correct(ctx, c.Asked(), in.correction(subscriber, c.Nulls()))
-	if err != nil {
-		return err
-	}
-	return httpapi.SendOne(ctx, c, 200, a.one(), subscriber, done)
-}
-
-// correction is the patch in the form of the use case. A field given as null becomes empty, which the use case refuses
-// for a required one.
-func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]bool) subscriberscases.CorrectInput {
-	text := func(name string, given *string) *personal.Text {
-		if given = httpapi.Emptied(given, nulls[name]); given == nil {
-			return nil
-		}
-		return new(personal.Of(*given))
-	}
-	in := subscriberscases.CorrectInput{
-		SubscriberID: subscriber, FirstName: text("firstName", p.FirstName), LastName: text("lastName", p.LastName),
-		Phone: text("phone", p.Phone), Email: text("email", p.Email), Address: text("address", p.Address),
-		Notes: text("notes", p.Notes), Location: p.Location.event(), NoLocation: nulls["location"],
-		ExternalRef: text("externalRef", p.ExternalRef), TaxPIN: text("taxPin", p.TaxPIN),
-		Language: httpapi.Emptied(p.Language, nulls["language"]), OnlyNeeded: p.OnlyNeeded,
-	}
-	if p.Tags != nil {
-		in.Tags = new(personal.OfAll(*p.Tags))
-	}
-	if p.Aliases != nil {
-		in.AccountAliases = new(personal.OfAll(*p.Aliases))
-	}
-	if nulls["accountAliases"] {
-		in.AccountAliases = new([]personal.Text{})
-	}
-	if nulls["tags"] {
-		in.Tags = new([]personal.Text{})
-	}
-	return in
 }
 
 // block cuts a subscriber off by hand, until somebody ends the block.

@@ -26,7 +26,7 @@ var messagesDDL string
 func (Messages) Name() string { return MessagesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Messages) Version() int { return 4 }
+func (Messages) Version() int { return 5 }
 
 // DDL creates the tables of messages.sql.
 func (Messages) DDL() string { return messagesDDL }
@@ -51,11 +51,13 @@ insert into {schema}.messages
 	(message_id, org_id, subscriber_id, subscription_id, at, template, state, state_at, outage_id)
 values (@message, @org, @subscriber, @subscription, @at, @template, 'queued', @at, @outage)
 on conflict (message_id) do update set -- it was dropped
-	subscription_id = @subscription, template = @template, channel = null, address = null, state = 'queued', code = '',
-	state_at = @at`
+	subscription_id = @subscription, template = @template, channel = null, address = null, back = null,
+	state = 'queued', code = '', state_at = @at`
 	addressedSQL = `
-update {schema}.messages set channel = $2, address = $3, state = 'sending', state_at = $4
-where message_id = $1 and state in ('queued', 'sending')`
+update {schema}.messages set channel = $2, address = $3, state = 'sending', code = '', reference = null,
+	back = $4::text, state_at = $5
+where message_id = $1
+	and (state in ('queued', 'sending') or $4::text is not null and state in ('sent', 'undelivered'))`
 	sentSQL = `
 update {schema}.messages set state = 'sent', code = '', reference = $2, cost = $3, state_at = $4
 where message_id = $1`
@@ -77,7 +79,7 @@ func (Messages) Apply(w *runner.Writes, e events.Envelope) error {
 			text := v.To.Reveal()
 			to = &text
 		}
-		w.Exec(addressedSQL, v.MessageID, string(v.Channel), to, v.At)
+		w.Exec(addressedSQL, v.MessageID, string(v.Channel), to, null.Of(v.Back), v.At)
 	case events.MessageSent:
 		w.Exec(sentSQL, v.MessageID, null.Of(v.Reference), null.Of(v.Cost), v.At)
 	case events.MessageDoubted:

@@ -10,6 +10,7 @@ create table {schema}.messages (
   address text, -- null = it has none yet, or the person was forgotten
   state text not null,
   code text not null default '', -- why it was not sent, or not delivered
+  back text, -- why it took the way back from WhatsApp; null = it did not
   reference text, -- under which the provider reports about it; null = it does not
   cost text, -- in the provider's words; null = not known
   state_at timestamptz not null,

@@ -24,6 +24,7 @@ type MessageRow struct {
 	State          string           `db:"state"`   // one of MessageStates
 	Code           string           `db:"code"`    // why it was not sent, or not delivered
 	Cost           *string          `db:"cost"`    // in the provider's words; nil = not known
+	Back           *string          `db:"back"`    // why it took the way back from WhatsApp; nil = it did not
 	StateAt        time.Time        `db:"state_at"`
 }
 
@@ -62,7 +63,7 @@ func (q MessagesQuery) List(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[MessageRow], q.Views.SQL(MessagesName, `
 			select message_id, subscriber_id, subscription_id, at, template, channel, address, state, code, cost,
-				state_at
+				back, state_at
 			from {schema}.messages
 			where org_id = @org and (@channel = '' or channel = @channel) and (@state = '' or state = @state)
 				and (@template = '' or template = @template)

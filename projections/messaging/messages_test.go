@@ -14,11 +14,11 @@ import (
 // Each message has a row with its latest state, and no address once the customer was forgotten.
 func TestMessages_Story(t *testing.T) {
 	t.Parallel()
-	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	acme := id.Derive[id.Organization]("test", "acme")
+	began, acme := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), id.Derive[id.Organization]("test", "acme")
 	story := projectiontest.NewStory(acme, began)
 	for _, name := range []string{
 		"waiting", "sent", "failed", "dropped", "taken up", "told", "forgotten", "doubted", "delivered", "missed",
+		"turned back",
 	} {
 		m, who := id.Derive[id.Message]("test", name), id.Derive[id.Subscriber]("test", name)
 		list := []events.Event{
@@ -52,9 +52,8 @@ func TestMessages_Story(t *testing.T) {
 				list = append(list, rest...)
 			}
 		case "doubted":
-			list[2] = events.MessageDoubted{
-				MessageID: m, SubscriberID: who, Channel: events.ChannelSMS, At: began.Add(time.Hour),
-			}
+			at := began.Add(time.Hour)
+			list[2] = events.MessageDoubted{MessageID: m, SubscriberID: who, Channel: events.ChannelSMS, At: at}
 		case "delivered", "missed":
 			sent := list[2].(events.MessageSent)
 			sent.Reference, sent.Cost = "ATXid_"+name, "KES 0.8000"
@@ -64,10 +63,25 @@ func TestMessages_Story(t *testing.T) {
 				arrived := events.MessageDelivered{MessageID: m, SubscriberID: who, At: began.Add(2 * time.Hour)}
 				list = append(list, arrived)
 			}
+		case "turned back":
+			list = turnedBack(list)
 		case "forgotten":
 			list = append(list, events.SubscriberForgotten{SubscriberID: who})
 		}
 		story.Add("message-"+name, list...)
 	}
 	projectiontest.Check(t, messagingviews.Messages{}, story)
+}
+
+// turnedBack has a message that went by WhatsApp in vain, and then as it would have gone without.
+func turnedBack(list []events.Event) []events.Event {
+	there, gone := list[1].(events.MessageAddressed), list[2].(events.MessageSent)
+	back, again := there, gone
+	there.Channel, gone.Channel, gone.Reference = events.ChannelWhatsApp, events.ChannelWhatsApp, "wamid.1"
+	back.Back, back.At = "undelivered", there.At.Add(2*time.Hour)
+	again.Reference, again.Cost, again.At = "ATXid_back", "KES 0.8000", back.At
+	return append(list[:1], there, gone, events.MessageUndelivered{
+		MessageID: gone.MessageID, SubscriberID: gone.SubscriberID, Reason: "Message undeliverable (131026)",
+		At: there.At.Add(time.Hour),
+	}, back, again)
 }

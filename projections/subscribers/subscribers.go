@@ -33,7 +33,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 10 }
+func (Subscribers) Version() int { return 11 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
@@ -103,7 +103,7 @@ update {schema}.subscribers set
 	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address,
 	notes = @notes, latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref,
 	tax_pin = @tax_pin, account_aliases = @aliases, language = @language, only_needed = @only_needed,
-	revision = @revision, name_key = @name_key
+	whatsapp = @whatsapp, revision = @revision, name_key = @name_key
 where subscriber_id = @subscriber`
 
 // writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
@@ -117,7 +117,7 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 		"phone": d.Phone.Reveal(), "email": d.Email.Reveal(), "address": d.Address.Reveal(), "notes": d.Notes.Reveal(),
 		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef.Reveal(),
 		"tax_pin": d.TaxPIN.Reveal(), "revision": revision, "name_key": nameKey(d),
-		"language": null.Of(d.Language), "only_needed": d.OnlyNeeded,
+		"language": null.Of(d.Language), "only_needed": d.OnlyNeeded, "whatsapp": d.WhatsApp,
 		"aliases": append([]string{}, personal.RevealAll(d.AccountAliases)...),
 	})
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
@@ -137,7 +137,8 @@ func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
 			latitude = null, longitude = null, tags = '{}', external_ref = '', tax_pin = '', account_aliases = '{}',
-			language = null, only_needed = false, import_row = '', status = 'forgotten', revision = $2, name_key = $3
+			language = null, only_needed = false, whatsapp = false, import_row = '', status = 'forgotten',
+			revision = $2, name_key = $3
 		where subscriber_id = $1`, subscriber, revision, afterNames)
 	w.Exec(`update {schema}.services set username = null where subscriber_id = $1`, subscriber)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s

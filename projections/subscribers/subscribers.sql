@@ -18,6 +18,7 @@ create table {schema}.subscribers (
   account_aliases text[] not null default '{}', -- personal
   language text, -- of messages; null = the organization's
   only_needed boolean not null default false, -- wants no other messages
+  whatsapp boolean not null default false, -- wants them there
   import_row text not null default '', -- personal: the key of the row of an import that made the customer; '' = none
   status text not null,
   blocked boolean not null default false, -- also of a forgotten person, whose status does not tell it

@@ -37,6 +37,7 @@ type SubscriberRow struct {
 	Aliases       []string        `db:"account_aliases"`
 	Language      events.Language `db:"language"`    // of messages; "" = the organization's
 	OnlyNeeded    bool            `db:"only_needed"` // wants no other messages
+	WhatsApp      bool            `db:"whatsapp"`    // wants them there
 	Status        string          `db:"status"`      // "active", "blocked", "forgotten"
 	Currency      money.Currency  `db:"currency"`
 	// minor units owed after credit; negative when money lies on the account
@@ -140,7 +141,7 @@ var levelSQL = strings.ReplaceAll(levelAt, "i.at", "@now")
 // subscriberColumns fit SubscriberRow, with servicesSQL; the table subscribers has the alias s.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
 	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.tax_pin, s.account_aliases,
-	coalesce(s.language, '') as language, s.only_needed, s.status,
+	coalesce(s.language, '') as language, s.only_needed, s.whatsapp, s.status,
 	s.currency, s.balance_minor, s.created_at, s.revision, s.paid_until, s.name_key`
 
 // withoutServices takes the place of servicesSQL where nobody asks for them.

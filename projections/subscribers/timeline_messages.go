@@ -13,8 +13,12 @@ func ofMessage(e events.MessageEvent) happening {
 	switch v := e.(type) {
 	case events.MessageSent:
 		facts := Facts{Message: Message(v.Template)}
-		if v.Channel == events.ChannelEmail {
+		switch v.Channel {
+		case events.ChannelEmail:
 			return about(v.SubscriberID, v.MessageID, says("message_sent_by_email", facts))
+		case events.ChannelWhatsApp:
+			return about(v.SubscriberID, v.MessageID, says("message_sent_by_whatsapp", facts))
+		case events.ChannelSMS:
 		}
 		return about(v.SubscriberID, v.MessageID, says("message_sent_by_sms", facts))
 	case events.MessageDoubted:

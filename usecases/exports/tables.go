@@ -25,7 +25,7 @@ var tables = []table{
 	{"customers", subscribersviews.SubscribersName, `
 select subscriber_id as id, account_number, first_name, last_name, phone, email, address, latitude, longitude,
 	array_to_string(tags, '|') as tags, array_to_string(account_aliases, '|') as account_aliases, notes, external_ref,
-	tax_pin, language, only_needed, status, currency, balance_minor, paid_until, created_at
+	tax_pin, language, only_needed, whatsapp, status, currency, balance_minor, paid_until, created_at
 from {schema}.subscribers order by created_at, subscriber_id`},
 	{"plans", subscribersviews.PlansName, `
 select plan_id as id, code, version, archived, terms->>'name' as name, terms->>'kind' as kind,

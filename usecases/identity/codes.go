@@ -33,6 +33,8 @@ type Codes struct {
 	Send func(ctx context.Context, m CodeMessage) error
 	// Host is the name of an organization's host, or of the root host for "", as browsers show it.
 	Host func(slug string) string
+	// Write gives the texts of a message in the words of the organization.
+	Write func(ctx context.Context, w usecases.SignInText) (subject, text string, err error)
 }
 
 // CodeMessage is a code on its way to its owner.
@@ -41,8 +43,8 @@ type CodeMessage struct {
 	Org           id.Organization // zero = the root host
 	Sender        string          // name of the organization, or of the platform
 	Channel, To   string
+	Template      events.MessageTemplate
 	Subject, Text string
-	Note          bool // it has no code
 	At            time.Time
 }
 
@@ -80,14 +82,12 @@ func (s Codes) Deliver(ctx context.Context, request id.Any) error {
 	if now.After(wish.AskedAt.Add(vault.CodeTTL)) && !note || now.After(wish.AskedAt.Add(noteKept)) {
 		return nil
 	}
-	if wish.Purpose == vault.CodeToSignIn {
-		entries, err := s.entries(ctx, wish.OrgID, wish.Address)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			return s.Vault.Drop(ctx, request)
-		}
+	entries, err := s.entries(ctx, wish.OrgID, wish.Address)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 && wish.Purpose == vault.CodeToSignIn {
+		return s.Vault.Drop(ctx, request)
 	}
 	sender, slug := platformName, ""
 	if !wish.OrgID.IsZero() {
@@ -105,9 +105,19 @@ func (s Codes) Deliver(ctx context.Context, request id.Any) error {
 	}
 	m := CodeMessage{
 		ID: id.As[id.Message](request), Org: wish.OrgID, Sender: sender, Channel: wish.Channel, To: wish.Address,
-		Note: note, At: now,
+		Template: templateOf(wish.Purpose), At: now,
 	}
-	m.Subject, m.Text = codeText(*wish, sender, s.Host(slug), code)
+	host := s.Host(slug)
+	m.Subject, m.Text, err = s.Write(ctx, usecases.SignInText{
+		Org: wish.OrgID, Customer: customerOf(entries), Template: m.Template, Channel: events.MessageChannel(m.Channel),
+		Words: map[string]string{"org": sender, "host": host, "otp": code.Reveal()},
+	})
+	if err != nil {
+		return err
+	}
+	if m.Template.HasCode() && m.Channel == string(events.ChannelSMS) {
+		m.Text += fillsIn(host, code)
+	}
 	if err := s.Send(ctx, m); err != nil && !errors.Is(err, ErrCodeLost) {
 		return err
 	}
@@ -116,6 +126,34 @@ func (s Codes) Deliver(ctx context.Context, request id.Any) error {
 	}
 	return nil
 }
+
+// templateOf names the message of a wish.
+func templateOf(p vault.CodePurpose) events.MessageTemplate {
+	switch p {
+	case vault.CodeToAddressBefore, vault.CodeToAddressNext:
+		return events.CodeOfAddress
+	case vault.NoteOfAddressChange:
+		return events.AddressChanged
+	case vault.CodeToSignIn:
+	}
+	return events.CodeToSignIn
+}
+
+// customerOf is a customer who signs in with one of the entries; zero for staff.
+func customerOf(entries []Entry) (customer id.Subscriber) {
+	for _, e := range entries {
+		for at, org := range e.Portal {
+			if org == e.OrgID && (customer.IsZero() || at.String() < customer.String()) {
+				customer = at
+			}
+		}
+	}
+	return customer
+}
+
+// fillsIn is the last line of a text for a phone: it lets the browser of the phone fill the code in at that host alone
+// (the format of origin-bound one-time codes).
+func fillsIn(host string, code secrets.Text) string { return "\n\n@" + host + " #" + code.Reveal() }
 
 // platformName is the sender of codes for the root host.
 const platformName = "Lastmile"
@@ -135,6 +173,8 @@ type Entry struct {
 	User  identityviews.UserRow
 	OrgID id.Organization // zero = the platform
 	Role  events.Role
+	// Portal has the customers whose things are seen there, with the organization of each; empty for staff.
+	Portal map[id.Subscriber]id.Organization
 }
 
 // Chosen is a session, or the choice that comes before it.
@@ -294,7 +334,7 @@ func enterable(user identityviews.UserRow, state identity.User, org id.Organizat
 			continue
 		}
 		if (org.IsZero() || at == org) && (!byPhone || at == state.Home && phone) {
-			list = append(list, Entry{User: user, OrgID: at, Role: m.Role})
+			list = append(list, Entry{User: user, OrgID: at, Role: m.Role, Portal: state.Portal})
 		}
 	}
 	return list

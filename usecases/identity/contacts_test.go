@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
+	"github.com/lastmile-isp/lastmile/usecases/messaging"
 )
 
 // sixDigits finds a code in a message.
@@ -32,6 +33,7 @@ type posted struct {
 func (k *kit) posts() *posted {
 	p := &posted{Codes: k.Codes, k: k, sent: map[string][]identitycases.CodeMessage{}}
 	p.Host = func(slug string) string { return slug + ".lastmile.test" }
+	p.Write = messagingcases.Settings{Bus: k.Bus}.OfSignIn
 	p.Send = func(_ context.Context, m identitycases.CodeMessage) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -106,7 +108,8 @@ func TestContacts_BothCodesChangeTheAddressOfAllRecords(t *testing.T) {
 		_, err := k.SignIns.SignIn(t.Context(), public(org), credentials("olga@other.test", another))
 		k.fails(err, "wrong_credentials")
 	}
-	if notes := p.sent["olga@other.test"]; len(notes) != 2 || !notes[1].Note || sixDigits.MatchString(notes[1].Text) {
+	if notes := p.sent["olga@other.test"]; len(notes) != 2 ||
+		notes[1].Template != events.AddressChanged || sixDigits.MatchString(notes[1].Text) {
 		t.Errorf("sent to the old address: %+v", notes)
 	}
 	// the old address is free, and stands for nobody
@@ -266,7 +269,8 @@ func TestContacts_WhereTheFirstCodeGoes(t *testing.T) {
 		Identifier: personal.Of("+254722000333"), Code: p.code("+254722000333"),
 	})
 	k.must(err)
-	if notes := p.sent["+254712345678"]; opened.User.ID != in.User.ID || len(notes) != 2 || !notes[1].Note {
+	if notes := p.sent["+254712345678"]; opened.User.ID != in.User.ID || len(notes) != 2 ||
+		notes[1].Template != events.AddressChanged {
 		t.Errorf("the new phone opens %s, and the old one got %d messages", opened.User.ID, len(notes))
 	}
 	// the phone of a person was typed by an administrator, and the person changes it by codes alone

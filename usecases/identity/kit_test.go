@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -61,6 +62,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	bus.Register(k.Bus, identity.Users())
 	bus.Register(k.Bus, identity.Sessions())
 	bus.Register(k.Bus, identity.APIKeys())
+	bus.Register(k.Bus, messaging.AllSettings())
 	k.users = identityviews.UsersQuery{Views: k.Show(t)}
 	shows := runner.NewMemory(k.directory, k.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", shows)

@@ -2,6 +2,7 @@
 package messagingcases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -32,8 +33,16 @@ type Outgoing struct {
 	Channel    events.MessageChannel
 	To         string
 	Template   events.MessageTemplate
-	Subject    string // "" for SMS
+	Subject    string // of an e-mail
 	Text       string
+	Approved   Approved // for WhatsApp
+}
+
+// Approved is a text that WhatsApp has approved before, with the values of its places in their order.
+type Approved struct {
+	Name     string
+	Language events.Language
+	Values   []string
 }
 
 // Handed tells what a gateway says about a message that it took.
@@ -88,14 +97,25 @@ type Delivery struct {
 
 // taken is a message that its gateway took.
 type taken struct {
-	which  id.Message
-	handed Handed
+	which   id.Message
+	channel events.MessageChannel
+	handed  Handed
+	back    bool // on the way back
 }
 
 // Attempt says who makes an attempt.
 type Attempt struct {
 	Job  id.Any                          // the same in every attempt
 	Meta func(name string) commands.Meta // makes the metadata of an outcome; the same name acts once
+	back bool                            // on the way back, whose outcomes are others than those on the way there
+}
+
+// meta makes the metadata of an outcome.
+func (a Attempt) meta(name string) commands.Meta {
+	if a.back {
+		name = "back: " + name
+	}
+	return a.Meta(name)
 }
 
 // Codes of messages that were not sent.
@@ -116,7 +136,7 @@ const senderWait = 10 * time.Minute
 // until the message has ended. One that its gateway took is not offered again while the log takes no record of that.
 func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
 	if of, taken := d.took(a); taken {
-		return time.Time{}, d.confirm(ctx, a, of)
+		return d.firstLook(of.channel), d.confirm(ctx, a, of)
 	}
 	f, ok, err := d.load(ctx, args)
 	if err != nil || !ok || f.silent(args.Template) {
@@ -133,6 +153,12 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	holds := !late && f.holds(args, now)
 	m, err := d.queue(ctx, args, a, which, holds)
 	mine := m.Sender == a.Job
+	if f.back = m.Back; mine && !m.Watched.IsZero() {
+		if !m.Turns() || late || !holds {
+			return nextLook(m, now), err
+		}
+		f.back, m.Over = backUndelivered, false
+	}
 	switch {
 	case err != nil || m.Over || !mine && !holds:
 		return time.Time{}, err
@@ -161,7 +187,7 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 		}
 		return look, err
 	}
-	return time.Time{}, d.hand(ctx, f, args, a)
+	return d.hand(ctx, f, args, a)
 }
 
 // heldWait is how long a message waits that is held, before it looks again.
@@ -190,7 +216,7 @@ func (d *Delivery) queue(
 	_, err = d.Bus.Execute(ctx, commands.QueueMessage{
 		MessageID: which, OrgID: args.OrgID, SubscriberID: args.SubscriberID, SubscriptionID: args.SubscriptionID,
 		Template: args.Template, Until: args.Until, Sender: a.Job, OutageID: args.OutageID,
-	}, a.Meta("queue"))
+	}, a.meta("queue"))
 	if err != nil {
 		return m, err
 	}
@@ -198,8 +224,58 @@ func (d *Delivery) queue(
 	return m, err
 }
 
-// hand gives the message to the gateway and records what came of it.
-func (d *Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
+// backUndelivered is why a message takes the way back that WhatsApp took and did not deliver.
+const backUndelivered = "undelivered"
+
+// looks are when a job looks for the report about a message that WhatsApp took, counted from then on. Reports of what
+// cannot be delivered come within a minute; a phone that is off has the message later.
+var looks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+
+// nextLook is when to look again for the report about a message; zero = it has come, or nobody waits any more.
+func nextLook(m messaging.Message, now time.Time) time.Time {
+	if m.Delivered || m.Missed || !now.Before(m.Until) {
+		return time.Time{}
+	}
+	for _, after := range looks {
+		if at := m.Watched.Add(after); at.After(now) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// hand gives the message to the gateway of its way and records what came of it. What WhatsApp has certainly not taken
+// takes the way back at once.
+func (d *Delivery) hand(
+	ctx context.Context, f facts, args commands.SendMessage, a Attempt,
+) (again time.Time, err error) {
+	a.back = f.back != ""
+	err = d.handOn(ctx, f, args, a)
+	var turned *turnedBack
+	if errors.As(err, &turned) {
+		f.back, a.back = turned.code, true
+		err = d.handOn(ctx, f, args, a)
+	}
+	channel, _ := f.address(args.Template)
+	return d.firstLook(channel), err
+}
+
+// firstLook is when to look for the report about a message that has just gone; zero for a way without a way back.
+func (d *Delivery) firstLook(channel events.MessageChannel) time.Time {
+	if channel != events.ChannelWhatsApp {
+		return time.Time{}
+	}
+	return d.Clock.Now().Add(looks[0])
+}
+
+// turnedBack is the failure of a message that WhatsApp has certainly not taken.
+type turnedBack struct{ code string }
+
+// Error gives the code.
+func (t *turnedBack) Error() string { return "WhatsApp did not take the message: " + t.code }
+
+// handOn gives the message to the gateway of the best way that is left. Fails: *turnedBack.
+func (d *Delivery) handOn(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
 	which := f.message(args)
 	channel, to := f.address(args.Template)
 	if channel == "" {
@@ -215,19 +291,20 @@ func (d *Delivery) hand(ctx context.Context, f facts, args commands.SendMessage,
 		return d.fail(ctx, a, which, codeNoGateway)
 	}
 	_, err = d.Bus.Execute(ctx, commands.AddressMessage{
-		MessageID: which, Channel: channel, To: personal.Of(to),
-	}, a.Meta("address"))
+		MessageID: which, Channel: channel, To: personal.Of(to), Back: f.back,
+	}, a.meta("address"))
 	if err != nil {
 		return err
 	}
 	return d.offer(ctx, a, gateway, Outgoing{
 		ID: which, Org: args.OrgID, Sender: f.org.Name, Subscriber: args.SubscriberID, At: d.Clock.Now(),
 		Channel: channel, To: to, Template: args.Template, Subject: subject, Text: text,
+		Approved: approved(f.texts[args.Template], f.language, values),
 	})
 }
 
 // offer hands a message to its gateway, once: after a stop in between, what the gateway took is recorded, and what it
-// may have taken is in doubt.
+// may have taken is in doubt. Fails: *turnedBack for WhatsApp.
 func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outgoing) error {
 	notes := d.Offers
 	if gateway.Once() {
@@ -238,7 +315,7 @@ func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outg
 	case err != nil:
 		return err
 	case before.Taken:
-		return d.confirm(ctx, a, d.note(a, m.ID, Handed{before.Reference, before.Cost}))
+		return d.confirm(ctx, a, d.note(a, m, Handed{before.Reference, before.Cost}))
 	case before.Before:
 		return d.doubt(ctx, a, m.ID)
 	}
@@ -248,10 +325,14 @@ func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outg
 	var refusal *Refusal
 	switch {
 	case err == nil:
-		of := d.note(a, m.ID, handed)
+		of := d.note(a, m, handed)
 		return errors.Join(notes.Took(after, m.ID, handed.Reference, handed.Cost), d.confirm(ctx, a, of))
 	case errors.Is(err, ErrUnclear):
 		return d.doubt(ctx, a, m.ID)
+	case errors.As(err, &refusal) && m.Channel == events.ChannelWhatsApp:
+		return cmp.Or[error](notes.End(after, m.ID), &turnedBack{refusal.Code})
+	case m.Channel == events.ChannelWhatsApp:
+		return cmp.Or[error](notes.End(after, m.ID), &turnedBack{codeGateway})
 	case errors.As(err, &refusal):
 		return errors.Join(notes.End(after, m.ID), d.fail(ctx, a, m.ID, refusal.Code))
 	}
@@ -274,13 +355,13 @@ func (noOffers) Took(context.Context, id.Message, string, string) error { return
 func (noOffers) End(context.Context, id.Message) error { return nil }
 
 // note remembers a message that its gateway took until the log has a record of that.
-func (d *Delivery) note(a Attempt, which id.Message, handed Handed) taken {
+func (d *Delivery) note(a Attempt, m Outgoing, handed Handed) taken {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.taken == nil {
 		d.taken = map[id.Any]taken{}
 	}
-	d.taken[a.Job] = taken{which, handed}
+	d.taken[a.Job] = taken{m.ID, m.Channel, handed, a.back}
 	return d.taken[a.Job]
 }
 
@@ -294,7 +375,8 @@ func (d *Delivery) took(a Attempt) (of taken, known bool) {
 
 // confirm records that the gateway took a message, unless another program has ended it meanwhile.
 func (d *Delivery) confirm(ctx context.Context, a Attempt, of taken) error {
-	meta := a.Meta("confirm")
+	a.back = of.back
+	meta := a.meta("confirm")
 	done, err := d.Bus.Execute(ctx, commands.ConfirmMessage{
 		MessageID: of.which, Reference: of.handed.Reference, Cost: of.handed.Cost,
 	}, meta)
@@ -320,7 +402,7 @@ func (d *Delivery) endOffer(ctx context.Context, which id.Message) error {
 
 // doubt records that nobody knows whether a message was taken, unless another program has ended it meanwhile.
 func (d *Delivery) doubt(ctx context.Context, a Attempt, which id.Message) error {
-	_, err := d.Bus.Execute(ctx, commands.DoubtMessage{MessageID: which}, a.Meta("doubt"))
+	_, err := d.Bus.Execute(ctx, commands.DoubtMessage{MessageID: which}, a.meta("doubt"))
 	if err != nil && failure.CodeOf(err) != "message_over" {
 		return err
 	}
@@ -337,12 +419,12 @@ func (d *Delivery) late(ctx context.Context, a Attempt, which id.Message, m mess
 
 // drop records why a message is not sent any more.
 func (d *Delivery) drop(ctx context.Context, a Attempt, which id.Message, code string) error {
-	_, err := d.Bus.Execute(ctx, commands.DropMessage{MessageID: which, Code: code}, a.Meta("drop"))
+	_, err := d.Bus.Execute(ctx, commands.DropMessage{MessageID: which, Code: code}, a.meta("drop"))
 	return err
 }
 
 // fail records why a message cannot be sent.
 func (d *Delivery) fail(ctx context.Context, a Attempt, which id.Message, code string) error {
-	_, err := d.Bus.Execute(ctx, commands.FailMessage{MessageID: which, Code: code}, a.Meta("fail"))
+	_, err := d.Bus.Execute(ctx, commands.FailMessage{MessageID: which, Code: code}, a.meta("fail"))
 	return err
 }

@@ -33,6 +33,8 @@ type facts struct {
 	quiet      *events.QuietHours // nil = never
 	language   events.Language
 	texts      Templates // in the language
+	whatsApp   bool      // messages go there, too
+	back       string    // why this one does not go there any more; "" = it may
 	subscriber subscribersviews.SubscriberRow
 	line       subscribersviews.SubscriptionRow
 	dunning    accessviews.DunningRow           // of the line
@@ -112,6 +114,7 @@ func (d *Delivery) ofOrganization(ctx context.Context, org id.Organization) (f f
 	if f.org, _, err = bus.LoadOwned[identity.Organization](ctx, d.Bus, org, org); err != nil {
 		return f, err
 	}
+	f.whatsApp = d.Gateways[events.ChannelWhatsApp] != nil
 	f.zone, err = usecases.Zone(f.org.Billing)
 	return f, err
 }
@@ -364,6 +367,9 @@ type way struct {
 // addresses are the ways on which the customer is reached, the preferred one first.
 func (f facts) addresses() (list []way) {
 	if phone := null.Zero(f.subscriber.Phone); phone != "" {
+		if f.whatsApp && f.subscriber.WhatsApp && f.back == "" {
+			list = append(list, way{events.ChannelWhatsApp, phone})
+		}
 		list = append(list, way{events.ChannelSMS, phone})
 	}
 	if email := null.Zero(f.subscriber.Email); email != "" {
@@ -372,7 +378,8 @@ func (f facts) addresses() (list []way) {
 	return list
 }
 
-// address is where the customer is told: by phone, or by e-mail where there is no phone or no text for it. The channel
+// address is where the customer is told: by WhatsApp where it was chosen and has a text, else by SMS, and by e-mail
+// where there is no phone or no text for it. The channel
 // is "" when there is neither.
 func (f facts) address(about events.MessageTemplate) (events.MessageChannel, string) {
 	for _, w := range f.addresses() {

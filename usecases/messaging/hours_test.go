@@ -63,6 +63,7 @@ func TestTemplates_FitIntoOneTextAndABrokenOneIsFound(t *testing.T) {
 		"number": "TWENTY-0012345", "control": "KRACU0400012345-001234", "verification": "https://tax.example/verify",
 		"since": "28 Feb 23:59", "what": "A title of forty letters, at the longest",
 	}
+	values["otp"], values["host"] = "482916", "twenty-letters.lastmile.example"
 	values["code"], values["until"] = "SJK4H7L2P9", "Paid until 28 Feb 2026 23:59."
 	values["rest"] = "KES 12500.00 stays on your account."
 	for _, language := range events.Languages() {
@@ -70,6 +71,9 @@ func TestTemplates_FitIntoOneTextAndABrokenOneIsFound(t *testing.T) {
 		for _, name := range events.Templates() {
 			texts := usual[name]
 			_, text, err := render(texts, events.ChannelSMS, values)
+			if name.HasCode() {
+				text += "\n\n@twenty-letters.lastmile.example #482916"
+			}
 			if err != nil || len(text) == 0 || len(text) > 160 {
 				t.Errorf("%s: %d characters, %v: %s", name, len(text), err, text)
 			}

@@ -26,6 +26,7 @@ func UsualTemplates(in events.Language) Templates {
 func englishTemplates() Templates {
 	all := paymentTemplates()
 	maps.Copy(all, outageTemplates())
+	maps.Copy(all, signInTemplates())
 	all[events.NoticeIssued] = events.MessageTexts{
 		SMS:     "{org}: invoice {number} of {amount} for account {account}, due on {due}. {pay}",
 		Subject: "{org}: invoice {number}",
@@ -134,6 +135,31 @@ func outageTemplates() Templates {
 	}
 }
 
+// signInTemplates are the English ones about sign-ins.
+func signInTemplates() Templates {
+	return Templates{
+		events.CodeToSignIn: {
+			SMS:     "{org}: your code is {otp}. It is valid for 5 minutes. We never ask you for it.",
+			Subject: "{org}: your code",
+			Text: "Hello,\n\n{otp} is your code for {host}. It is valid for 5 minutes.\n\nWe never ask you for it. " +
+				"If you did not ask for it, somebody may have typed your address by mistake.\n{org}\n",
+		},
+		events.CodeOfAddress: {
+			SMS:     "{org}: your code for another address is {otp}. Valid for 5 minutes. We never ask you for it.",
+			Subject: "{org}: your code for another address",
+			Text: "Hello,\n\n{otp} is your code to sign in with another address at {host}. It is valid for 5 " +
+				"minutes.\n\nWe never ask you for it. If you did not ask for it, somebody may have typed your " +
+				"address by mistake.\n{org}\n",
+		},
+		events.AddressChanged: {
+			SMS:     "{org}: the address of your sign-in at {host} was changed. If you did not do it, tell us at once.",
+			Subject: "{org}: your address was changed",
+			Text: "Hello,\n\nthe address of your sign-in at {host} was changed. If you did not do it, tell us at " +
+				"once.\n{org}\n",
+		},
+	}
+}
+
 // addMore ends the e-mails about a cap.
 const addMore = "\n\nTo add more before then, contact us with your account number {account}.\n{org}\n"
 
@@ -157,13 +183,31 @@ func fill(text string, values map[string]string) (string, error) {
 	return strings.TrimSpace(strings.Join(lines, "\n")), nil
 }
 
-// render fills the texts for a channel; the subject is empty for SMS. It fails for a broken template.
+// approved has the values of an approved text for WhatsApp, whose words have values.
+func approved(t events.MessageTexts, in events.Language, values map[string]string) Approved {
+	words := strings.Fields(t.WhatsApp)
+	if len(words) == 0 {
+		return Approved{}
+	}
+	of := Approved{Name: words[0], Language: in}
+	for _, word := range words[1:] {
+		of.Values = append(of.Values, values[strings.Trim(word, "{}")])
+	}
+	return of
+}
+
+// render fills the texts for a channel; the subject is empty but for e-mail. It fails for a broken template.
 func render(
 	t events.MessageTexts, c events.MessageChannel, values map[string]string,
 ) (subject, text string, err error) {
-	if c == events.ChannelSMS {
+	switch c {
+	case events.ChannelSMS:
 		text, err = fill(t.SMS, values)
 		return "", text, err
+	case events.ChannelWhatsApp:
+		text, err = fill(t.WhatsApp, values)
+		return "", text, err
+	case events.ChannelEmail:
 	}
 	if subject, err = fill(t.Subject, values); err != nil {
 		return "", "", err

@@ -10,6 +10,7 @@ import (
 func swahiliTemplates() Templates {
 	all := swahiliPayments()
 	maps.Copy(all, swahiliCaps())
+	maps.Copy(all, swahiliSignIns())
 	all[events.NoticeOutage] = events.MessageTexts{
 		SMS:     "{org}: hakuna intaneti ulipo tangu {since}. Tunashughulikia. {what}",
 		Subject: "{org}: hakuna intaneti ulipo",
@@ -119,6 +120,30 @@ func swahiliCaps() Templates {
 			Subject: "{org}: intaneti imesimama hadi {resets}",
 			Text: "Mteja mpendwa,\n\n{used} kati ya {allowed} za akaunti {account} ({plan}) zimetumika, na intaneti " +
 				"imesimama hadi {resets}." + more,
+		},
+	}
+}
+
+// swahiliSignIns are the Swahili ones about sign-ins.
+func swahiliSignIns() Templates {
+	return Templates{
+		events.CodeToSignIn: {
+			SMS:     "{org}: msimbo wako ni {otp}. Unadumu dakika 5. Hatukuombi kamwe.",
+			Subject: "{org}: msimbo wako",
+			Text: "Habari,\n\n{otp} ni msimbo wako wa kuingia {host}. Unadumu dakika 5.\n\nHatukuombi kamwe. Kama " +
+				"hukuuomba, huenda mtu ameandika anwani yako kwa makosa.\n{org}\n",
+		},
+		events.CodeOfAddress: {
+			SMS:     "{org}: msimbo wa kuingia kwa anwani nyingine ni {otp}. Unadumu dakika 5. Hatukuombi kamwe.",
+			Subject: "{org}: msimbo wa anwani nyingine",
+			Text: "Habari,\n\n{otp} ni msimbo wako wa kuingia {host} kwa anwani nyingine. Unadumu dakika 5.\n\n" +
+				"Hatukuombi kamwe. Kama hukuuomba, huenda mtu ameandika anwani yako kwa makosa.\n{org}\n",
+		},
+		events.AddressChanged: {
+			SMS:     "{org}: anwani yako ya kuingia {host} imebadilishwa. Kama si wewe, tuambie mara moja.",
+			Subject: "{org}: anwani yako imebadilishwa",
+			Text: "Habari,\n\nanwani yako ya kuingia {host} imebadilishwa. Kama si wewe, tuambie mara moja.\n" +
+				"{org}\n",
 		},
 	}
 }

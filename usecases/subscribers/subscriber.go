@@ -95,6 +95,7 @@ type CorrectInput struct {
 	AccountAliases *[]personal.Text
 	Language       *events.Language // "" = the organization's
 	OnlyNeeded     *bool
+	WhatsApp       *bool
 }
 
 // Correct changes the details that are given, and brings them into one form as Register does. Two corrections of
@@ -133,6 +134,9 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	if in.OnlyNeeded != nil {
 		d.OnlyNeeded = *in.OnlyNeeded
 	}
+	if in.WhatsApp != nil {
+		d.WhatsApp = *in.WhatsApp
+	}
 	if in.Tags != nil {
 		d.Tags = normalTexts(*in.Tags, strings.TrimSpace)
 	}
@@ -150,7 +154,7 @@ func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 	return CorrectInput{
 		FirstName: &d.FirstName, LastName: &d.LastName, Phone: &d.Phone, Email: &d.Email, Address: &d.Address,
 		Notes: &d.Notes, Location: d.Place(), Tags: &d.Tags, ExternalRef: &d.ExternalRef, TaxPIN: &d.TaxPIN,
-		AccountAliases: &d.AccountAliases, Language: &d.Language, OnlyNeeded: &d.OnlyNeeded,
+		AccountAliases: &d.AccountAliases, Language: &d.Language, OnlyNeeded: &d.OnlyNeeded, WhatsApp: &d.WhatsApp,
 	}.onto(events.SubscriberDetails{})
 }
 

@@ -90,6 +90,7 @@ function NewAddress({ kind, onClose }: { kind: 'email' | 'phone'; onClose: (chan
 interface Chosen {
   language?: Language | null
   onlyNeeded?: boolean
+  whatsApp?: boolean
 }
 
 /** Messages says in which language this account is written to, and what for. */
@@ -114,9 +115,11 @@ function Messages() {
         of={[['', t.asProvider], ...Object.entries(languages)]}
         onChoose={(value) => save({ language: value === '' ? null : (value as Language) })}
       />
-      <label className="check">
-        <input type="checkbox" checked={sent.onlyNeeded ?? a.onlyNeeded} onChange={(e) => save({ onlyNeeded: e.currentTarget.checked })} /> {t.onlyNeeded}
-      </label>
+      {(['onlyNeeded', 'whatsApp'] as const).map((name) => (
+        <label key={name} className="check">
+          <input type="checkbox" checked={sent[name] ?? a[name]} onChange={(e) => save({ [name]: e.currentTarget.checked })} /> {t[name]}
+        </label>
+      ))}
       <Note of={change.error} />
       <p role="status" className="dim">{told}</p>
     </Card>

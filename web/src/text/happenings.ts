@@ -201,6 +201,7 @@ const en: Says = {
   support_unassigned: () => 'A support request is with no member of staff in particular any more.',
   support_closed: () => 'A support request was closed.',
   message_sent_by_sms: (s) => `The customer was told by SMS: ${s.message}.`,
+  message_sent_by_whatsapp: (s) => `The customer was told by WhatsApp: ${s.message}.`,
   message_sent_by_email: (s) => `The customer was told by e-mail: ${s.message}.`,
   message_failed: (s) => `The customer could not be told: ${s.message} (${s.fault}).`,
   message_in_doubt: (s) => `It is not known whether the customer was told: ${s.message}.`,

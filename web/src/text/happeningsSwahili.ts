@@ -148,6 +148,7 @@ export const says: Says = {
   support_unassigned: () => 'Ombi la msaada halina tena mfanyakazi maalum.',
   support_closed: () => 'Ombi la msaada lilifungwa.',
   message_sent_by_sms: (s) => `Mteja aliambiwa kwa SMS: ${s.message}.`,
+  message_sent_by_whatsapp: (s) => `Mteja aliambiwa kwa WhatsApp: ${s.message}.`,
   message_sent_by_email: (s) => `Mteja aliambiwa kwa barua pepe: ${s.message}.`,
   message_failed: (s) => `Mteja hakuweza kuambiwa: ${s.message} (${s.fault}).`,
   message_in_doubt: (s) => `Haijulikani kama mteja aliambiwa: ${s.message}.`,

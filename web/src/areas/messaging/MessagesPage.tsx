@@ -31,10 +31,12 @@ export default function MessagesPage() {
   const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
   const any = Object.values(filters).some((v) => v !== undefined)
   const states: Record<string, string> = { queued: t.waits, in_doubt: t.inDoubt }
-  const why = (m: Message) => (m.error ? (t.errors[m.error] ?? m.error) : (states[m.state] ?? ''))
+  const said = (code: string) => t.errors[code] ?? code
+  const why = (m: Message) => [m.error ? said(m.error) : states[m.state], m.back && t.back(said(m.back))].filter(Boolean).join(' ')
+  const names: Record<string, string> = t.templates
   const columns: Column<Message>[] = [
     { id: 'customer', title: t.customer, width: 180, narrow: 110, cell: (m) => <CustomerLink of={m.subscriber} /> },
-    { id: 'what', title: t.what, cell: (m) => <span title={t.templates[m.template]}>{t.templates[m.template] ?? m.template}</span> },
+    { id: 'what', title: t.what, cell: (m) => <span title={names[m.template]}>{names[m.template] ?? m.template}</span> },
     { id: 'to', title: t.to, width: 132, wideOnly: true, cell: (m) => <span className="figure">{m.to ?? t.noAddress}</span> },
     {
       id: 'state', title: t.state, width: 128, narrow: 116,

@@ -22,6 +22,7 @@ export function TextFields({ language, of, usual, words, path, problem, readOnly
   onChange: (next: Texts) => void
 }) {
   const t = useText(messageTextsText)
+  const signIn = words.includes('otp')
   const { last, put } = usePutting(of, onChange)
   const faultOf = (text: string) => {
     const fault = faultIn(text, words)
@@ -45,16 +46,19 @@ export function TextFields({ language, of, usual, words, path, problem, readOnly
       <Stack gap="sm">
         {!of.sms && !of.text && <Text size="sm" fw={500} c="var(--tone-attention)" role="status">{t.notSent}</Text>}
         <div className="text-pair">
-          <Textarea label={t.sms} description={t.smsHint} autosize minRows={2} maxLength={480} {...field('sms', `${path}.sms`)} />
+          <Textarea label={t.sms} description={signIn ? t.smsSignIn : t.smsHint} autosize minRows={2} maxLength={480} {...field('sms', `${path}.sms`)} />
           <Preview what={t.sms} language={language} text={of.sms} sms />
         </div>
         <div className="text-pair">
           <Stack gap="sm">
             <TextInput label={t.subject} maxLength={150} {...field('subject', `${path}.email.subject`)} />
-            <Textarea label={t.email} description={t.emailHint} autosize minRows={5} maxLength={2000} {...field('text', `${path}.email.text`)} error={faultOf(of.text) ?? problem?.of(`${path}.email.text`) ?? problem?.of(`${path}.email`)} />
+            <Textarea label={t.email} description={signIn ? t.emailSignIn : t.emailHint} autosize minRows={5} maxLength={2000} {...field('text', `${path}.email.text`)} error={faultOf(of.text) ?? problem?.of(`${path}.email.text`) ?? problem?.of(`${path}.email`)} />
           </Stack>
           <Preview what={t.email} language={language} title={of.subject} text={of.text} />
         </div>
+        {!signIn && (
+          <TextInput label={t.whatsApp} description={t.whatsAppHint} maxLength={480} {...field('whatsApp', `${path}.whatsApp`)} />
+        )}
         {!readOnly && <Words of={words} put={put} />}
       </Stack>
     </Section>

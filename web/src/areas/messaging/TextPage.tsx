@@ -5,7 +5,6 @@ import { useVersioned, type Versioned } from '../../api/versioned'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { type Language, languages, useText } from '../../text/catalogue'
-import { messagesText } from '../../text/messages'
 import { messageTextsText } from '../../text/messageTexts'
 import { EditedNote } from '../../ui/EditedNote'
 import { Empty } from '../../ui/Empty'
@@ -16,14 +15,15 @@ import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
 import { TextFields } from './TextFields'
 import { type Both, faultIn, same, type Settings, textsOf, usualOf, writtenWith } from './texts'
+import { useNames } from './useNames'
 import './messaging.css'
 
-const needed = ['reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_throttled', 'cap_stopped', 'invoice_signed', 'support_answer']
+const needed = ['reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_throttled', 'cap_stopped', 'invoice_signed', 'support_answer', 'sign_in_code', 'address_code', 'address_changed']
 
 /** TextPage answers about one message: when does it go, and what does it say, to the letter? */
 export default function TextPage() {
   const t = useText(messageTextsText)
-  const names = useText(messagesText).templates as Record<string, string>
+  const names = useNames()
   const may = useMay()
   const { message } = useParams({ from: '/message-texts/$message' })
   const read = useVersioned('/settings/messages', {})
@@ -51,7 +51,7 @@ const spoken = ['en', 'sw'] as const
 /** TextForm writes one message in all languages. */
 function TextForm({ settings, message, reread }: { settings: Versioned<Settings>; message: string; reread: () => void }) {
   const t = useText(messageTextsText)
-  const names = useText(messagesText).templates as Record<string, string>
+  const names = useNames()
   const may = useMay()
   const said = useRef('')
   const save = useWrite('put', '/settings/messages', {
@@ -98,6 +98,6 @@ function TextForm({ settings, message, reread }: { settings: Versioned<Settings>
 function changedWords(before: Both, after: Both, t: (typeof messageTextsText)['en']): string {
   return spoken.filter((l) => !same(before[l], after[l])).flatMap((l) => {
     const mail = before[l].subject !== after[l].subject || before[l].text !== after[l].text
-    return [before[l].sms !== after[l].sms && t.sms, mail && t.email].filter((what) => what !== false).map((what) => t.changedIn(what, languages[l]))
+    return [before[l].sms !== after[l].sms && t.sms, mail && t.email, before[l].whatsApp !== after[l].whatsApp && t.whatsApp].filter((what) => what !== false).map((what) => t.changedIn(what, languages[l]))
   }).join(', ')
 }

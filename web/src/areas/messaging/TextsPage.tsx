@@ -6,7 +6,6 @@ import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
 import { type Language, languages, useText } from '../../text/catalogue'
-import { messagesText } from '../../text/messages'
 import { messageTextsText } from '../../text/messageTexts'
 import { uiText } from '../../text/ui'
 import { type Column, DataTable } from '../../ui/DataTable'
@@ -21,6 +20,7 @@ import { State } from '../../ui/State'
 import { useEdited } from '../../ui/useEdited'
 import { wholeList } from '../../ui/wholeList'
 import { same, type Settings, type Texts, textsOf, usualOf } from './texts'
+import { useNames } from './useNames'
 
 /** TextsPage answers: what are customers told by themselves, in whose words, and when not? */
 export default function TextsPage() {
@@ -52,7 +52,7 @@ export default function TextsPage() {
 /** Messages lists all messages: when each goes, and whose text it has in each language. */
 function Messages({ of: s }: { of: Settings }) {
   const t = useText(messageTextsText)
-  const names = useText(messagesText).templates as Record<string, string>
+  const names = useNames()
   const columns: Column<string>[] = [
     { id: 'message', title: t.message, cell: (m) => <Link to="/message-texts/$message" params={{ message: m }}>{names[m] ?? m}</Link> },
     { id: 'when', title: t.when, wideOnly: true, cell: (m) => <span title={t.whens[m]}>{t.whens[m]}</span> },

@@ -4,7 +4,7 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** channels are the ways on which messages go. */
-const channels = ['sms', 'email'] as const
+const channels = ['sms', 'email', 'whatsapp'] as const
 
 /** messageStates are the values of the filter state. */
 const messageStates = ['queued', 'sending', 'sent', 'delivered', 'undelivered', 'in_doubt', 'failed', 'dropped'] as const

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { exampleOf, faultIn, filled, partsOf, type Settings, textsOf, usualOf, writtenWith } from './texts'
 
-const texts = (sms: string) => ({ sms, email: { subject: '', text: '' } })
+const texts = (sms: string) => ({ sms, email: { subject: '', text: '' }, whatsApp: '' })
 const settings: Settings = {
   language: 'sw', quietHours: null, words: { invoice: ['amount', 'pay'] },
   templates: { invoice: texts('Ankara'), receipt: texts('Risiti') },
@@ -16,10 +16,10 @@ test('texts are found in every language, whichever is that of the organization',
 })
 
 test('a write of one message takes the others along, which would be the usual ones else', () => {
-  const own = { ...textsOf(settings, 'invoice'), en: { sms: 'New', subject: 'S', text: 'T' } }
+  const own = { ...textsOf(settings, 'invoice'), en: { sms: 'New', subject: 'S', text: 'T', whatsApp: 'new {amount}' } }
   expect(writtenWith(settings, 'invoice', own)).toEqual({
     templates: { invoice: texts('Ankara'), receipt: texts('Risiti') },
-    translations: { en: { invoice: { sms: 'New', email: { subject: 'S', text: 'T' } }, receipt: texts('Receipt') } },
+    translations: { en: { invoice: { sms: 'New', email: { subject: 'S', text: 'T' }, whatsApp: 'new {amount}' }, receipt: texts('Receipt') } },
   })
 })
 
@@ -35,7 +35,7 @@ test('an example leaves no spaces around an empty word, and what is unknown stan
 })
 
 test('every word has an example in each language', () => {
-  const all = ['org', 'account', 'link', 'amount', 'number', 'control', 'verification', 'due', 'pay', 'shortcode', 'code', 'until', 'rest', 'plan', 'portal', 'used', 'allowed', 'resets', 'then', 'since', 'what']
+  const all = ['org', 'account', 'link', 'amount', 'number', 'control', 'verification', 'due', 'pay', 'shortcode', 'code', 'until', 'rest', 'plan', 'portal', 'otp', 'host', 'used', 'allowed', 'resets', 'then', 'since', 'what']
   for (const language of ['en', 'sw'] as const) expect(Object.keys(exampleOf(language, 'Acme', 'KES', 'https://a/pay')).sort()).toEqual([...all].sort())
 })
 

@@ -9,6 +9,8 @@ export interface Texts {
   sms: string
   subject: string
   text: string
+  /** whatsApp is the name of an approved text, and its words. */
+  whatsApp: string
 }
 
 /** Both are the texts of one message in all languages. */
@@ -18,7 +20,7 @@ type ByMessage = Settings['templates']
 
 const byLanguage = (s: Settings, language: Language): ByMessage => (s.language === language ? s.templates : (s.translations[language] ?? {}))
 
-const flat = (t: ByMessage[string] | undefined): Texts => ({ sms: t?.sms ?? '', subject: t?.email.subject ?? '', text: t?.email.text ?? '' })
+const flat = (t: ByMessage[string] | undefined): Texts => ({ sms: t?.sms ?? '', subject: t?.email.subject ?? '', text: t?.email.text ?? '', whatsApp: t?.whatsApp ?? '' })
 
 /** textsOf are the texts of a message as they hold. */
 export const textsOf = (s: Settings, message: string): Both => ({ en: flat(byLanguage(s, 'en')[message]), sw: flat(byLanguage(s, 'sw')[message]) })
@@ -27,13 +29,13 @@ export const textsOf = (s: Settings, message: string): Both => ({ en: flat(byLan
 export const usualOf = (s: Settings, message: string): Both => ({ en: flat(s.usual.en?.[message]), sw: flat(s.usual.sw?.[message]) })
 
 /** same reports whether two texts say the same. */
-export const same = (a: Texts, b: Texts) => a.sms === b.sms && a.subject === b.subject && a.text === b.text
+export const same = (a: Texts, b: Texts) => a.sms === b.sms && a.subject === b.subject && a.text === b.text && a.whatsApp === b.whatsApp
 
 /** writtenWith is the body of a write of one message. Texts replace all of their language, so the others go with it. */
 export function writtenWith(s: Settings, message: string, texts: Both): Shape<'MessageSettingsRequest'> {
   const all = (language: Language): ByMessage => {
-    const { sms, subject, text } = texts[language]
-    return { ...byLanguage(s, language), [message]: { sms, email: { subject, text } } }
+    const { sms, subject, text, whatsApp } = texts[language]
+    return { ...byLanguage(s, language), [message]: { sms, email: { subject, text }, whatsApp } }
   }
   const other: Language = s.language === 'en' ? 'sw' : 'en'
   return { templates: all(s.language), translations: { [other]: all(other) } }
@@ -60,7 +62,7 @@ export function exampleOf(language: Language, org: string, currency: string, lin
   const day = (d: number, month: string) => (en ? `${d} ${month} 2026` : `${String(d).padStart(2, '0')}/${month === 'Nov' ? '11' : '12'}/2026`)
   return {
     org, link, account: '10000042', amount: `${currency} 1500.00`, number: 'INV-0123', control: 'KRA100000123', verification: 'https://itax.example/KRA100000123',
-    due: day(30, 'Nov'), shortcode: '600100', pay: en ? `Paybill 600100 or ${link}` : `Paybill 600100 au ${link}`, code: 'SK12ABC345',
+    due: day(30, 'Nov'), shortcode: '600100', pay: en ? `Paybill 600100 or ${link}` : `Paybill 600100 au ${link}`, code: 'SK12ABC345', otp: '482916', host: new URL(link).host,
     until: en ? `Paid until ${day(30, 'Dec')}.` : `Imelipiwa hadi ${day(30, 'Dec')}.`, rest: '', plan: 'Home 10', used: '40 GB', allowed: '50 GB',
     resets: `${day(1, 'Dec')} 00:00`, then: en ? 'is slower' : 'itakuwa ya polepole', since: '27/11 08:15', portal: new URL('/portal/', link).href, what: en ? 'Cut fibre on Market Road' : 'Nyaya zimekatika Market Road',
   }

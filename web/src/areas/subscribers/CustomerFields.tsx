@@ -18,13 +18,14 @@ interface Typed {
   /** language is that of messages; "" = as the organization does. */
   language: Language | ''
   onlyNeeded: boolean
+  whatsApp: boolean
 }
 
 /** Written are the fields into which somebody types. */
-type Written = Exclude<keyof Typed, 'language' | 'onlyNeeded'>
+type Written = Exclude<keyof Typed, 'language' | 'onlyNeeded' | 'whatsApp'>
 
 export const nobody: Typed = {
-  firstName: '', lastName: '', phone: '', email: '', address: '', taxPin: '', tags: '', notes: '', language: '', onlyNeeded: false,
+  firstName: '', lastName: '', phone: '', email: '', address: '', taxPin: '', tags: '', notes: '', language: '', onlyNeeded: false, whatsApp: false,
 }
 
 /** typedOf is a form that holds a customer as it is. */
@@ -32,7 +33,7 @@ export function typedOf(c: Customer): Typed {
   return {
     firstName: c.firstName ?? '', lastName: c.lastName ?? '', phone: c.phone ?? '', email: c.email ?? '',
     address: c.address ?? '', taxPin: c.taxPin ?? '', tags: c.tags.join(', '), notes: c.notes ?? '',
-    language: c.language ?? '', onlyNeeded: c.onlyNeeded,
+    language: c.language ?? '', onlyNeeded: c.onlyNeeded, whatsApp: c.whatsApp,
   }
 }
 
@@ -42,13 +43,13 @@ export function registered(v: Typed) {
   return {
     firstName: v.firstName.trim(), phone: v.phone.trim(), lastName: some(v.lastName), email: some(v.email),
     address: some(v.address), taxPin: some(v.taxPin), notes: some(v.notes), tags: tagsOf(v.tags),
-    language: v.language || undefined, onlyNeeded: v.onlyNeeded || undefined,
+    language: v.language || undefined, onlyNeeded: v.onlyNeeded || undefined, whatsApp: v.whatsApp || undefined,
   }
 }
 
 /** corrected is the body of the call that changes: only what differs, so that others' changes stay. */
 export function corrected(before: Typed, after: Typed) {
-  const body: { [K in Exclude<Written, 'tags'>]?: string | null } & { tags?: string[]; language?: Language | null; onlyNeeded?: boolean } = {}
+  const body: { [K in Exclude<Written, 'tags'>]?: string | null } & { tags?: string[]; language?: Language | null; onlyNeeded?: boolean; whatsApp?: boolean } = {}
   for (const name of ['firstName', 'lastName', 'phone', 'email', 'address', 'taxPin', 'notes'] as const) {
     const text = after[name].trim()
     if (text !== before[name]) body[name] = text || null
@@ -56,7 +57,7 @@ export function corrected(before: Typed, after: Typed) {
   const tags = tagsOf(after.tags)
   if (tags.join() !== tagsOf(before.tags).join()) body.tags = tags
   if (after.language !== before.language) body.language = after.language || null
-  if (after.onlyNeeded !== before.onlyNeeded) body.onlyNeeded = after.onlyNeeded
+  for (const name of ['onlyNeeded', 'whatsApp'] as const) if (after[name] !== before[name]) body[name] = after[name]
   return body
 }
 
@@ -102,13 +103,12 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
           disabled={disabled}
         />
       </SimpleGrid>
-      <Checkbox
-        label={t.onlyNeeded}
-        description={t.onlyNeededHint}
-        checked={value.onlyNeeded}
-        onChange={(e) => onChange({ ...value, onlyNeeded: e.currentTarget.checked })}
-        disabled={disabled}
-      />
+      {([['onlyNeeded', t.onlyNeededHint], ['whatsApp', t.whatsAppHint]] as const).map(([name, hint]) => (
+        <Checkbox
+          key={name} label={t[name]} description={hint} checked={value[name]} disabled={disabled}
+          onChange={(e) => onChange({ ...value, [name]: e.currentTarget.checked })}
+        />
+      ))}
       <Textarea {...input('notes')} description={t.notesHint} inputWrapperOrder={inputLast} autosize minRows={2} />
     </Stack>
   )

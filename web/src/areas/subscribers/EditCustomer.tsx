@@ -60,6 +60,7 @@ function Form({ id, read, error, reread, onClose }: {
           address: t.address, taxPin: t.taxPin, tags: t.tags, notes: t.notes,
           language: [t.language, (language) => (language ? languages[language] : t.asOrganization)],
           onlyNeeded: [t.onlyNeeded, (on) => (on ? words.yes : words.no)],
+          whatsApp: [t.whatsApp, (on) => (on ? words.yes : words.no)],
         }}
         error={write.error}
         onTake={() => {
