@@ -171,11 +171,12 @@ func (x Extras) ChargedOn(ordinal int) bool {
 	})
 }
 
-// Percent is the part of a price that discounts by percent take off on a day, in basis points.
-func (x Extras) Percent(day calendar.Date) int64 {
+// Percent is the part that discounts by percent take off what is bought within a period on a day, in basis points:
+// those that are on the period, also when they are for no later one, and those of the day.
+func (x Extras) Percent(ordinal int, day calendar.Date) int64 {
 	var sum int64
 	for _, h := range x {
-		if h.Kind == DiscountExtra && !h.Over() && !h.Ended(day) {
+		if h.Kind == DiscountExtra && (slices.Contains(h.On, ordinal) || !h.Over() && !h.Ended(day)) {
 			sum += h.BasisPoints
 		}
 	}

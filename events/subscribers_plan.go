@@ -139,13 +139,14 @@ func (t PlanTerms) NextPeriod(extras Extras, from time.Time, zone *time.Location
 	return t.NextPeriodAt(extras, from, from, zone)
 }
 
-// NextPeriodAt is NextPeriod for one that is due at an instant and begins at a place, which can be before.
+// NextPeriodAt is NextPeriod for one that is due at an instant and begins at a place, which can be before: it has the
+// extras of its place.
 func (t PlanTerms) NextPeriodAt(extras Extras, due, place time.Time, zone *time.Location) PeriodDue {
 	next := PeriodDue{Terms: t, DueAt: due, Part: t.NextPart(place, zone)}
 	if !next.Part.IsZero() {
 		next.Charge = next.Part.Share(t.Price)
 	}
-	next.Extras = extras.Next(t.Price, next.Part, due, zone)
+	next.Extras = extras.Next(t.Price, next.Part, place, zone)
 	return next
 }
 

@@ -266,6 +266,16 @@ func (s Account) Creditable(invoice id.Invoice) bool {
 	return inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff).Minor > 1
 }
 
+// GivenBack reports whether an invoice, or the one in its place, was voided, or credit notes are over all of it.
+func (s Account) GivenBack(invoice id.Invoice) bool {
+	in := s.InPlaceOf(invoice)
+	if _, voided := s.Voided[in]; voided {
+		return true
+	}
+	inv, found := s.invoice(in)
+	return found && inv.Noted.Cmp(inv.Total) >= 0
+}
+
 // Share is the amount that a credit would give back. One that keeps its period leaves at least the smallest amount of
 // the invoice: a note over all of it would take the period back.
 func (s Account) Share(c events.DaysCredit) money.Amount {

@@ -92,9 +92,9 @@ func (s Subscription) NextPrice(now time.Time) money.Amount {
 	return s.Terms.Price
 }
 
-// withExtras completes a period that becomes due.
+// withExtras completes a period that becomes due. One that retakes a place has the extras of its place.
 func (s Subscription) withExtras(period events.PeriodDue) events.PeriodDue {
-	begins := period.DueAt
+	begins := s.partFrom(period.DueAt)
 	if period.Terms.Mode == events.Postpaid {
 		begins = period.From
 	}

@@ -312,17 +312,25 @@ func (s Subscription) changeLines(t events.PlanTerms, now time.Time) (lines []ev
 	return lines
 }
 
-// discounted takes off what a change costs as much as discounts by percent take off the price of a period.
+// discounted takes off what a change costs as much as discounts by percent take off the price of each period, in a line
+// for all periods of one percentage.
 func (s Subscription) discounted(lines []events.PlanChangeLine, now time.Time) []events.PlanChangeLine {
 	today := calendar.On(now, s.zone())
-	total := sum(lines, s.Terms.Price.Currency)
-	if percent := s.Extras.Percent(today); percent > 0 && total.Positive() {
-		lines = append(lines, events.PlanChangeLine{
-			From: today, To: lines[len(lines)-1].To, Percent: percent,
-			Amount: total.MulDivRounded(percent, 10_000).Neg(),
-		})
+	var off []events.PlanChangeLine
+	for rest := lines; len(rest) > 0; {
+		percent, n := s.Extras.Percent(rest[0].Ordinal, today), 1
+		for n < len(rest) && s.Extras.Percent(rest[n].Ordinal, today) == percent {
+			n++
+		}
+		if total := sum(rest[:n], s.Terms.Price.Currency); percent > 0 && total.Positive() {
+			off = append(off, events.PlanChangeLine{
+				From: rest[0].From, To: rest[n-1].To, Percent: percent,
+				Amount: total.MulDivRounded(percent, 10_000).Neg(),
+			})
+		}
+		rest = rest[n:]
 	}
-	return lines
+	return append(lines, off...)
 }
 
 // price is that of a whole period.

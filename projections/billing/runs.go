@@ -28,7 +28,7 @@ var runsDDL string
 func (Runs) Name() string { return RunsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Runs) Version() int { return 2 }
+func (Runs) Version() int { return 3 }
 
 // DDL creates the tables of runs.sql.
 func (Runs) DDL() string { return runsDDL }
@@ -53,8 +53,8 @@ insert into {schema}.runs (run_id, org_id, date, state, requested_at, requested_
 values (@run, @org, @date, 'queued', @at, @by)
 on conflict (run_id) do update set state = 'queued', requested_at = @at, requested_by = @by, finished_at = null`
 	madeSQL = `
-insert into {schema}.made (run_id, invoice_id, org_id, subscription_id, subscriber_id)
-values ($1, $2, $3, $4, $5) on conflict (invoice_id) do nothing`
+insert into {schema}.made (run_id, invoice_id, org_id, subscription_id, subscriber_id, made_at)
+values (@run, @invoice, @org, @subscription, @subscriber, @at) on conflict (invoice_id) do nothing`
 	draftedSQL = `
 update {schema}.made set total_minor = $3, currency = $4,
 	before_minor = (select total_minor from {schema}.latest where subscription_id = $1)
@@ -95,7 +95,10 @@ func (Runs) Apply(w *runner.Writes, e events.Envelope) error {
 			pgx.NamedArgs{"failed": v.Failed, "failures": string(failures), "at": v.At})
 	case events.PeriodDue:
 		if !v.RunID.IsZero() {
-			w.Exec(madeSQL, v.RunID, v.InvoiceID, v.OrgID, v.SubscriptionID, v.SubscriberID)
+			w.Exec(madeSQL, pgx.NamedArgs{
+				"run": v.RunID, "invoice": v.InvoiceID, "org": v.OrgID, "subscription": v.SubscriptionID,
+				"subscriber": v.SubscriberID, "at": v.At,
+			})
 		}
 	case events.PeriodCancelled:
 		if !v.UndoneRun.IsZero() {

@@ -24,6 +24,7 @@ create table {schema}.made (
   org_id uuid not null,
   subscription_id uuid not null,
   subscriber_id uuid not null,
+  made_at timestamptz not null,
   total_minor bigint, -- null before it was drafted
   currency text not null default '',
   before_minor bigint, -- null = there was none

@@ -144,15 +144,22 @@ func (q RunsQuery) Made(
 	return rows, err
 }
 
-// MadeFrom returns up to max invoices of a run after one, in the order of their ids, which never change: whoever reads
-// the pages one after the other misses none, also of those that are drafted meanwhile. The zero id stands before all.
-func (q RunsQuery) MadeFrom(
-	ctx context.Context, org id.Organization, run id.BillingRun, after id.Invoice, max int,
-) (rows []MadeRow, err error) {
-	args := pgx.NamedArgs{"org": org, "run": run, "max": max, "after": after}
+// MadePart is a part of the invoices of a run.
+type MadePart struct {
+	RunID id.BillingRun
+	Since time.Time  // when they were made
+	After id.Invoice // zero = from the first one on
+	Max   int
+}
+
+// MadeFrom returns a part of the invoices of a run, in the order of their ids, which never change: whoever reads the
+// parts one after the other misses none, also of those that are drafted meanwhile.
+func (q RunsQuery) MadeFrom(ctx context.Context, org id.Organization, of MadePart) (rows []MadeRow, err error) {
+	args := pgx.NamedArgs{"org": org, "run": of.RunID, "since": of.Since, "after": of.After, "max": of.Max}
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[MadeRow], q.Views.SQL(RunsName, madeRowsSQL+`
-			and (@after::uuid is null or invoice_id > @after) order by invoice_id limit @max`), args)
+			and made_at >= @since and (@after::uuid is null or invoice_id > @after)
+			order by invoice_id limit @max`), args)
 	})
 	return rows, err
 }

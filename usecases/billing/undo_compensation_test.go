@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -109,5 +110,25 @@ func TestUndoCompensation_ANoteThatTheAccountHasArchivedIsNotForgotten(t *testin
 	if charged := len(k.log(t)) > before; err == nil && !charged {
 		t.Errorf("%s, and nothing is charged; the account knows %d archived documents", outcome,
 			len(k.account(t).Archived))
+	}
+}
+
+// TestUndoCompensation_WhatWasGivenBackWholeIsNotChargedAgain: a person has credited the rest of the invoice since, so
+// that the customer has paid for nothing.
+func TestUndoCompensation_WhatWasGivenBackWholeIsNotChargedAgain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	notes, undo := moneyGiven(t, k)
+	notes()
+	account := k.account(t)
+	for invoice := range account.Settled {
+		k.Run(t, coretest.Operator(k.acme), commands.DraftCreditNote{
+			SubscriberID: k.amina, CreditNoteID: id.New[id.Receipt](), InvoiceID: invoice, Reason: "never worked",
+			Prefix: "ACME",
+		})
+	}
+	outcome, err := undo()
+	if failure.CodeOf(err) != "corrected_since" {
+		t.Errorf("%s, %v", outcome, err)
 	}
 }

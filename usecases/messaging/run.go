@@ -15,7 +15,8 @@ import (
 const runPart = 500
 
 // OfRun lists the messages about one part of the invoices of a billing run, and the job of the next part, nil when
-// there is none. again is set when that has to wait until then: for the hours in which messages go. Where a tax
+// there is none. Of a run that is repeated they are the invoices that are news yet. again is set when that has to wait
+// until then: for the hours in which messages go. Where a tax
 // authority signs invoices, customers are told of its signatures instead.
 func (d *Delivery) OfRun(
 	ctx context.Context, args commands.TellRun,
@@ -31,7 +32,10 @@ func (d *Delivery) OfRun(
 	if err := d.Views.WaitFor(ctx, billingviews.RunsName, args.Position); err != nil {
 		return nil, nil, time.Time{}, err
 	}
-	rows, err := billingviews.RunsQuery{Views: d.Views}.MadeFrom(ctx, args.OrgID, args.RunID, args.After, runPart)
+	rows, err := billingviews.RunsQuery{Views: d.Views}.MadeFrom(ctx, args.OrgID, billingviews.MadePart{
+		RunID: args.RunID, After: args.After, Max: runPart,
+		Since: args.At.Add(-args.Until.Sub(args.At)), // as long before the run was over as it is told of after that
+	})
 	if err != nil {
 		return nil, nil, time.Time{}, err
 	}

@@ -56,7 +56,7 @@ func (u UndoCompensations) Text(ctx context.Context, org id.Organization, batch 
 }
 
 // Look asks the subscription, and the account for the credit notes. Fails: compensation_too_old, compensation_used,
-// credit_note_not_issued, credit_note_archived.
+// credit_note_not_issued, credit_note_archived, corrected_since.
 func (u UndoCompensations) Look(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem,
 ) (string, error) {
@@ -113,6 +113,8 @@ func (u UndoCompensations) notes(
 				"Its credit note has no number yet. Try again in a moment.")
 		case !known: // nothing was left of the invoice to give back
 			continue
+		case account.GivenBack(invoice): // the note is a part of that
+			return nil, commands.ErrCorrectedSince()
 		}
 		drafts = append(drafts, commands.DraftInvoice{
 			SubscriberID: item.SubscriberID, OrgID: of.OrgID, InvoiceID: id.Derive[id.Invoice]("undo", note.String()),
