@@ -29,8 +29,8 @@ func TestExtras_AUsedMonthThatIsMadeAgainKeepsItsDiscount(t *testing.T) {
 		make := commands.MakePeriodDue{SubscriptionID: c.SubscriptionID, Received: true}
 		again := dueOf(t, s.When(make).ThenEvents())
 		if again.Net() != next.Net() || !again.Retakes {
-			t.Errorf("until %s: the month costs %s, before it was undone %s (retakes %v)", half.Extra.Until, again.Net(),
-				next.Net(), again.Retakes)
+			t.Errorf("until %s: the month costs %s, before it was undone %s (retakes %v)", half.Extra.Until,
+				again.Net(), next.Net(), again.Retakes)
 		}
 	}
 }
