@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -65,6 +66,29 @@ func TestReports_OfTheProviderEndAMessage(t *testing.T) {
 		t.Errorf("refused: %v", row)
 	}
 	k.messageOf(customer, "delivered", 1)
+	k.checkCosts()
+}
+
+// checkCosts wants a price for each message that went, and none for the one that was refused.
+func (k *kit) checkCosts() {
+	k.t.Helper()
+	const year = "?from=2020-01-01&to=2099-01-01"
+	all := k.must(k.root, "GET", "/reports/messages/organizations"+year, nil).list("organizations")
+	if len(all) != 1 || all[0].text("slug") != "acme" {
+		k.t.Fatalf("organizations with messages: %v", all)
+	}
+	for _, of := range []answer{k.must(k.admin, "GET", "/reports/messages"+year, nil), all[0]} {
+		ways := of.list("ways")
+		if len(ways) != 1 || ways[0].text("channel") != "sms" {
+			k.t.Fatalf("costs: %v", of)
+		}
+		handed := count(ways[0], "handed") // the receipt of the month may have gone, too
+		amount, err := json.Number(number(ways[0].list("costs")[0], "amount")).Float64()
+		if handed < 1 || count(ways[0], "delivered") != 1 || count(ways[0], "failed") != 1 ||
+			err != nil || amount != 0.8*float64(handed) {
+			k.t.Errorf("costs: %v", of)
+		}
+	}
 }
 
 // appSecret signs what WhatsApp reports in these tests.

@@ -78,7 +78,9 @@ var parametersOf = map[string][]string{
 	"GET /orgs on the root host":            {"status", "q"},
 	"GET /users":                            {"role", "status", "q"},
 
-	"GET /reports/collections/receipts": {"from", "to", "channel", "takenBy", "side"},
+	"GET /reports/collections/receipts":                    {"from", "to", "channel", "takenBy", "side"},
+	"GET /reports/messages":                                {"from", "to"},
+	"GET /reports/messages/organizations on the root host": {"from", "to"},
 
 	"GET /reports/settlement on the root host":          {"date", "format"},
 	"GET /reports/settlement/receipts on the root host": {"date", "orgId"},

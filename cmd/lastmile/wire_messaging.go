@@ -74,6 +74,10 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 			Cases:    messagingcases.Support{Bus: e.bus, Limiter: a.storage.vault.Limits},
 			Users:    identityviews.UsersQuery{Views: e.views}.Names,
 		}.Routes(),
+		messagingapi.Costs{
+			Messages: messagingviews.MessagesQuery{Views: e.views}, Zone: a.zoneOf, Clock: a.clock,
+			Organizations: identityviews.OrganizationsQuery{Views: e.views}.Some,
+		}.Routes(),
 		messagingapi.Settings{Cases: messagingcases.Settings{Bus: e.bus}}.Routes(),
 	}
 	if sms, is := a.gateways[events.ChannelSMS].(smsGateway); is && !a.cfg.SMSReportToken.IsZero() {

@@ -1,4 +1,4 @@
-import { catalogue } from './catalogue'
+import { catalogue, plural } from './catalogue'
 
 /** messagesText has what the list of messages to customers says. */
 export const messagesText = catalogue(
@@ -32,6 +32,12 @@ export const messagesText = catalogue(
     customer: 'Customer',
     channel: 'Way',
     channels: { sms: 'SMS', email: 'E-mail', whatsapp: 'WhatsApp' },
+    costs: 'What messages cost',
+    costsOf: (from: string, to: string) => `Messages that were asked for from ${from} to ${to}. One that took the way back counts where it went last.`,
+    toLog: 'What was sent',
+    handed: 'Went',
+    cost: 'Cost',
+    unpriced: (n: number) => plural('en', n, '# without a price', '# without a price'),
     back: (why: string) => `Not by WhatsApp: ${why}`,
     noAddress: 'No address',
     to: 'To',
@@ -87,6 +93,12 @@ export const messagesText = catalogue(
     customer: 'Mteja',
     channel: 'Njia',
     channels: { sms: 'SMS', email: 'Barua pepe', whatsapp: 'WhatsApp' },
+    costs: 'Gharama ya ujumbe',
+    costsOf: (from, to) => `Ujumbe ulioombwa kuanzia ${from} hadi ${to}. Uliorudi njia nyingine huhesabiwa ulikoenda mwisho.`,
+    toLog: 'Uliotumwa',
+    handed: 'Ulienda',
+    cost: 'Gharama',
+    unpriced: (n) => plural('sw', n, '# bila bei', '# bila bei'),
     back: (why) => `Si kwa WhatsApp: ${why}`,
     noAddress: 'Hakuna anwani',
     to: 'Kwa',

@@ -46,7 +46,7 @@ export default function MessagesPage() {
     { id: 'at', title: t.at, width: 132, wideOnly: true, cell: (m) => <When at={m.at} /> },
   ]
   return (
-    <Page title={app.messages} wide actions={<PageLink to="/message-texts">{app.messageTexts}</PageLink>}>
+    <Page title={app.messages} wide actions={<><PageLink to="/message-costs">{t.costs}</PageLink><PageLink to="/message-texts">{app.messageTexts}</PageLink></>}>
       <Filters any={any} onClear={() => void navigate({ search: {} })}>
         <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
         <ChoiceFilter value={filters.channel} label={t.channel} names={t.channels} onChange={(channel) => change({ channel })} />

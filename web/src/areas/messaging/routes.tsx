@@ -45,4 +45,14 @@ const text = createRoute({
   component: page('GET /settings/messages', () => import('./TextPage')),
 })
 
-export const messagingRoutes = [messages, texts, text] as const
+const costs = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/message-costs',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({ from: p.date('from'), to: p.date('to') })
+  },
+  component: page('GET /reports/messages', () => import('./MessageCostsPage')),
+})
+
+export const messagingRoutes = [messages, texts, text, costs] as const
