@@ -83,7 +83,7 @@ func (k *kit) checkCosts() {
 			k.t.Fatalf("costs: %v", of)
 		}
 		if count(ways[0], "handed") != 1 || count(ways[0], "delivered") != 1 || count(ways[0], "failed") != 1 ||
-			number(ways[0].list("costs")[0], "amount") != "0.8" {
+			number(ways[0].list("costs")[0], "amount") != "0.80" {
 			k.t.Errorf("costs: %v", of)
 		}
 	}
