@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // OrganizationCategory begins the names of the streams of organizations.
@@ -79,6 +80,17 @@ type RequireSecondFactor struct {
 	Required bool
 }
 
+// SetApprovalLimit says how much one member of the staff may give away on a day. To raise or remove a limit takes a
+// second administrator where there are several, so that nobody raises it, acts and lowers it again. Fails:
+// organization_not_found, currency_mismatch, second_person_needed, approval_outdated.
+type SetApprovalLimit struct {
+	OrgID id.Organization
+	Limit *money.Amount // nil = nothing needs a second person
+	// Approved says that a second administrator has agreed, while the limit was Before.
+	Approved bool
+	Before   money.Amount
+}
+
 // SuspendOrganization stops the access of all members at once. Fails: organization_not_found.
 type SuspendOrganization struct {
 	OrgID  id.Organization
@@ -100,6 +112,7 @@ func (RemoveLogo) CommandName() string           { return "identity.RemoveLogo" 
 func (SeatAdministrator) CommandName() string    { return "identity.SeatAdministrator" }
 func (ReleaseAdministrator) CommandName() string { return "identity.ReleaseAdministrator" }
 func (RequireSecondFactor) CommandName() string  { return "identity.RequireSecondFactor" }
+func (SetApprovalLimit) CommandName() string     { return "identity.SetApprovalLimit" }
 func (SuspendOrganization) CommandName() string  { return "identity.SuspendOrganization" }
 func (ResumeOrganization) CommandName() string   { return "identity.ResumeOrganization" }
 
@@ -112,6 +125,7 @@ func (RemoveLogo) organizationCommand()           {}
 func (SeatAdministrator) organizationCommand()    {}
 func (ReleaseAdministrator) organizationCommand() {}
 func (RequireSecondFactor) organizationCommand()  {}
+func (SetApprovalLimit) organizationCommand()     {}
 func (SuspendOrganization) organizationCommand()  {}
 func (ResumeOrganization) organizationCommand()   {}
 
@@ -124,6 +138,7 @@ func (c RemoveLogo) Target() Target           { return At(OrganizationCategory, 
 func (c SeatAdministrator) Target() Target    { return At(OrganizationCategory, c.OrgID) }
 func (c ReleaseAdministrator) Target() Target { return At(OrganizationCategory, c.OrgID) }
 func (c RequireSecondFactor) Target() Target  { return At(OrganizationCategory, c.OrgID) }
+func (c SetApprovalLimit) Target() Target     { return At(OrganizationCategory, c.OrgID) }
 func (c SuspendOrganization) Target() Target  { return At(OrganizationCategory, c.OrgID) }
 func (c ResumeOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 
@@ -210,6 +225,13 @@ func requireUser(user id.User) error {
 
 // Validate accepts everything: a value of the form is all that there is.
 func (RequireSecondFactor) Validate() error { return nil }
+
+// Validate refuses a limit below zero.
+func (c SetApprovalLimit) Validate() error {
+	var f failure.Faults
+	f.Check(c.Limit == nil || !c.Limit.Negative(), "limit", "must not be below zero")
+	return f.Err()
+}
 
 func (c SuspendOrganization) Validate() error { return requireReason(c.Reason) }
 func (c ResumeOrganization) Validate() error  { return requireReason(c.Reason) }

@@ -108,6 +108,18 @@ type SecondFactorMadeOptional struct {
 	OrgID id.Organization `json:"orgId"`
 }
 
+// ApprovalLimitSet records how much one member of the staff may give away on a day before a second person has to agree
+// (docs/rules/approvals.md#the-limit).
+type ApprovalLimitSet struct {
+	OrgID id.Organization `json:"orgId"`
+	Limit money.Amount    `json:"limit"` // zero = everything needs a second person
+}
+
+// ApprovalLimitRemoved records that nothing needs a second person any more.
+type ApprovalLimitRemoved struct {
+	OrgID id.Organization `json:"orgId"`
+}
+
 // OrganizationSuspended records that no member of the organization may sign in or act.
 type OrganizationSuspended struct {
 	OrgID  id.Organization `json:"orgId"`
@@ -130,6 +142,8 @@ func (OrganizationLogoChosen) EventType() string    { return "identity.Organizat
 func (OrganizationLogoRemoved) EventType() string   { return "identity.OrganizationLogoRemoved.v1" }
 func (SecondFactorRequired) EventType() string      { return "identity.SecondFactorRequired.v1" }
 func (SecondFactorMadeOptional) EventType() string  { return "identity.SecondFactorMadeOptional.v1" }
+func (ApprovalLimitSet) EventType() string          { return "identity.ApprovalLimitSet.v1" }
+func (ApprovalLimitRemoved) EventType() string      { return "identity.ApprovalLimitRemoved.v1" }
 func (OrganizationSuspended) EventType() string     { return "identity.OrganizationSuspended.v1" }
 func (OrganizationResumed) EventType() string       { return "identity.OrganizationResumed.v1" }
 func (OrganizationCreated) organizationEvent()      {}
@@ -142,5 +156,7 @@ func (OrganizationLogoChosen) organizationEvent()   {}
 func (OrganizationLogoRemoved) organizationEvent()  {}
 func (SecondFactorRequired) organizationEvent()     {}
 func (SecondFactorMadeOptional) organizationEvent() {}
+func (ApprovalLimitSet) organizationEvent()         {}
+func (ApprovalLimitRemoved) organizationEvent()     {}
 func (OrganizationSuspended) organizationEvent()    {}
 func (OrganizationResumed) organizationEvent()      {}

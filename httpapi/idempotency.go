@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // settleLimit bounds the storing of an answer, which goes on when the client has gone.
@@ -22,7 +23,7 @@ var replayed = []string{"Content-Type", "ETag"}
 func (s *Server) once(ctx context.Context, c *Call) error {
 	given := c.Request.Header.Values("Idempotency-Key")
 	if len(given) == 0 || !c.route.mutates() || c.route.IgnoresIdempotency {
-		return c.route.Handle(ctx, c)
+		return c.handle(ctx)
 	}
 	if len(given) > 1 || !validKey(given[0]) {
 		return failure.NewMalformed("bad_idempotency_key", "Idempotency-Key must be 1 to 255 visible characters.")
@@ -47,6 +48,19 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 	return s.runOnce(ctx, c, mark)
 }
 
+// handle runs the handler. An act that waits for a second person is answered with 202
+// (docs/rules/approvals.md#approvals).
+func (c *Call) handle(ctx context.Context) error {
+	err := c.route.Handle(ctx, c)
+	var waits *usecases.WaitsForApproval
+	if !errors.As(err, &waits) {
+		return err
+	}
+	return c.Send(http.StatusAccepted, Accepted{
+		ID: waits.ApprovalID.String(), Status: "waiting", ApprovalID: &waits.ApprovalID,
+	})
+}
+
 // runOnce runs the handler, and settles the key before the client sees the answer.
 func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 	rec := c.rec()
@@ -57,7 +71,7 @@ func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 		s.settle(ctx, c, mark, status)
 		rec.release(answered)
 	}()
-	err := c.route.Handle(ctx, c)
+	err := c.handle(ctx)
 	answered = err == nil && rec.wrote
 	switch {
 	case answered:

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -25,7 +26,9 @@ type Visible struct {
 // Accepted is the answer to a write that the read side does not show yet (docs/rules/http.md#read-your-write).
 type Accepted struct {
 	ID     string `json:"id"`
-	Status string `json:"status" enum:"accepted"`
+	Status string `json:"status" enum:"accepted,waiting" doc:"waiting: nothing is done before a second person agrees"`
+	// ApprovalID is set when it waits.
+	ApprovalID *id.Approval `json:"approvalId,omitempty" doc:"of waiting: GET /approvals/:id"`
 }
 
 // SendVisible waits until the read side has a write, then answers with the resource and, as ETag, with the revision of

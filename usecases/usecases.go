@@ -24,6 +24,8 @@ type Asked struct {
 	// Keyed says that the command id comes from a key which the caller repeats after a lost answer (Idempotency-Key).
 	// Ids of new things then derive from it.
 	Keyed bool
+	// Approval names the act that a second person has granted, and which is carried out. Zero = nobody was asked.
+	Approval id.Approval
 }
 
 // Org is the organization for which the use case is asked; zero = the platform.

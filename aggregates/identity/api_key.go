@@ -47,6 +47,14 @@ func (s APIKey) Prefix() string {
 	return s.Issued.Prefix
 }
 
+// AnswersFor is who made the present secret.
+func (s APIKey) AnswersFor() id.User {
+	if s.Rotations > 0 {
+		return s.Rotated.By
+	}
+	return s.Issued.By
+}
+
 // Over reports whether the key has ended for good.
 func (s APIKey) Over(now time.Time) bool {
 	return !s.RevokedAt.IsZero() || !s.Issued.ExpiresAt.IsZero() && !now.Before(s.Issued.ExpiresAt)

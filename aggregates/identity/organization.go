@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // Organizations defines the tenants. Each is its own owner.
@@ -24,6 +25,7 @@ func Organizations() aggregates.Definition[Organization, commands.OrganizationCo
 			commands.ChooseLogo{}, commands.RemoveLogo{},
 			commands.ReleaseInvoicePrefix{}, commands.SeatAdministrator{}, commands.ReleaseAdministrator{},
 			commands.SuspendOrganization{}, commands.ResumeOrganization{}, commands.RequireSecondFactor{},
+			commands.SetApprovalLimit{},
 		},
 	}
 }
@@ -38,6 +40,8 @@ type Organization struct {
 	Suspended bool
 	// SecondFactorRequired is true while the staff needs a second factor.
 	SecondFactorRequired bool
+	// ApprovalLimit is how much one member of the staff may give away on a day; nil = nothing needs a second person.
+	ApprovalLimit *money.Amount
 	// Prefixes are the invoice prefixes that it holds: the present one and those not released, oldest first.
 	Prefixes []string
 	// Administrators are the users who count as administrators. It is empty for organizations of before they were
@@ -78,6 +82,10 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 		s.SecondFactorRequired = true
 	case events.SecondFactorMadeOptional:
 		s.SecondFactorRequired = false
+	case events.ApprovalLimitSet:
+		s.ApprovalLimit = new(e.Limit)
+	case events.ApprovalLimitRemoved:
+		s.ApprovalLimit = nil
 	case events.OrganizationSuspended:
 		s.Suspended = true
 	case events.OrganizationResumed:
@@ -146,6 +154,8 @@ func decideOrganization(
 			return []events.OrganizationEvent{events.SecondFactorRequired{OrgID: s.ID}}, nil
 		}
 		return []events.OrganizationEvent{events.SecondFactorMadeOptional{OrgID: s.ID}}, nil
+	case commands.SetApprovalLimit:
+		return decideApprovalLimit(s, c)
 	case commands.SuspendOrganization:
 		if s.Suspended {
 			return nil, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // Compensations defines the compensations: a stream for each, from its preview to its end.
@@ -33,6 +34,7 @@ type Compensation struct {
 	From    time.Time
 	To      time.Time
 	Give    events.CompensationGive
+	Reason  string
 	Parts   [][]events.CompensationItem
 	Applied bool
 	Done    map[int]bool // parts that were given
@@ -44,7 +46,7 @@ type Compensation struct {
 func evolveCompensation(s Compensation, e events.CompensationEvent) Compensation {
 	switch e := e.(type) {
 	case events.CompensationPreviewed:
-		return Compensation{ID: e.CompensationID, Org: e.OrgID, From: e.From, To: e.To, Give: e.Give}
+		return Compensation{ID: e.CompensationID, Org: e.OrgID, From: e.From, To: e.To, Give: e.Give, Reason: e.Reason}
 	case events.CompensationListed:
 		s.Parts = append(slices.Clone(s.Parts), e.Items)
 	case events.CompensationApplied:
@@ -58,6 +60,18 @@ func evolveCompensation(s Compensation, e events.CompensationEvent) Compensation
 	case events.CompensationFinished: // follows from the parts
 	}
 	return s
+}
+
+// Sum is the money that all of its subscriptions get together; days are no money.
+func (s Compensation) Sum() (sum money.Amount) {
+	for _, part := range s.Parts {
+		for _, item := range part {
+			if item.Amount.Positive() {
+				sum = money.Of(sum.Minor+item.Amount.Minor, item.Amount.Currency)
+			}
+		}
+	}
+	return sum
 }
 
 // decideCompensation dispatches.

@@ -58,6 +58,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, billing.Accounts()), checkDefinition(t, billing.NumberSeries()),
 		checkDefinition(t, payments.Payments()), checkDefinition(t, payments.Receipts()),
 		checkDefinition(t, payments.Refunds()), checkDefinition(t, payments.Reconciliations()),
+		checkDefinition(t, billing.Allowances()), checkDefinition(t, billing.Approvals()),
 		checkDefinition(t, billing.BatchUndos()), checkDefinition(t, billing.Fuses()),
 		checkDefinition(t, billing.TaxGateways()), checkDefinition(t, billing.TaxContacts()),
 		checkDefinition(t, billing.Signatures()),

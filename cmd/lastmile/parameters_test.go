@@ -43,6 +43,8 @@ var parametersOf = map[string][]string{
 	"GET /receipts": {
 		"state", "subscriberId", "receiptNumber", "unclaimed", "channel", "takenBy", "sort", "from", "to",
 	},
+	"GET /approvals":                 {"state", "subscriberId"},
+	"GET /reports/corrections":       {"from", "to"},
 	"GET /refunds":                   {"state", "open", "subscriberId", "receiptId"},
 	"GET /receipts on the root host": {"state", "receiptNumber", "sort"},
 	"GET /reports/ageing":            {"format"},

@@ -9,8 +9,8 @@ import (
 )
 
 // TestReads_NeedNoEventStore: every list of an organization, and what a customer's page reads first, answers from the
-// read models while the event store is away. Dunning policies and texts of messages are exceptions: they are read where
-// they are changed.
+// read models while the event store is away. Dunning policies, texts of messages and the limit of approvals are
+// exceptions: they are read where they are changed.
 func TestReads_NeedNoEventStore(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -32,7 +32,8 @@ func TestReads_NeedNoEventStore(t *testing.T) {
 }
 
 // decided are reads that are no rows of read models: the aggregates are asked.
-var decided = []string{"/events/stream", "/settings/dunning", "/settings/messages", "/billing/preview/invoices"}
+var decided = []string{"/events/stream", "/settings/dunning", "/settings/messages", "/settings/approvals",
+	"/billing/preview/invoices"}
 
 // lists gives the addresses that staff read, from a day on where they can begin at one.
 func (k *kit) lists() []string {

@@ -29,8 +29,8 @@ type area struct {
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), networkArea(), accessArea(),
-		messagingArea(), outagesArea(), auditArea(), historyArea(), webhooksArea(), searchArea(), reportsArea(),
-		documentsArea(),
+		messagingArea(), outagesArea(), approvalsArea(), auditArea(), historyArea(), webhooksArea(), searchArea(),
+		reportsArea(), documentsArea(),
 	}
 }
 

@@ -28,6 +28,7 @@ func changesByEvents() changesviews.Translator {
 	shownBy := map[changesviews.Topic][]runner.Projection{
 		changesviews.AccessDifferences: {accessviews.Differences{}},
 		changesviews.APIKeys:           {identityviews.APIKeys{}},
+		changesviews.Approvals:         {billingviews.Approvals{}},
 		changesviews.BillingRuns:       {billingviews.Runs{}},
 		changesviews.Compensations:     {outagesviews.Compensations{}},
 		changesviews.Devices:           {networkviews.Devices{}},
@@ -56,7 +57,8 @@ func changesByEvents() changesviews.Translator {
 		changesviews.Webhooks:        {webhooksviews.Endpoints{}},
 	}
 	handled := map[changesviews.Topic][]string{
-		changesviews.Settings: { // GET /settings/dunning and /settings/messages ask the log
+		changesviews.Settings: { // GET /settings/dunning, /settings/messages and /settings/approvals ask the log
+			events.ApprovalLimitSet{}.EventType(), events.ApprovalLimitRemoved{}.EventType(),
 			events.DunningPoliciesSet{}.EventType(), events.MessageSettingsSet{}.EventType(),
 		},
 		changesviews.Batches: { // not each item of one

@@ -84,6 +84,9 @@ func New(cfg Config) *Bus {
 	return b
 }
 
+// Now is the instant with which commands are decided, in UTC.
+func (b *Bus) Now() time.Time { return b.cfg.Clock.Now() }
+
 // category is a registered aggregate, without its types.
 type category interface {
 	// attempt executes a command once: on the state in memory or, at the latest, on the stream as it is now.

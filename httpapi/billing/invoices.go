@@ -281,10 +281,9 @@ func (a Invoices) void(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	meta := c.Meta()
-	meta.Reason = in.Reason
-	done, err := a.Bus.Execute(ctx,
-		commands.VoidInvoice{SubscriberID: row.SubscriberID, InvoiceID: row.ID, Reason: in.Reason}, meta)
+	done, err := a.Cases.Void(ctx, c.Asked(), billingcases.VoidInput{
+		SubscriberID: row.SubscriberID, InvoiceID: row.ID, Reason: in.Reason,
+	})
 	if err != nil {
 		return err
 	}

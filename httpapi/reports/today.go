@@ -144,6 +144,8 @@ type kindCount struct {
 type pendingToday struct {
 	Payments int `json:"payments" doc:"prompts whose outcome is not known"`
 	Support  int `json:"support" doc:"support requests whose customers wait for an answer"`
+	// Approvals are acts above the limit of what one person gives away.
+	Approvals int `json:"approvals" doc:"acts that wait for a second person"`
 }
 
 // failedToday counts what failed: payments and messages of today, services until somebody acts.
@@ -273,7 +275,7 @@ func showToday(r reportscases.Report, asked reportscases.Asked) todayResponse {
 		},
 		Online:        onlineToday{r.Online.Sessions, r.Online.Customers, r.Online.WalledGarden, r.Unheard},
 		Differences:   showDifferences(r),
-		Pending:       pendingToday{Payments: r.Waiting, Support: r.Support},
+		Pending:       pendingToday{Payments: r.Waiting, Support: r.Support, Approvals: r.Approvals},
 		Failed:        failedToday{Payments: r.PaymentsLost, Messages: r.MessagesLost},
 		Compensations: compensationsToday(r.Compensations),
 		Faults:        showFaults(r.Faults),

@@ -83,6 +83,7 @@ type happeningFacts struct {
 	Difference subscribersviews.Difference `json:"difference,omitempty"`
 	Reason     subscribersviews.Reason     `json:"reason,omitempty" doc:"why access or a session changed"`
 	Message    subscribersviews.Message    `json:"message,omitempty"`
+	Act        subscribersviews.Act        `json:"act,omitempty" doc:"that needs a second person"`
 	Fault      string                      `json:"fault,omitempty" doc:"why a message was not sent"`
 }
 

@@ -61,6 +61,8 @@ type (
 	webhook      struct{}
 	delivery     struct{}
 	supportAsked struct{}
+	allowance    struct{}
+	approval     struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -109,6 +111,8 @@ type (
 	Webhook      = Of[webhook]      // an endpoint of an organization's own system
 	Delivery     = Of[delivery]     // of one message to one webhook endpoint; derived from both
 	Support      = Of[supportAsked] // one support request of a customer
+	Allowance    = Of[allowance]    // derived from organization, person and local date
+	Approval     = Of[approval]     // of an act that waits for a second person
 	Any          = Of[any]          // an aggregate of any kind
 )
 

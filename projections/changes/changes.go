@@ -21,6 +21,7 @@ type Topic string
 const (
 	AccessDifferences Topic = "access-differences"
 	APIKeys           Topic = "api-keys"
+	Approvals         Topic = "approvals"
 	Batches           Topic = "batches"
 	BillingRuns       Topic = "billing-runs"
 	Breakers          Topic = "breakers"
@@ -65,6 +66,7 @@ type topic struct {
 var topics = map[Topic]topic{
 	AccessDifferences: {path: "/access-differences", role: events.RoleSupport, org: true, ids: of[id.Difference]()},
 	APIKeys:           {path: "/api-keys", role: events.RoleAdmin, org: true, ids: of[id.APIKey]()},
+	Approvals:         {path: "/approvals", role: events.RoleSupport, org: true, ids: of[id.Approval]()},
 	Batches:           {path: "/batches", role: events.RoleSupport, org: true, ids: of[id.Batch]()},
 	BillingRuns:       {path: "/billing/runs", role: events.RoleSupport, org: true, ids: of[id.BillingRun]()},
 	Breakers:          {path: "/platform/breakers", role: events.RoleAdmin, org: true, root: true},

@@ -43,6 +43,7 @@ type Facts struct {
 	Difference Difference     `json:"difference,omitempty"`
 	Reason     Reason         `json:"reason,omitempty"`
 	Message    Message        `json:"message,omitempty"`
+	Act        Act            `json:"act,omitempty"`   // that needs a second person
 	Fault      string         `json:"fault,omitempty"` // why a message was not sent
 }
 
@@ -115,6 +116,12 @@ type Message events.MessageTemplate
 // Texts implements httpapi.Enumerated.
 func (Message) Texts() []string { return sortedTexts(saying) }
 
+// Act is one of events.ActKinds.
+type Act string
+
+// Texts implements httpapi.Enumerated.
+func (Act) Texts() []string { return events.ActKinds() }
+
 // sortedTexts are the keys of a map as texts.
 func sortedTexts[K ~string](m map[K]string) []string {
 	var texts []string
@@ -140,7 +147,7 @@ func (s Sentence) In(zone *time.Location) string {
 		"{allowed}", events.Volume(s.Allowed), "{bytes}", events.Volume(s.Bytes), "{from}", at(s.From),
 		"{until}", at(s.Until), "{cause}", spoken(s.Cause), "{days}", counted(s.Days, "day"),
 		"{difference}", cmp.Or(seenAs[events.AccessDifferenceKind(s.Difference)], spoken(string(s.Difference))),
-		"{reason}", s.Reason.Words(), "{fault}", spoken(s.Fault),
+		"{act}", cmp.Or(acts[s.Act], spoken(string(s.Act))), "{reason}", s.Reason.Words(), "{fault}", spoken(s.Fault),
 		"{message}", cmp.Or(saying[events.MessageTemplate(s.Message)], spoken(string(s.Message))),
 	).Replace(sentences[s.Code])
 }
@@ -208,6 +215,15 @@ var seenAs = map[events.AccessDifferenceKind]string{
 	events.StaleSession:    "a session that was reported is not on the router",
 	events.LocalBypass:     "the customer is online by a login of the router itself",
 	events.PortBelowPlan:   "the port is slower than the plan",
+}
+
+// acts name what gives money away.
+var acts = map[Act]string{
+	events.ActCompensation: "a compensation", events.ActCreditNote: "a credit note",
+	events.ActReattribution: "the move of a payment", events.ActRefund: "a refund",
+	events.ActReissue:  "a corrected invoice, with a reduction",
+	events.ActReversal: "the reversal of a payment", events.ActVoid: "the void of an invoice",
+	events.ActWriteOff: "a write-off",
 }
 
 // saying gives the meaning of a message.

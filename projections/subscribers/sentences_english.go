@@ -10,6 +10,13 @@ var sentences = map[string]string{
 	"portal_access_given":   "A sign-in to the portal sees this subscriber now.",
 	"portal_access_ended":   "A sign-in to the portal does not see this subscriber any more.",
 
+	"approval_requested": "A second person has to agree to {act} of {amount}.",
+	"approval_granted":   "A second person agreed to {act} of {amount}.",
+	"approval_refused":   "A second person did not agree to {act} of {amount}.",
+	"approval_withdrawn": "Who had asked for {act} of {amount} does not want it any more.",
+	"approval_expired":   "Nobody agreed in time to {act} of {amount}.",
+	"approval_failed":    "A second person agreed to {act} of {amount}, but it could not be done any more.",
+
 	"support_asked":        "The customer asked for support.",
 	"support_written_down": "A support request of the customer was written down.",
 	"support_continued":    "The customer wrote again about a support request.",

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 26 }
+func (Timeline) Version() int { return 27 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -75,6 +75,8 @@ var timelineEvents = []events.Event{
 	events.MessageDoubted{}, events.MessageUndelivered{},
 	events.SupportRequestOpened{}, events.SupportRequestContinued{}, events.SupportRequestAnswered{},
 	events.SupportRequestNoted{}, events.SupportRequestAssigned{}, events.SupportRequestClosed{},
+	events.ApprovalRequested{}, events.ApprovalGranted{}, events.ApprovalRefused{}, events.ApprovalWithdrawn{},
+	events.ApprovalExpired{}, events.ApprovalFailed{},
 	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
 	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
 }
@@ -202,6 +204,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofMessage(v)}
 	case events.SupportEvent:
 		return []happening{ofSupport(v)}
+	case events.ApprovalEvent:
+		return []happening{ofApproval(v)}
 	case events.SignatureEvent:
 		return []happening{ofSignature(v)}
 	case events.UserEvent:

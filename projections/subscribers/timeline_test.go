@@ -223,6 +223,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		// its end has a row, and so has the invoice that is void
 		events.SignatureQueued{}.EventType(): true, events.SigningBegan{}.EventType(): true,
 		events.SignatureWithdrawn{}.EventType(): true,
+		events.ApprovalCarriedOut{}.EventType(): true, // what was done has a row
 		events.CompensationListed{}.EventType(): true, // what each of the listed gets has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")

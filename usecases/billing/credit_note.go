@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -26,11 +27,11 @@ type DraftCreditNoteInput struct {
 	Reason       string           // kept with the note, and in the audit log
 }
 
-// Draft drafts a credit note for a part of an invoice. It is one command, in which the account decides how much is
-// left; a process numbers and issues the note, also after a crash. Under the same key a repeat gets the note of the
-// first try. A note over the whole of a period's invoice ends the period, so the subscription is asked first. Fails:
-// invoice_not_found, invoice_not_issued, invoice_archived, invoice_voided, period_archived, credit_note_too_large,
-// invoice_given_back, organization_not_found, invalid_input.
+// Draft drafts a credit note for a part of an invoice. It is one command, in which the account decides whether so much
+// is left; more than one person may give away waits for a second one. A process numbers and issues the note, also after
+// a crash. Under the same key a repeat gets the note of the first try. A note over the whole of a period's invoice ends
+// the period, so the subscription is asked first. Fails: invoice_not_found, invoice_not_issued, invoice_archived,
+// invoice_voided, period_archived, credit_note_too_large, invoice_given_back, organization_not_found, invalid_input.
 func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCreditNoteInput) (id.Receipt, error) {
 	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, asked.Org(), in.SubscriberID)
 	if errors.Is(err, commands.ErrNoAccount()) {
@@ -55,11 +56,20 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 			return id.Receipt{}, err
 		}
 	}
-	_, err = u.Bus.Execute(ctx, commands.DraftCreditNote{
+	if amount.IsZero() {
+		amount = account.Left(in.InvoiceID)
+	}
+	command := commands.DraftCreditNote{
 		SubscriberID: in.SubscriberID, CreditNoteID: note, InvoiceID: in.InvoiceID, Amount: amount, Reason: in.Reason,
 		Prefix: prefix,
-	}, meta)
-	return note, err
+	}
+	return note, usecases.Alone(ctx, u.Bus, asked, usecases.Act{
+		Kind: events.ActCreditNote, SubscriberID: in.SubscriberID, Amount: amount, Reason: in.Reason,
+		What: events.ApprovalAct{InvoiceID: in.InvoiceID}, Command: command,
+	}, func() error {
+		_, err := u.Bus.Execute(ctx, command, meta)
+		return err
+	})
 }
 
 // partOf reads an amount that was asked for in the currency of an account. Without one it is zero, which stands for

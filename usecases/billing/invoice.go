@@ -12,10 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -69,7 +71,8 @@ type ReissueInput struct {
 
 // Reissue puts a corrected invoice in the place of an issued one, and a credit note over all of that: money on it moves
 // to the corrected one, and so does its period. It is one command; processes number both documents, the invoice first.
-// Under the same key a repeat gets those of the first try. Fails: invoice_not_found, organization_not_found,
+// Under the same key a repeat gets those of the first try. What the corrected one charges less is given away, and may
+// wait for a second person. Fails: invoice_not_found, organization_not_found,
 // invalid_input, period_archived, and as commands.ReissueInvoice does.
 func (u Invoices) Reissue(
 	ctx context.Context, asked usecases.Asked, in ReissueInput,
@@ -98,10 +101,64 @@ func (u Invoices) Reissue(
 	}
 	note, meta := usecases.NewID[id.Receipt](asked, "credit_note"), asked.Meta
 	meta.Reason = in.Reason
-	_, err = u.Bus.Execute(ctx, commands.ReissueInvoice{
+	command := commands.ReissueInvoice{
 		InvoiceID: in.InvoiceID, Corrected: draft, CreditNoteID: note, NotePrefix: prefix, Reason: in.Reason,
-	}, meta)
-	return draft.InvoiceID, note, err
+	}
+	given, err := account.GivenByReissue(in.InvoiceID, draft)
+	if err != nil {
+		return corrected, note, err
+	}
+	return draft.InvoiceID, note, usecases.Alone(ctx, u.Bus, asked, usecases.Act{
+		Kind: events.ActReissue, SubscriberID: in.SubscriberID, Amount: given, Reason: in.Reason,
+		What:    events.ApprovalAct{InvoiceID: in.InvoiceID, DueOn: in.DueOn, Lines: approvedLines(draft.Lines)},
+		Command: command,
+	}, func() error {
+		_, err := u.Bus.Execute(ctx, command, meta)
+		return err
+	})
+}
+
+// approvedLines keeps the lines of a corrected invoice for its approval.
+func approvedLines(list []commands.LineInput) []events.ApprovalLine {
+	lines := make([]events.ApprovalLine, len(list))
+	for i, l := range list {
+		lines[i] = events.ApprovalLine{
+			Description: personal.Of(l.Description), Quantity: l.Quantity, UnitPrice: l.UnitPrice, Once: l.Once,
+		}
+	}
+	return lines
+}
+
+// VoidInput says which invoice is taken back, and why.
+type VoidInput struct {
+	SubscriberID id.Subscriber // on whose account it is
+	InvoiceID    id.Invoice
+	Reason       string // kept with the invoice, and in the audit log
+}
+
+// Void takes back an invoice to which nothing was allocated. More than one person may give away waits for a second
+// one. Fails: as commands.VoidInvoice does.
+func (u Invoices) Void(ctx context.Context, asked usecases.Asked, in VoidInput) (bus.Result, error) {
+	meta := asked.Meta
+	meta.Reason = in.Reason
+	command := commands.VoidInvoice{SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Reason: in.Reason}
+	account, _, err := bus.LoadUnchecked[billing.Account](ctx, u.Bus, in.SubscriberID) // the command checks the owner
+	if err != nil {
+		return bus.Result{}, err
+	}
+	act := usecases.Act{
+		Kind: events.ActVoid, SubscriberID: in.SubscriberID, Reason: in.Reason,
+		What: events.ApprovalAct{InvoiceID: in.InvoiceID}, Command: command,
+	}
+	if account.OrgID == asked.Org() {
+		act.Amount = account.GivenByVoid(in.InvoiceID)
+	}
+	var done bus.Result
+	err = usecases.Alone(ctx, u.Bus, asked, act, func() (err error) {
+		done, err = u.Bus.Execute(ctx, command, meta)
+		return err
+	})
+	return done, err
 }
 
 // draft makes the command of an invoice under the organization's present settings. usual is the day on which it is due

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -25,8 +26,8 @@ type WriteOffInput struct {
 }
 
 // WriteOff gives up what a subscriber owes, beginning with the invoice due first. It is one command, in which the
-// account decides how much is due. Under the same key a repeat gives up nothing more. Fails: subscriber_not_found,
-// write_off_too_large, currency_mismatch, invalid_input.
+// account decides whether that is due. Under the same key a repeat gives up nothing more. More than one person may give
+// away waits for a second one. Fails: subscriber_not_found, write_off_too_large, currency_mismatch, invalid_input.
 func (u WriteOffs) WriteOff(ctx context.Context, asked usecases.Asked, in WriteOffInput) (bus.Result, error) {
 	if _, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, u.Bus, asked.Org(), in.SubscriberID); err != nil {
 		return bus.Result{}, err
@@ -42,10 +43,22 @@ func (u WriteOffs) WriteOff(ctx context.Context, asked usecases.Asked, in WriteO
 	if err != nil {
 		return bus.Result{}, err
 	}
+	if amount.IsZero() {
+		amount = account.Losable(u.Bus.Now())
+	}
 	meta := asked.Meta
 	meta.Reason = in.Reason
-	return u.Bus.Execute(ctx, commands.WriteOffDebt{
+	command := commands.WriteOffDebt{
 		SubscriberID: in.SubscriberID, WriteOffID: usecases.NewID[id.Receipt](asked, "write_off"), Amount: amount,
 		Reason: in.Reason,
-	}, meta)
+	}
+	var done bus.Result
+	err = usecases.Alone(ctx, u.Bus, asked, usecases.Act{
+		Kind: events.ActWriteOff, SubscriberID: in.SubscriberID, Amount: amount, Reason: in.Reason,
+		Command: command,
+	}, func() (err error) {
+		done, err = u.Bus.Execute(ctx, command, meta)
+		return err
+	})
+	return done, err
 }

@@ -31,7 +31,9 @@ func Kinds() []Kind {
 	return []Kind{
 		{Category: commands.AccountCategory, Name: "account of a customer", Role: support},
 		{Category: commands.AddressingCategory, Name: "address plan", Role: support},
+		{Category: commands.AllowanceCategory, Name: "allowance of a person for a day", Role: admin},
 		{Category: commands.APIKeyCategory, Name: "API key", Role: admin},
+		{Category: commands.ApprovalCategory, Name: "approval by a second person", Role: support},
 		{Category: commands.BatchUndoCategory, Name: "undoing of a batch", Role: support},
 		{Category: commands.BillingRunCategory, Name: "billing run", Role: support},
 		{Category: commands.CompensationCategory, Name: "compensation", Role: support},

@@ -67,6 +67,7 @@ var harmless = map[string]bool{
 	"events.RefundFailed.Code":              true,
 	"events.RequestRefused.Code":            true,
 	"events.SignatureRefused.Code":          true,
+	"events.ApprovalFailed.Code":            true,
 	"events.TaxGatewayFailed.Code":          true,
 	"subscribers.Plan.Code":                 true,
 	// numbers to which customers pay

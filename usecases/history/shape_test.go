@@ -37,6 +37,8 @@ func register(b *bus.Bus) {
 	bus.Register(b, audit.Lookups())
 	bus.Register(b, audit.Refusals())
 	bus.Register(b, billing.Accounts())
+	bus.Register(b, billing.Allowances())
+	bus.Register(b, billing.Approvals())
 	bus.Register(b, billing.BatchUndos())
 	bus.Register(b, billing.Fuses())
 	bus.Register(b, billing.NumberSeries())

@@ -212,11 +212,32 @@ func command(
 	}
 }
 
-// Apply has a previewed compensation given. Fails: compensation_not_found, stale_revision.
+// Apply has a previewed compensation given. More money than one person may give away waits for a second one. Fails:
+// compensation_not_found, stale_revision.
 func (u Compensations) Apply(
 	ctx context.Context, asked usecases.Asked, compensation id.Compensation,
 ) (bus.Result, error) {
-	return u.Bus.Execute(ctx, commands.ApplyCompensation{CompensationID: compensation}, u.meta(asked, compensation))
+	state, _, err := bus.LoadOwned[outages.Compensation](ctx, u.Bus, asked.Org(), compensation)
+	if err != nil {
+		return bus.Result{}, err
+	}
+	command := commands.ApplyCompensation{CompensationID: compensation}
+	act := usecases.Act{
+		Kind: events.ActCompensation, Amount: state.Sum(), Reason: state.Reason,
+		What: events.ApprovalAct{CompensationID: compensation}, Command: command,
+	}
+	var done bus.Result
+	err = usecases.Alone(ctx, u.Bus, asked, act, func() (err error) {
+		done, err = u.Bus.Execute(ctx, command, u.meta(asked, compensation))
+		return err
+	})
+	return done, err
+}
+
+// Granted gives a compensation as a second person has granted it.
+func (u Compensations) Granted(ctx context.Context, asked usecases.Asked, of usecases.Granted) error {
+	_, err := u.Apply(ctx, asked, of.What.CompensationID)
+	return err
 }
 
 // GivePart gives one part, each subscription once, however often it runs. meta makes the metadata of the report. A

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -107,7 +108,7 @@ func (r Receipts) attribution(ctx context.Context, present payments.Receipt, in 
 // Reverse takes a payment back from the account that has it (docs/rules/money.md#mistakes). The account is asked first
 // whether it can give the money up, and the receipt is reversed only while it is on that account; a process then takes
 // it from the account. A repeat changes nothing more. Fails: invalid_input, receipt_not_found, receipt_archived,
-// period_archived, receipt_absorbed.
+// period_archived, receipt_absorbed, approval_outdated.
 func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseInput) (Booked, error) {
 	command := commands.ReverseReceipt{ReceiptID: in.ReceiptID, OrgID: asked.Org(), Reason: in.Reason}
 	if err := command.Validate(); err != nil {
@@ -115,11 +116,13 @@ func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseI
 	}
 	asked.Meta.Reason = in.Reason
 	var from id.Subscriber
-	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
-		func(present payments.Receipt) (commands.Command, error) {
-			from = present.Subscriber
-			return command, r.leaves(ctx, present)
-		})
+	amend := func(present payments.Receipt) (commands.Command, error) {
+		from = present.Subscriber
+		return command, r.leaves(ctx, present)
+	}
+	done, err := r.alone(ctx, asked, in.ReceiptID, usecases.Act{
+		Kind: events.ActReversal, Reason: in.Reason, What: events.ApprovalAct{ReceiptID: in.ReceiptID},
+	}, amend)
 	if err != nil {
 		return Booked{}, err
 	}
@@ -145,25 +148,53 @@ func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in Reat
 	}
 	asked.Meta.Reason = in.Reason
 	var from id.Subscriber
-	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
-		func(present payments.Receipt) (commands.Command, error) {
-			from = present.Subscriber
-			if err := r.leaves(ctx, present); err != nil {
-				return nil, err
-			}
-			if err := accepts(to, present); err != nil {
-				return nil, err
-			}
-			if present.Standing != payments.StandingMatched || present.Subscriber == in.SubscriberID {
-				return command, nil // a repeat, or refused by the receipt itself
-			}
-			_, err := r.attempt(ctx, present, in.SubscriberID, in.Word)
-			return command, err
-		})
+	amend := func(present payments.Receipt) (commands.Command, error) {
+		from = present.Subscriber
+		if err := r.leaves(ctx, present); err != nil {
+			return nil, err
+		}
+		if err := accepts(to, present); err != nil {
+			return nil, err
+		}
+		if present.Standing != payments.StandingMatched || present.Subscriber == in.SubscriberID {
+			return command, nil // a repeat, or refused by the receipt itself
+		}
+		_, err := r.attempt(ctx, present, in.SubscriberID, in.Word)
+		return command, err
+	}
+	done, err := r.alone(ctx, asked, in.ReceiptID, usecases.Act{
+		Kind: events.ActReattribution, Reason: in.Reason, What: events.ApprovalAct{
+			ReceiptID: in.ReceiptID, ToID: in.SubscriberID, PaymentID: in.Word.PaymentID, NoPrompt: in.Word.NoPrompt,
+		},
+	}, amend)
 	if err != nil {
 		return Booked{}, err
 	}
 	return booked(asked, in.ReceiptID, done, from, in.SubscriberID), nil
+}
+
+// alone corrects a receipt when one person may do that with so much money, and asks for a second one otherwise. What
+// was approved is done with the receipt as it was looked at, and not after another correction.
+func (r Receipts) alone(
+	ctx context.Context, asked usecases.Asked, receipt id.Receipt, act usecases.Act,
+	amend func(present payments.Receipt) (commands.Command, error),
+) (done bus.Result, err error) {
+	present, revision, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, asked.Org(), receipt)
+	if err != nil {
+		return done, err
+	}
+	if act.Command, err = amend(present); err != nil {
+		return done, err
+	}
+	act.SubscriberID, act.Amount = present.Subscriber, present.Amount
+	if !asked.Approval.IsZero() {
+		asked.Meta.ExpectedRevision = &revision
+	}
+	err = usecases.Alone(ctx, r.Bus, asked, act, func() (err error) {
+		done, err = usecases.Amend(ctx, r.Bus, asked, receipt, amend)
+		return err
+	})
+	return done, err
 }
 
 // leaves asks the account that has the money whether it can give it up, and the subscriptions whose periods it paid

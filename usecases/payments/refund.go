@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -146,10 +147,100 @@ func (r Refunds) awaitSecured(ctx context.Context, org id.Organization, refund i
 	return err
 }
 
-// Approve lets the money of a refund go. A repeat changes nothing more. Fails: refund_not_found, refund_not_secured,
-// refund_ended.
-func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Refund) (bus.Result, error) {
-	return r.Bus.Execute(ctx, commands.ApproveRefund{RefundID: refund, OrgID: asked.Org()}, asked.Meta)
+// Approve lets the money of a refund go. A repeat changes nothing more. Who asked for the refund may let it go only
+// within the limit of what one person gives away; above it, it waits for a second person, whose approval here is that
+// of GET /approvals, too. Fails: refund_not_found, refund_not_secured, refund_ended, api_key_not_allowed,
+// approval_outdated.
+func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Refund) (done bus.Result, err error) {
+	state, _, err := bus.LoadOwned[payments.Refund](ctx, r.Bus, asked.Org(), refund)
+	if err != nil {
+		return done, err
+	}
+	command := commands.ApproveRefund{RefundID: refund, OrgID: asked.Org()}
+	act := usecases.Act{
+		Kind: events.ActRefund, SubscriberID: state.Subscriber, Amount: state.Amount, Command: command,
+		What: events.ApprovalAct{RefundID: refund}, ID: id.As[id.Command](refund),
+	}
+	do := func() (err error) {
+		done, err = r.Bus.Execute(ctx, command, asked.Meta)
+		return err
+	}
+	if !asked.Approval.IsZero() {
+		return done, usecases.Alone(ctx, r.Bus, asked, act, do)
+	}
+	own, reason, err := r.own(ctx, asked, refund)
+	if err != nil {
+		return done, err
+	}
+	var waits bool
+	if act.ApprovalID, waits, err = r.approval(ctx, refund); err != nil {
+		return done, err
+	}
+	switch {
+	case waits && !own:
+		return r.grant(ctx, asked, command, act.ApprovalID)
+	case !own:
+		return done, do()
+	}
+	act.Reason = reason
+	return done, usecases.Alone(ctx, r.Bus, asked, act, do)
+}
+
+// own reports whether who approves a refund is who asked for it, and why that was.
+func (r Refunds) own(ctx context.Context, asked usecases.Asked, refund id.Refund) (bool, string, error) {
+	history, err := bus.HistoryUnchecked[payments.Refund](ctx, r.Bus, refund) // it is the organization's
+	if err != nil || len(history) == 0 {
+		return false, "", err
+	}
+	approver, person, err := usecases.StaffOf(ctx, r.Bus, asked.Org(), asked.Meta.Actor)
+	if err != nil || !person {
+		return false, "", err
+	}
+	requester, person, err := usecases.StaffOf(ctx, r.Bus, asked.Org(), history[0].Meta.Actor)
+	if err != nil || !person {
+		return false, "", err
+	}
+	requested, _ := history[0].Event.(events.RefundRequested)
+	own, err := usecases.SamePerson(ctx, r.Bus, approver, requester)
+	return own, requested.Reason.Reveal(), err
+}
+
+// approval finds the approval that a refund waits for; without one it gives the id of the next, since one that was
+// refused or has expired can be asked for again.
+func (r Refunds) approval(ctx context.Context, refund id.Refund) (approval id.Approval, waits bool, err error) {
+	for round := 0; ; round++ {
+		approval = commands.ApprovalOfRefund(refund, round)
+		state, _, err := bus.LoadUnchecked[billing.Approval](ctx, r.Bus, approval)
+		switch {
+		case err != nil || state.State == "":
+			return approval, false, err
+		case state.State == billing.ApprovalWaiting && r.Bus.Now().Before(state.ExpiresAt):
+			return approval, true, nil
+		}
+	}
+}
+
+// grant approves the approval that a refund waits for, and waits a moment until its money may go.
+func (r Refunds) grant(
+	ctx context.Context, asked usecases.Asked, command commands.ApproveRefund, approval id.Approval,
+) (bus.Result, error) {
+	if _, err := r.Bus.Would(ctx, command, asked.Meta); err != nil {
+		return bus.Result{}, err
+	}
+	done, err := usecases.Grant(ctx, r.Bus, asked, approval)
+	if err != nil {
+		return done, err
+	}
+	q := paymentsviews.RefundsQuery{Views: r.Views}
+	_, err = r.Views.WaitUntil(ctx, paymentsviews.RefundsName, func(ctx context.Context) (bool, error) {
+		row, err := q.Get(ctx, asked.Org(), command.RefundID)
+		return row != nil && row.State != "requested", err
+	})
+	if err != nil {
+		return done, err
+	}
+	_, done.Revision, err = bus.LoadOwned[payments.Refund](ctx, r.Bus, asked.Org(), command.RefundID)
+	return done, err
 }
 
 // Cancel ends a refund before its money has left. Fails: invalid_input, refund_not_found, refund_ended.

@@ -88,6 +88,7 @@ type Report struct {
 	Differences   map[events.AccessDifferenceKind]int
 	Waiting       int // prompts whose outcome is not known
 	Support       int // requests whose customers wait for an answer
+	Approvals     int // acts that wait for a second person
 	PaymentsLost  int // that failed today
 	MessagesLost  int // that failed today
 	Compensations Compensations
@@ -238,6 +239,10 @@ func (r reading) money(ctx context.Context) (err error) {
 		return err
 	}
 	r.out.Refunds, err = paymentsviews.RefundsQuery{Views: r.Views}.Open(ctx, r.org)
+	if err != nil {
+		return err
+	}
+	r.out.Approvals, err = billingviews.ApprovalsQuery{Views: r.Views}.Waiting(ctx, r.org)
 	if err != nil {
 		return err
 	}

@@ -106,6 +106,8 @@ func New(t *testing.T, o Options) *Kit {
 	k.Vault = coretest.OpenVault(t, vault.Config{DB: k.Core.DB, Clock: k.Clock})
 	bus.Register(k.Core.Bus, billing.Accounts())
 	bus.Register(k.Core.Bus, billing.NumberSeries())
+	bus.Register(k.Core.Bus, billing.Allowances())
+	bus.Register(k.Core.Bus, billing.Approvals())
 	bus.Register(k.Core.Bus, identity.Organizations())
 	bus.Register(k.Core.Bus, subscribers.Subscribers())
 	bus.Register(k.Core.Bus, subscribers.Subscriptions())

@@ -19,6 +19,7 @@ const shownBy: Record<string, string[]> = {
   payments: ['/payments', '/reports'],
   receipts: ['/receipts', '/reports', '/subscribers'],
   refunds: ['/refunds', '/reports'],
+  approvals: ['/approvals', '/reports'],
   'billing-runs': ['/billing', '/reports'],
   outages: ['/outages', '/settings/outages', '/reports'],
   compensations: ['/compensations', '/reports'],

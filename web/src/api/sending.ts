@@ -33,6 +33,9 @@ export const isNotShown = (answer: unknown): answer is { id: string; status: 'ac
   typeof answer === 'object' && answer !== null && Object.keys(answer).sort().join() === 'id,status'
   && (answer as { status: unknown }).status === 'accepted'
 
+/** waitsFor gives the approval that an act waits for, which is not done before a second person agrees. */
+export const waitsFor = (answer: unknown) => (answer as { approvalId?: string } | undefined)?.approvalId
+
 // A dialog that is closed and opened again has the keys of before.
 const keys = new Keys()
 

@@ -3,7 +3,7 @@ import type { PathsWithMethod } from 'openapi-typescript-helpers'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import type { paths } from './schema.gen'
-import { type Answer, type Done, type Method, useSending } from './sending'
+import { type Answer, type Done, type Method, useSending, waitsFor } from './sending'
 
 /** After says what a page does when a write has succeeded. */
 interface After<A> extends Omit<Done<A>, 'tell'> {
@@ -24,6 +24,10 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
   return useSending(method, path, {
     ...after,
     tell: (answer, shown) => {
+      if (waitsFor(answer)) {
+        notifications.show({ message: words.waitsForSecond, color: 'yellow', autoClose: 15_000 })
+        return
+      }
       if (!shown) {
         notifications.show({ message: words.savedNotShown, color: 'yellow', autoClose: 15_000 })
         return

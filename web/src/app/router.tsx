@@ -15,6 +15,7 @@ import { outagesRoutes } from '../areas/outages/routes'
 import { paymentsRoutes } from '../areas/payments/routes'
 import { reportsRoutes } from '../areas/reports/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
+import { approvalsRoutes } from '../areas/approvals/routes'
 import { supportRoutes } from '../areas/support/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
 import { webhooksRoutes } from '../areas/webhooks/routes'
@@ -36,6 +37,7 @@ const routeTree = rootRoute.addChildren([
   ...reportsRoutes,
   ...accessRoutes,
   ...messagingRoutes,
+  ...approvalsRoutes,
   ...supportRoutes,
   ...importsRoutes,
   ...networkRoutes,

@@ -7,6 +7,15 @@ type Failure = (v: string[]) => string
 
 /** swahiliFailures has the codes of docs/errors.md in Swahili; in English the API's own sentence says it. */
 export const swahiliFailures: Record<string, Failure> = {
+  approval_of_another: () => 'Aliyeomba pekee ndiye anayeweza kuondoa ombi hili. Likatae badala yake.',
+  approval_own: () => 'Aliyeomba hawezi pia kuamua. Hili linahitaji mtu mwingine.',
+  allowance_not_found: () => 'Hakuna kilichotolewa siku hii.',
+  approval_not_found: () => 'Hakuna idhini kama hiyo.',
+  approval_decided: () => 'Hili limeshaamuliwa. Lisome tena uone vipi.',
+  approval_expired: () => 'Hili limesubiri muda mrefu mno. Omba idhini nyingine.',
+  approval_outdated: () => 'Kilichoidhinishwa hakiko hivyo tena. Kiangalie tena, na uombe idhini nyingine kama bado ni sahihi.',
+  approval_role_lost: () => 'Aliyeomba hili, au aliyeliidhinisha, si msimamizi tena. Omba idhini nyingine.',
+  second_person_needed: () => 'Hili linahitaji mtu wa pili. Mwombe mwenzako aliidhinishe.',
   bad_cursor: () => 'Orodha imebadilika. Tafadhali isome tangu mwanzo.',
   bad_idempotency_key: () => 'Idempotency-Key lazima iwe na herufi 1 hadi 255 zinazoonekana.',
   bad_if_match: () => 'If-Match lazima iwe ETag moja, kama "3".',

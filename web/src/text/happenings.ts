@@ -34,6 +34,8 @@ export interface Told {
   difference: string
   reason: string
   message: string
+  /** act is what needs a second person. */
+  act: string
   fault: string
 }
 
@@ -50,6 +52,7 @@ export interface Words {
   differences: Record<NonNullable<Facts['difference']>, string>
   reasons: Record<NonNullable<Facts['reason']>, string>
   messages: Record<NonNullable<Facts['message']>, string>
+  acts: Record<NonNullable<Facts['act']>, string>
   faults: Record<string, string>
 }
 
@@ -58,6 +61,12 @@ export type Says = Record<Code, (s: Told) => string>
 
 const en: Says = {
   subscriber_registered: () => 'The customer was added.',
+  approval_requested: (s) => `A second person has to agree to ${s.act} of ${s.amount}.`,
+  approval_granted: (s) => `A second person agreed to ${s.act} of ${s.amount}.`,
+  approval_refused: (s) => `A second person did not agree to ${s.act} of ${s.amount}.`,
+  approval_withdrawn: (s) => `Who had asked for ${s.act} of ${s.amount} does not want it any more.`,
+  approval_expired: (s) => `Nobody agreed in time to ${s.act} of ${s.amount}.`,
+  approval_failed: (s) => `A second person agreed to ${s.act} of ${s.amount}, but it could not be done any more.`,
   subscriber_corrected: () => 'The customer’s details were changed.',
   subscriber_blocked: () => 'The customer was blocked.',
   subscriber_unblocked: () => 'The customer was unblocked.',
@@ -278,6 +287,16 @@ const enWords: Words = {
     receipt: 'money has come',
     support_answer: 'a support request was answered',
   },
+  acts: {
+    compensation: 'a compensation',
+    credit_note: 'a credit note',
+    reattribution: 'the move of a payment',
+    refund: 'a refund',
+    reissue: 'a corrected invoice, with a reduction',
+    reversal: 'the reversal of a payment',
+    void: 'the void of an invoice',
+    write_off: 'a write-off',
+  },
   faults: {
     expired: 'its time was over',
     no_longer_true: 'it was not true any more',
@@ -344,6 +363,7 @@ function toldOf(v: Facts, words: Words, f: Format): Told {
     difference: wordOf(words.differences, v.difference),
     reason: wordOf(words.reasons, v.reason),
     message: wordOf(words.messages, v.message),
+    act: wordOf(words.acts, v.act),
     fault: wordOf(words.faults, v.fault),
   }
 }

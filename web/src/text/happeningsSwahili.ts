@@ -5,6 +5,12 @@ const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 /** says has the sentences of happeningsText in Swahili. */
 export const says: Says = {
   subscriber_registered: () => 'Mteja aliongezwa.',
+  approval_requested: (s) => `Mtu wa pili anapaswa kukubali ${s.act}: ${s.amount}.`,
+  approval_granted: (s) => `Mtu wa pili alikubali ${s.act}: ${s.amount}.`,
+  approval_refused: (s) => `Mtu wa pili hakukubali ${s.act}: ${s.amount}.`,
+  approval_withdrawn: (s) => `Aliyeomba ${s.act} (${s.amount}) hataki tena.`,
+  approval_expired: (s) => `Hakuna aliyekubali kwa wakati ${s.act}: ${s.amount}.`,
+  approval_failed: (s) => `Mtu wa pili alikubali ${s.act} (${s.amount}), ila haikuwezekana tena.`,
   subscriber_corrected: () => 'Maelezo ya mteja yalibadilishwa.',
   subscriber_blocked: () => 'Mteja alizuiwa.',
   subscriber_unblocked: () => 'Mteja aliondolewa kizuizi.',
@@ -224,6 +230,16 @@ export const words: Omit<Words, 'by'> = {
     invoice: 'ankara imetolewa',
     receipt: 'fedha zimepokelewa',
     support_answer: 'ombi la msaada limejibiwa',
+  },
+  acts: {
+    compensation: 'fidia',
+    credit_note: 'hati ya mkopo',
+    reattribution: 'kuhamisha malipo',
+    refund: 'marejesho',
+    reissue: 'ankara iliyosahihishwa yenye punguzo',
+    reversal: 'kurudisha malipo',
+    void: 'kufuta ankara',
+    write_off: 'kufuta deni',
   },
   faults: {
     expired: 'wakati wake ulikwisha',

@@ -136,6 +136,7 @@ export const homeText = catalogue(
     names: {
       suspense: 'suspense',
       refunds: 'refunds',
+      approvals: 'approvals',
       overdue: 'overdue invoices',
       differences: 'differences',
       failedPayments: 'failed payments today',
@@ -165,6 +166,7 @@ export const homeText = catalogue(
     failedMessages: (n: number) => plural('en', n, 'message did not go out today', 'messages did not go out today'),
     compensationsApplying: (n: number) => plural('en', n, 'compensation is being given', 'compensations are being given'),
     compensationsFailed: (n: number) => plural('en', n, 'compensation failed for some customers', 'compensations failed for some customers'),
+    approvalsWait: (n: number) => plural('en', n, 'act waits for a second person', 'acts wait for a second person'),
     refundsWait: (n: number) => plural('en', n, 'refund waits', 'refunds wait'),
     refundsOf: (requested: number, approved: number) =>
       [requested > 0 && `${requested} to be approved`, approved > 0 && `${approved} to be paid and settled`].filter(Boolean).join(', '),
@@ -338,6 +340,7 @@ export const homeText = catalogue(
     names: {
       suspense: 'malipo yasiyotambulika',
       refunds: 'marejesho',
+      approvals: 'idhini',
       overdue: 'ankara zilizochelewa',
       differences: 'tofauti',
       failedPayments: 'malipo yaliyoshindwa leo',
@@ -366,6 +369,7 @@ export const homeText = catalogue(
     failedMessages: (n) => plural('sw', n, 'ujumbe haukutumwa leo', 'jumbe hazikutumwa leo'),
     compensationsApplying: (n) => plural('sw', n, 'fidia inatolewa', 'fidia zinatolewa'),
     compensationsFailed: (n) => plural('sw', n, 'fidia imeshindwa kwa baadhi ya wateja', 'fidia zimeshindwa kwa baadhi ya wateja'),
+    approvalsWait: (n) => plural('sw', n, 'jambo linasubiri mtu wa pili', 'mambo yanasubiri mtu wa pili'),
     refundsWait: (n) => plural('sw', n, 'rejesho linasubiri', 'marejesho yanasubiri'),
     refundsOf: (requested, approved) =>
       [requested > 0 && `${requested} ya kuidhinishwa`, approved > 0 && `${approved} ya kulipwa na kukamilishwa`].filter(Boolean).join(', '),

@@ -15,7 +15,6 @@ import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, ExactFilter, Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
 import { SpanFilter } from '../../ui/SpanFilter'
-import { OrganizationFilter } from '../../ui/OrganizationFilter'
 import { OrganizationName } from '../../ui/OrganizationName'
 import { State, type Tone } from '../../ui/State'
 import { later } from '../../ui/later'
@@ -23,6 +22,7 @@ import { To } from '../../ui/To'
 import { When } from '../../ui/When'
 import { targetName } from './target'
 
+const OrganizationFilter = later(() => import('../../ui/OrganizationFilter').then((m) => m.OrganizationFilter))
 const EntryDrawer = later(() => import('./EntryDrawer').then((m) => m.EntryDrawer))
 
 export type Entry = Row<'/audit-log'>

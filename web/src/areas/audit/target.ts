@@ -19,6 +19,7 @@ const pages: Record<string, (id: string) => Way> = {
   compensation: (id) => ({ to: `/compensations/${id}` }),
   plan_move: (id) => ({ to: `/batches/${id}` }),
   plan: (id) => ({ to: `/plans/${id}` }),
+  approval: (id) => ({ to: `/approvals/${id}` }),
 }
 
 const platformPages: Record<string, (id: string) => Way> = { organization: (id) => ({ to: `/orgs/${id}` }) }

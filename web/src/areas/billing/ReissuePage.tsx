@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client'
 import type { Shape } from '../../api/types'
+import { waitsFor } from '../../api/sending'
 import { useWrite } from '../../api/write'
 import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
@@ -42,7 +43,10 @@ function Corrected({ of: i }: { of: Invoice }) {
   const [reason, setReason] = useState('')
   const write = useWrite('post', '/invoices/{id}/reissue', {
     told: (answer) => ('total' in answer ? t.made(answer.number, f.money(answer.total, answer.currency)) : t.accepted),
-    then: (answer) => void navigate({ to: '/invoices/$id', params: { id: answer.id } }),
+    then: (answer) => {
+      const approval = waitsFor(answer)
+      void (approval ? navigate({ to: '/approvals/$id', params: { id: approval } }) : navigate({ to: '/invoices/$id', params: { id: answer.id } }))
+    },
   })
   const send = () => {
     write.mutate({

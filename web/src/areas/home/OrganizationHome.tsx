@@ -29,7 +29,7 @@ export function OrganizationHome() {
   )
 }
 
-const waits = (r: Today) => r.suspense.count > 0 || r.refunds.requested + r.refunds.approved > 0 || r.differences.total > 0 || r.subscriptions.writtenOff > 0
+const waits = (r: Today) => r.suspense.count > 0 || r.pending.approvals > 0 || r.refunds.requested + r.refunds.approved > 0 || r.differences.total > 0 || r.subscriptions.writtenOff > 0
   || r.compensations.applying + r.compensations.failed > 0
 
 /** Begun shows a new organization its first steps before what there is to report, and instead of nothing but zeros. */

@@ -29,6 +29,10 @@ export function waitingOf(r: Today, t: Texts, f: Format): { some: Line[]; none: 
       zero: t.names.support, way: { to: '/support', search: { state: 'open' } },
     },
     {
+      key: 'approvals', tone: 'attention', count: r.pending.approvals, words: t.approvalsWait(r.pending.approvals),
+      zero: t.names.approvals, way: { to: '/approvals', search: { state: 'waiting' } },
+    },
+    {
       key: 'refunds', tone: 'attention', count: r.refunds.requested + r.refunds.approved,
       words: t.refundsWait(r.refunds.requested + r.refunds.approved), more: t.refundsOf(r.refunds.requested, r.refunds.approved),
       zero: t.names.refunds, way: { to: '/refunds', search: { open: true } },

@@ -15,6 +15,7 @@ import { NumberField } from '../../ui/NumberField'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
+import { ApprovalLimit } from './ApprovalLimit'
 import { HolidayFields } from './HolidayFields'
 import { IdentityFields } from './IdentityFields'
 import { InvoiceFields } from './InvoiceFields'
@@ -35,6 +36,7 @@ export default function OrganizationPage() {
             ? <SettingsForm settings={settings} reread={() => void read.refetch()} />
             : <SettingsFacts of={settings.value} />}
       </Loaded>
+      <ApprovalLimit />
       <Logo />
     </Page>
   )

@@ -6,17 +6,19 @@ import { useText } from '../../text/catalogue'
 import { homeText } from '../../text/home'
 import { systemText } from '../../text/system'
 import { Loaded } from '../../ui/Loaded'
+import { later } from '../../ui/later'
 import { Page, Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { wholeList } from '../../ui/wholeList'
 import { useToday } from '../home/today'
 import { amissOf } from './amiss'
-import { BreakerTable } from './BreakerTable'
 import { Parts } from './Parts'
 import { ProcessTable, StoppedParts } from './Processes'
 import { ProjectionTable, StoppedReadModels } from './ProjectionTable'
 import { Stopped } from './Stopped'
 import './system.css'
+
+const BreakerTable = later(() => import('./BreakerTable').then((m) => m.BreakerTable))
 
 // Positions move with every event, of which the stream does not tell; the page looks while it is open.
 const every = { refetchInterval: 5000 }
