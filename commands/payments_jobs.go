@@ -86,3 +86,15 @@ func (j FindPayer) Request() string { return fmt.Sprintf("%s %d", j.ReceiptID, j
 func (j RegisterShortcode) Request() string {
 	return fmt.Sprintf("%s %s %d %d", j.OrgID, j.CredentialsRef, j.Position, j.Try)
 }
+
+// TendBills does everything that is due at the bill manager, for all organizations.
+type TendBills struct{}
+
+// ReportBill finds the bill of a payment that the bill manager reported, once the payment is booked.
+type ReportBill struct {
+	ReceiptID id.Receipt `json:"receiptId"`
+	At        time.Time  `json:"at"` // of the report
+}
+
+func (TendBills) Kind() string  { return "bills_tend" }
+func (ReportBill) Kind() string { return "bill_report" }

@@ -63,6 +63,8 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, billing.TaxGateways()), checkDefinition(t, billing.TaxContacts()),
 		checkDefinition(t, billing.Signatures()),
 		checkDefinition(t, billing.Runs()), checkDefinition(t, payments.Gateways()),
+		checkDefinition(t, payments.BillOptIns()), checkDefinition(t, payments.BillManagers()),
+		checkDefinition(t, payments.Bills()),
 		checkDefinition(t, network.Devices()),
 		checkDefinition(t, network.Services()), checkDefinition(t, network.AddressPlans()),
 		checkDefinition(t, outages.Outages()), checkDefinition(t, outages.Rules()),

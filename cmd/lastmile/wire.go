@@ -28,9 +28,9 @@ type area struct {
 // areas lists all areas of the program, in the order in which their parts are registered.
 func areas() []area {
 	return []area{
-		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), networkArea(), accessArea(),
-		messagingArea(), outagesArea(), approvalsArea(), auditArea(), historyArea(), webhooksArea(), searchArea(),
-		reportsArea(), documentsArea(),
+		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), billsArea(), networkArea(),
+		accessArea(), messagingArea(), outagesArea(), approvalsArea(), auditArea(), historyArea(), webhooksArea(),
+		searchArea(), reportsArea(), documentsArea(),
 	}
 }
 

@@ -30,6 +30,7 @@ func changesByEvents() changesviews.Translator {
 		changesviews.APIKeys:           {identityviews.APIKeys{}},
 		changesviews.Approvals:         {billingviews.Approvals{}},
 		changesviews.BillingRuns:       {billingviews.Runs{}},
+		changesviews.Bills:             {paymentsviews.Bills{}},
 		changesviews.Compensations:     {outagesviews.Compensations{}},
 		changesviews.Devices:           {networkviews.Devices{}},
 		changesviews.Dunning:           {accessviews.Dunning{}},

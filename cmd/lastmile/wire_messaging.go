@@ -53,8 +53,9 @@ func (a *App) wireMessaging(context.Context) ([][]httpapi.Route, error) {
 	delivery := messagingcases.Delivery{
 		Bus: e.bus, Views: e.views, Clock: a.clock, Gateways: a.gateways, Offers: a.storage.vault.Offers,
 		Shortcode: a.cfg.PaymentShortcode, PayLink: a.payLink, Portal: a.portalLink,
-		Asked: a.asked,
-		Fuse:  usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
+		BillOptIn: a.billOptIn(),
+		Asked:     a.asked,
+		Fuse:      usecases.NewFuse(events.FuseMessages, e.bus, billingviews.FusesQuery{Views: e.views}.Days, a.clock),
 	}
 	messagingjobs.Workers{
 		Send: func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (time.Time, error) {

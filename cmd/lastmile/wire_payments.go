@@ -193,6 +193,7 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 		Initiator: mobilemoney.Initiator{
 			Name: a.cfg.PaymentInitiator, SecurityCredential: a.cfg.PaymentCredential.Reveal(),
 		},
+		Bills:       a.cfg.BillManagerShortcode,
 		Environment: a.cfg.PaymentEnv, Providers: map[string]paymentsjobs.Provider{}, Secrets: a.storage.vault.Secrets,
 	}
 	for _, environment := range []mobilemoney.Environment{mobilemoney.Sandbox, mobilemoney.Production} {

@@ -115,6 +115,10 @@ func payments() []events.Event {
 		events.RefundFailed{}, events.RefundSubmitted{}, events.RefundAcknowledged{}, events.RefundDoubted{},
 		events.ReconciliationStarted{}, events.ReconciliationCompared{}, events.ReconciliationFailed{},
 		events.ReconciliationAdoptionStarted{}, events.ReconciliationAdopted{},
+		events.BillManagerOptedIn{}, events.BillManagerConfigured{},
+		events.BillQueued{}, events.BillOffered{}, events.BillFreed{}, events.BillSent{}, events.BillFailed{},
+		events.BillRecalled{}, events.BillCancelled{}, events.BillSettled{}, events.BillReopened{}, events.BillPaid{},
+		events.BillAcknowledged{},
 	}
 }
 

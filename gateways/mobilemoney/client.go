@@ -41,11 +41,16 @@ func (c *Client) Ready() error {
 // authorised posts with a shared token. When the provider refuses the token, the token is dropped and the request sent
 // once more with a new one. That is safe for a prompt too: the provider checks the token before it acts.
 func (c *Client) authorised(ctx context.Context, operation, path string, creds Credentials, body any) result {
+	return c.calls(ctx, creds, call{operation: operation, path: path, body: body})
+}
+
+// calls is authorised for a request with headers of its own.
+func (c *Client) calls(ctx context.Context, creds Credentials, q call) result {
 	token, err := c.tokens.Token(ctx, creds)
 	if err != nil {
 		return result{err: fmt.Errorf("get token: %w", err)}
 	}
-	res := c.endpoint.post(ctx, operation, path, token, body)
+	res := c.endpoint.post(ctx, token, q)
 	if res.err != nil || !res.invalidToken() {
 		return res
 	}
@@ -53,5 +58,5 @@ func (c *Client) authorised(ctx context.Context, operation, path string, creds C
 	if token, err = c.tokens.Token(ctx, creds); err != nil {
 		return result{err: fmt.Errorf("get token again: %w", err)}
 	}
-	return c.endpoint.post(ctx, operation, path, token, body)
+	return c.endpoint.post(ctx, token, q)
 }

@@ -148,18 +148,28 @@ func (e *Endpoint) roundTrip(r *http.Request, limit int64) (int, []byte, error) 
 	return w.StatusCode, body, nil
 }
 
-// post sends a JSON body with a bearer token.
-func (e *Endpoint) post(ctx context.Context, operation, path, token string, body any) result {
-	payload, err := json.Marshal(body)
+// call is one request with a JSON body. Extra are headers beside the usual ones; nil = none.
+type call struct {
+	operation, path string
+	extra           map[string]string
+	body            any
+}
+
+// post sends a request with a bearer token.
+func (e *Endpoint) post(ctx context.Context, token string, c call) result {
+	payload, err := json.Marshal(c.body)
 	if err != nil {
 		return result{err: err}
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+path, bytes.NewReader(payload))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+c.path, bytes.NewReader(payload))
 	if err != nil {
 		return result{err: err}
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	return e.exchange(ctx, operation, r)
+	for name, value := range c.extra {
+		r.Header.Set(name, value)
+	}
+	return e.exchange(ctx, c.operation, r)
 }

@@ -97,10 +97,10 @@ type endless struct{ Of func() }
 func TestPost_OfWhatCannotBeWrittenIsNotSent(t *testing.T) {
 	t.Parallel()
 	e := &Endpoint{base: "http://127.0.0.1"}
-	if res := e.post(t.Context(), "x", "/x", "t", endless{}); res.err == nil || res.sent {
+	if res := e.post(t.Context(), "t", call{operation: "x", path: "/x", body: endless{}}); res.err == nil || res.sent {
 		t.Errorf("a body that is no JSON: %+v", res)
 	}
-	if res := e.post(t.Context(), "x", "\x7f", "t", nil); res.err == nil || res.sent {
+	if res := e.post(t.Context(), "t", call{operation: "x", path: "\x7f"}); res.err == nil || res.sent {
 		t.Errorf("an address that is none: %+v", res)
 	}
 }

@@ -21,6 +21,7 @@ const (
 const (
 	confirmationPath = "/webhooks/mobile-money/c2b/confirmation"
 	validationPath   = "/webhooks/mobile-money/c2b/validation"
+	billPath         = "/webhooks/billmanager/payment"
 )
 
 // Addresses makes the secret addresses at which the provider calls us (docs/rules/payments.md#secret-addresses). They
@@ -62,6 +63,12 @@ func (a Addresses) OfPaybill(
 		Confirmation: root + confirmationPath + "/" + token.Reveal(),
 		Validation:   root + validationPath + "/" + token.Reveal(),
 	}, nil
+}
+
+// OfBills gives the address to which the bill manager reports payments. It has no secret.
+func (a Addresses) OfBills() (string, error) {
+	root, err := a.root()
+	return root + billPath, err
 }
 
 // root is scheme and host of the addresses.

@@ -32,10 +32,12 @@ type Provider interface {
 // Access holds what is needed to call the provider: with the platform's credentials or an organization's, in either
 // environment.
 type Access struct {
-	Platform    mobilemoney.Credentials // without a shortcode there is no shared paybill
-	Initiator   mobilemoney.Initiator   // of the platform's paybill; the zero value = none
-	Environment string                  // of the platform's credentials: PAYMENT_ENV
-	Providers   map[string]Provider     // by environment
+	Platform mobilemoney.Credentials // without a shortcode there is no shared paybill
+	// Bills is the platform's shortcode at the bill manager: mostly that of the shared paybill; "" = none.
+	Bills       string
+	Initiator   mobilemoney.Initiator // of the platform's paybill; the zero value = none
+	Environment string                // of the platform's credentials: PAYMENT_ENV
+	Providers   map[string]Provider   // by environment
 	Secrets     *vault.Secrets
 }
 
@@ -55,6 +57,11 @@ func (a Access) Credentials(ctx context.Context, ref id.Secret, shortcode string
 	return mobilemoney.Credentials{
 		ConsumerKey: c.ConsumerKey, ConsumerSecret: c.ConsumerSecret, ShortCode: shortcode, Passkey: c.Passkey,
 	}, nil
+}
+
+// platforms reports whether a shortcode is the platform's own: its paybill, or the one that the bill manager knows.
+func (a Access) platforms(shortcode string) bool {
+	return shortcode == a.Platform.ShortCode || a.Bills != "" && shortcode == a.Bills
 }
 
 // own gives the set of an organization from the vault.

@@ -68,7 +68,7 @@ func (w *Workers) tillOf(ctx context.Context, t vault.TakenCallback, shortcode s
 // other.
 func (w *Workers) bareTill(ctx context.Context, shortcode string) (till, error) {
 	here := till{environment: w.cfg.Access.Environment}
-	if shortcode == w.cfg.Access.Platform.ShortCode {
+	if w.cfg.Access.platforms(shortcode) {
 		here.ours = true
 		return here, nil
 	}
@@ -120,7 +120,7 @@ func (w *Workers) owners(ctx context.Context, environment, shortcode string) ([]
 // unless organizations have the shortcode in the other one alone; unknown when nobody has it.
 func (w *Workers) environmentOf(ctx context.Context, shortcode, unknown string) (string, error) {
 	here := w.cfg.Access.Environment
-	if shortcode == w.cfg.Access.Platform.ShortCode {
+	if w.cfg.Access.platforms(shortcode) {
 		return here, nil
 	}
 	owners, err := w.owners(ctx, "", shortcode)
@@ -144,7 +144,7 @@ func (w *Workers) shared(ctx context.Context, r paymentsviews.ReceiptRow) (bool,
 // "" in receipts of old.
 func (w *Workers) Shared(ctx context.Context, environment, shortcode string) (bool, error) {
 	environment = cmp.Or(environment, w.cfg.Access.Environment)
-	if environment != w.cfg.Access.Environment || shortcode == w.cfg.Access.Platform.ShortCode {
+	if environment != w.cfg.Access.Environment || w.cfg.Access.platforms(shortcode) {
 		return environment == w.cfg.Access.Environment, nil
 	}
 	owners, err := w.owners(ctx, environment, shortcode)

@@ -22,6 +22,7 @@ const (
 	AccessDifferences Topic = "access-differences"
 	APIKeys           Topic = "api-keys"
 	Approvals         Topic = "approvals"
+	Bills             Topic = "bill-manager"
 	Batches           Topic = "batches"
 	BillingRuns       Topic = "billing-runs"
 	Breakers          Topic = "breakers"
@@ -68,6 +69,7 @@ var topics = map[Topic]topic{
 	APIKeys:           {path: "/api-keys", role: events.RoleAdmin, org: true, ids: of[id.APIKey]()},
 	Approvals:         {path: "/approvals", role: events.RoleSupport, org: true, ids: of[id.Approval]()},
 	Batches:           {path: "/batches", role: events.RoleSupport, org: true, ids: of[id.Batch]()},
+	Bills:             {path: "/bill-manager/invoices", role: events.RoleSupport, org: true, ids: of[id.Invoice]()},
 	BillingRuns:       {path: "/billing/runs", role: events.RoleSupport, org: true, ids: of[id.BillingRun]()},
 	Breakers:          {path: "/platform/breakers", role: events.RoleAdmin, org: true, root: true},
 	Compensations:     {path: "/compensations", role: events.RoleSupport, org: true, ids: of[id.Compensation]()},

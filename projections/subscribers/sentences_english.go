@@ -90,6 +90,12 @@ var sentences = map[string]string{
 	"credit_note_sent_again":  "{note} goes to the tax authority again.",
 	"cancellation_sent_again": "The tax authority is told again that {invoice} was voided.",
 
+	"bill_sent":             "{Invoice} went to the bill manager.",
+	"bill_failed":           "{Invoice} could not be sent to the bill manager, or not be taken back there.",
+	"bill_cancelled":        "The bill manager does not ask for {invoice}, or not any more.",
+	"bill_acknowledged":     "The bill manager was told that {amount} for {invoice} are booked.",
+	"bill_not_acknowledged": "The bill manager did not want to know that {amount} for {invoice} are booked.",
+
 	"prompt_opened":       "A payment prompt of {amount} was opened.",
 	"prompt_closed":       "A payment prompt was closed.",
 	"refund_requested":    "A refund of {amount} was asked for.",

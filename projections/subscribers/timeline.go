@@ -79,6 +79,7 @@ var timelineEvents = []events.Event{
 	events.ApprovalExpired{}, events.ApprovalFailed{},
 	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
 	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
+	events.BillSent{}, events.BillFailed{}, events.BillCancelled{}, events.BillAcknowledged{},
 }
 
 // Handles lists the events that change the tables.
@@ -208,6 +209,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofApproval(v)}
 	case events.SignatureEvent:
 		return []happening{ofSignature(v)}
+	case events.BillEvent:
+		return []happening{ofBill(v)}
 	case events.UserEvent:
 		return []happening{ofUser(v)}
 	}

@@ -218,8 +218,13 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.AccessRepairWritten{}.EventType():    true, // the wish for it has a row
 		events.ReceiptRefunded{}.EventType():        true, // the refund has rows
 		events.PlanChangeMoved{}.EventType():        true, // the plan of it has a row
-		events.AccountClosed{}.EventType():          true, // that the customer is removed has a row
-		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row
+		// what leads a bill to its end, which has a row; the money has rows of its own
+		events.BillQueued{}.EventType(): true, events.BillOffered{}.EventType(): true,
+		events.BillFreed{}.EventType(): true, events.BillRecalled{}.EventType(): true,
+		events.BillSettled{}.EventType(): true, events.BillReopened{}.EventType(): true,
+		events.BillPaid{}.EventType():       true,
+		events.AccountClosed{}.EventType():  true, // that the customer is removed has a row
+		events.ReceiptStalled{}.EventType(): true, // the booking that it asks for has a row
 		// its end has a row, and so has the invoice that is void
 		events.SignatureQueued{}.EventType(): true, events.SigningBegan{}.EventType(): true,
 		events.SignatureWithdrawn{}.EventType(): true,

@@ -27,7 +27,8 @@ type book struct {
 	transactions []Transaction      // money that moved, oldest first
 	c2bSent      map[string]callback
 	reversals    map[string]*reversal // by OriginatorConversationID
-	held         []callback           // under reorderCallbacks
+	bills        billBook
+	held         []callback // under reorderCallbacks
 	sent         []Delivery
 }
 
@@ -109,7 +110,7 @@ func newBook(seed uint64, start time.Time) book {
 		urls: map[string]registration{}, balances: map[string]money.Amount{},
 		pulls:   map[string][]string{},
 		prompts: map[string]*prompt{}, c2bSent: map[string]callback{},
-		reversals: map[string]*reversal{},
+		reversals: map[string]*reversal{}, bills: newBillBook(),
 	}
 }
 

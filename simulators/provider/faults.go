@@ -46,6 +46,20 @@ type Faults struct {
 	RefuseReversals bool `json:"refuseReversals"`
 	// Down drops every connection without an answer; requests are not executed.
 	Down bool `json:"down"`
+	// TakeHalfOfBatch has the bill manager take the first half of each batch of bills, and drop the connection.
+	TakeHalfOfBatch bool `json:"takeHalfOfBatch"`
+	// LoseBills is the number of calls with bills that are taken whole, and whose connection is dropped then.
+	LoseBills int `json:"loseBills"`
+	// LateBillsMs delays the answers of the bill manager after it has acted.
+	LateBillsMs int `json:"lateBillsMs"`
+	// BillRescode refuses each call with bills in an answer of HTTP 200 with this code; "" refuses none.
+	BillRescode string `json:"billRescode"`
+	// RefuseBillOf refuses each call that has a bill with this account reference; "" refuses none.
+	RefuseBillOf string `json:"refuseBillOf"`
+	// CancelConflict answers each cancellation of a bill that it was cancelled before, with HTTP 409; it is then.
+	CancelConflict bool `json:"cancelConflict"`
+	// WrongAppKey accepts no key of an opt-in.
+	WrongAppKey bool `json:"wrongAppKey"`
 	// C2BAlso sends a C2B confirmation for a paid prompt too, where addresses are registered. On by default.
 	C2BAlso bool `json:"c2bAlso"`
 	// MaskMSISDN hides digits of the payer's phone in C2B callbacks.
@@ -66,7 +80,7 @@ func (s *Simulator) SetFaults(f Faults) error {
 		}
 	}
 	if f.DuplicateCallbacks < 0 || f.DuplicateCallbacks > 100 || f.LatencyMs < 0 || f.LateResponseMs < 0 ||
-		f.LateCallbacksMs < 0 {
+		f.LateCallbacksMs < 0 || f.LoseBills < 0 || f.LateBillsMs < 0 {
 		return fmt.Errorf("duplicateCallbacks must be from 0 to 100, and no time may be negative")
 	}
 	s.mu.Lock()

@@ -186,6 +186,7 @@ func (s *Simulator) handler() http.Handler {
 	}
 	mux.HandleFunc("POST /pulltransactions/v1/register", s.faulty(s.authorised(s.registerPull)))
 	mux.HandleFunc("POST /pulltransactions/v1/query", s.faulty(s.authorised(s.pull)))
+	s.routeBills(mux)
 	s.routeControl(mux)
 	return mux
 }

@@ -51,6 +51,7 @@ var harmless = map[string]bool{
 	// codes of failures, of plans, and of what a tax authority or a provider answered
 	"billing.TaxContact.Code":               true,
 	"events.BatchUndoItem.Code":             true,
+	"events.BillFailed.Code":                true,
 	"events.BillingFailure.Code":            true,
 	"events.CompensationItem.Code":          true,
 	"events.CompensationRefusal.Code":       true,
@@ -71,6 +72,7 @@ var harmless = map[string]bool{
 	"events.TaxGatewayFailed.Code":          true,
 	"subscribers.Plan.Code":                 true,
 	// numbers to which customers pay
+	"events.BillManagerOptedIn.Shortcode":        true,
 	"events.GatewayConfigured.Shortcode":         true,
 	"events.GatewayRegistered.Shortcode":         true,
 	"events.GatewayRegistrationFailed.Shortcode": true,
@@ -78,6 +80,7 @@ var harmless = map[string]bool{
 	"events.ReceiptDisputed.Shortcode":           true,
 	"events.ReceiptRecorded.Shortcode":           true,
 	"events.ReconciliationStarted.Shortcode":     true,
+	"payments.BillOptIn.Shortcode":               true,
 	"payments.Gateway.Shortcode":                 true,
 	"payments.Payment.Shortcode":                 true,
 	"payments.Receipt.Shortcode":                 true,

@@ -83,6 +83,7 @@ type Delivery struct {
 	Gateways  map[events.MessageChannel]Gateway // a channel without a gateway fails its messages
 	Offers    Offers                            // nil where every gateway is one of Once
 	Shortcode string                            // of the platform's paybill; "" = none
+	BillOptIn id.Shortcode                      // of the platform at the bill manager; zero = none
 	PayLink   func(slug string) string          // address of the payment page of an organization
 	Portal    func(slug string) string          // address of the portal of an organization
 	// Asked tells what begins each service of a customer that waits for money, and for which no invoice asks; a nil

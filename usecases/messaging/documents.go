@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -182,14 +183,21 @@ func (f facts) day(at time.Time) string { return at.In(f.zone).Format(phrases[f.
 // moment writes a local day and time.
 func (f facts) moment(at time.Time) string { return f.day(at) + " " + at.In(f.zone).Format("15:04") }
 
-// toldToday reports whether all invoices that a reminder is about were told of on its day, by messages of their own.
+// toldToday reports whether all invoices that a reminder is about were told of on its day: by messages of their own, or
+// by the bill manager.
 func (d *Delivery) toldToday(ctx context.Context, args commands.SendMessage, f facts) (bool, error) {
 	invoices := f.remindedOf(args)
 	for _, invoice := range invoices {
 		issue := args
 		issue.Template, issue.InvoiceID = events.NoticeIssued, invoice
 		m, err := d.message(ctx, f.message(issue))
+		if err != nil {
+			return false, err
+		}
 		told := !m.Org.IsZero() && !m.Dropped && calendar.On(m.At, f.zone) == calendar.On(args.At, f.zone)
+		if !told {
+			told, err = d.remindedThere(ctx, args, f, invoice)
+		}
 		if err != nil || !told {
 			return false, err
 		}
@@ -209,4 +217,31 @@ func (f facts) remindedOf(args commands.SendMessage) (invoices []id.Invoice) {
 	}
 	_, invoices = f.overdue(args.DueAt)
 	return invoices
+}
+
+// billDays are the days before the due date on which the bill manager reminds.
+// Source: docs/facts/mobile-money.md#bill-manager.
+var billDays = []int{7, 3, 0}
+
+// remindedThere reports whether the bill manager reminds of an invoice on the day of a reminder: the organization wants
+// it to, it does so for the platform, it has the invoice, and the day is one of its own
+// (docs/rules/payments-billmanager.md#its-reminders).
+func (d *Delivery) remindedThere(
+	ctx context.Context, args commands.SendMessage, f facts, invoice id.Invoice,
+) (bool, error) {
+	due := f.account.Invoices[invoice].DueOn
+	if d.BillOptIn.IsZero() || due.IsZero() ||
+		!slices.Contains(billDays, calendar.DaysBetween(calendar.On(args.At, f.zone), due)) {
+		return false, nil
+	}
+	settings, _, err := bus.LoadUnchecked[payments.BillManager](ctx, d.Bus, f.org.ID) // the id is its own
+	if err != nil || !settings.On || !settings.Reminders {
+		return false, err
+	}
+	optIn, _, err := bus.LoadUnchecked[payments.BillOptIn](ctx, d.Bus, d.BillOptIn)
+	if err != nil || !optIn.Reminders {
+		return false, err
+	}
+	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, d.Bus, invoice)
+	return bill.There(), err
 }

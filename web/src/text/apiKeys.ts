@@ -71,7 +71,7 @@ export const apiKeysText = catalogue(
     didWhat: 'What it has done',
     resources: {
       'access-audits': 'Searches for differences of access', 'access-differences': 'Differences of access', 'audit-log': 'Audit log',
-      batches: 'Batches', billing: 'Billing runs', compensations: 'Compensations', 'credit-notes': 'Credit notes', dunning: 'Dunning',
+      batches: 'Batches', 'bill-manager': 'Bill manager', billing: 'Billing runs', compensations: 'Compensations', 'credit-notes': 'Credit notes', dunning: 'Dunning',
       events: 'Stream of changes', exports: 'Copies of everything', fuses: 'Fuses of cuts and messages', history: 'Event history',
       'import-proposals': 'Customers proposed from routers', imports: 'Imports', invoices: 'Invoices', messages: 'Messages to customers',
       nas: 'Routers and services', outages: 'Outages', outbox: 'Events for other systems', paybill: 'Pay Bill number', payments: 'Payments',
@@ -151,7 +151,7 @@ export const apiKeysText = catalogue(
     didWhat: 'Ulichofanya',
     resources: {
       'access-audits': 'Utafutaji wa tofauti za huduma', 'access-differences': 'Tofauti za huduma', 'audit-log': 'Kumbukumbu za ukaguzi',
-      batches: 'Mafungu', billing: 'Utoaji wa ankara', compensations: 'Fidia', 'credit-notes': 'Hati za mkopo', dunning: 'Ufuatiliaji wa madeni',
+      batches: 'Mafungu', 'bill-manager': 'Bill manager', billing: 'Utoaji wa ankara', compensations: 'Fidia', 'credit-notes': 'Hati za mkopo', dunning: 'Ufuatiliaji wa madeni',
       events: 'Mfululizo wa mabadiliko', exports: 'Nakala za kila kitu', fuses: 'Fyuzi za kukatia na ujumbe', history: 'Historia ya matukio',
       'import-proposals': 'Wateja waliopendekezwa kutoka kwa ruta', imports: 'Uingizaji', invoices: 'Ankara', messages: 'Ujumbe kwa wateja',
       nas: 'Ruta na huduma zake', outages: 'Hitilafu za mtandao', outbox: 'Matukio kwa mifumo mingine', paybill: 'Namba ya Pay Bill', payments: 'Malipo',

@@ -133,6 +133,12 @@ const en: Says = {
   invoice_sent_again: (s) => `${upper(s.invoice)} goes to the tax authority again.`,
   credit_note_sent_again: (s) => `${upper(s.note)} goes to the tax authority again.`,
   cancellation_sent_again: (s) => `The tax authority is told again that ${s.invoice} was voided.`,
+
+  bill_sent: (s) => `${upper(s.invoice)} went to the bill manager.`,
+  bill_failed: (s) => `${upper(s.invoice)} could not be sent to the bill manager, or not be taken back there.`,
+  bill_cancelled: (s) => `The bill manager does not ask for ${s.invoice}, or not any more.`,
+  bill_acknowledged: (s) => `The bill manager was told that ${s.amount} for ${s.invoice} are booked.`,
+  bill_not_acknowledged: (s) => `The bill manager did not want to know that ${s.amount} for ${s.invoice} are booked.`,
   prompt_opened: (s) => `A payment prompt of ${s.amount} was opened.`,
   prompt_closed: () => 'A payment prompt was closed.',
   refund_requested: (s) => `A refund of ${s.amount} was asked for.`,

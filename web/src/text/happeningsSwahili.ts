@@ -77,6 +77,12 @@ export const says: Says = {
   invoice_sent_again: (s) => `${upper(s.invoice)} inatumwa tena kwa mamlaka ya kodi.`,
   credit_note_sent_again: (s) => `${upper(s.note)} inatumwa tena kwa mamlaka ya kodi.`,
   cancellation_sent_again: (s) => `Mamlaka ya kodi inaambiwa tena kuwa ${s.invoice} ilibatilishwa.`,
+
+  bill_sent: (s) => `${upper(s.invoice)} ilienda kwa bill manager.`,
+  bill_failed: (s) => `${upper(s.invoice)} haikuweza kutumwa kwa bill manager, au kurudishwa kutoka huko.`,
+  bill_cancelled: (s) => `Bill manager hadai ${s.invoice}, au hadai tena.`,
+  bill_acknowledged: (s) => `Bill manager aliambiwa kuwa ${s.amount} kwa ${s.invoice} zimeandikwa.`,
+  bill_not_acknowledged: (s) => `Bill manager hakutaka kujua kuwa ${s.amount} kwa ${s.invoice} zimeandikwa.`,
   prompt_opened: (s) => `Ombi la malipo la ${s.amount} lilifunguliwa.`,
   prompt_closed: () => 'Ombi la malipo lilifungwa.',
   refund_requested: (s) => `Kurudisha ${s.amount} kwa mteja kuliombwa.`,

@@ -40,16 +40,16 @@ function Sums({ of }: { of: Report }) {
   const t = useText(approvalsText)
   const f = useFormat()
   if (of.rows.length === 0) return <Text c="dimmed">{t.noCorrections}</Text>
-  const figures = (s: { count: number; sum: number; approved: number }) => (
+  const figures = (s: { count: number; sum: number; approved: number }, ofDay = false) => (
     <>
-      <Table.Td ta="right" className="figure">{f.number(s.count)}</Table.Td>
+      <Table.Td ta="right" className="figure" visibleFrom={ofDay ? 'sm' : undefined}>{f.number(s.count)}</Table.Td>
       <Table.Td ta="right" className="figure">{f.money(s.sum, of.currency)}</Table.Td>
       <Table.Td ta="right" className="figure" visibleFrom="sm">{f.number(s.approved)}</Table.Td>
     </>
   )
-  const titles = (
+  const titles = (ofDay = false) => (
     <>
-      <Table.Th scope="col" ta="right">{t.count}</Table.Th>
+      <Table.Th scope="col" ta="right" visibleFrom={ofDay ? 'sm' : undefined}>{t.count}</Table.Th>
       <Table.Th scope="col" ta="right">{t.sum}</Table.Th>
       <Table.Th scope="col" ta="right" visibleFrom="sm">{t.withSecond}</Table.Th>
     </>
@@ -58,7 +58,7 @@ function Sums({ of }: { of: Report }) {
     <Stack gap="lg">
       <Section title={t.byKind}>
         <Table verticalSpacing={6} withRowBorders={false} aria-label={t.byKind}>
-          <Table.Thead><Table.Tr><Table.Th scope="col">{t.kind}</Table.Th>{titles}</Table.Tr></Table.Thead>
+          <Table.Thead><Table.Tr><Table.Th scope="col">{t.kind}</Table.Th>{titles()}</Table.Tr></Table.Thead>
           <Table.Tbody>
             {of.totals.kinds.map((k) => <Table.Tr key={k.kind}><Table.Td>{t.kinds[k.kind]}</Table.Td>{figures(k)}</Table.Tr>)}
             <Table.Tr fw={600}><Table.Td>{t.all}</Table.Td>{figures(of.totals)}</Table.Tr>
@@ -72,7 +72,7 @@ function Sums({ of }: { of: Report }) {
               <Table.Th scope="col">{t.date}</Table.Th>
               <Table.Th scope="col">{t.who}</Table.Th>
               <Table.Th scope="col">{t.kind}</Table.Th>
-              {titles}
+              {titles(true)}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -81,7 +81,7 @@ function Sums({ of }: { of: Report }) {
                 <Table.Td>{f.day(r.date)}</Table.Td>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>{r.name ?? t.unknown}</Table.Td>
                 <Table.Td>{t.kinds[r.kind]}</Table.Td>
-                {figures(r)}
+                {figures(r, true)}
               </Table.Tr>
             ))}
           </Table.Tbody>

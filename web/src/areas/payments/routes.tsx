@@ -103,6 +103,12 @@ const reconciliation = createRoute({
   component: page('GET /reconciliations/{id}', () => import('./ReconciliationPage')),
 })
 
+const bills = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/bills',
+  component: page('GET /bill-manager/invoices', () => import('./BillsPage')),
+})
+
 export const paymentsRoutes = [
-  payments, payment, receipts, receipt, proof, refunds, suspense, reconciliations, reconciliation,
+  payments, bills, payment, receipts, receipt, proof, refunds, suspense, reconciliations, reconciliation,
 ] as const

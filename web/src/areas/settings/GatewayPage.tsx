@@ -4,6 +4,7 @@ import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
+import { billManagerText } from '../../text/billManager'
 import { useText } from '../../text/catalogue'
 import { settingsText } from '../../text/settings'
 import { CopyText } from '../../ui/CopyText'
@@ -11,6 +12,7 @@ import { Facts } from '../../ui/Facts'
 import { Loaded } from '../../ui/Loaded'
 import { RefreshCw, TriangleAlert } from '../../ui/icons'
 import { Page, Section } from '../../ui/Page'
+import { PageLink } from '../../ui/PageLink'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State, type Tone } from '../../ui/State'
 import { When } from '../../ui/When'
@@ -32,6 +34,7 @@ const pendingEvery = 3000
 export default function GatewayPage() {
   const app = useText(appText)
   const t = useText(settingsText)
+  const bills = useText(billManagerText)
   const may = useMay()
   const read = useVersioned('/settings/payment-gateway', {}, {
     refetchInterval: (g) => (g?.registration.state === 'pending' ? pendingEvery : false),
@@ -44,6 +47,11 @@ export default function GatewayPage() {
             <Section title={t.state}>
               <GatewayState of={gateway.value} />
             </Section>
+            {gateway.value.mode === 'centralized' && may('GET /settings/bill-manager') && (
+              <Section title={bills.title}>
+                <PageLink to="/bills">{bills.settings}</PageLink>
+              </Section>
+            )}
             {may('PUT /settings/payment-gateway') && (
               <Section title={t.how}>
                 <GatewayForm gateway={gateway} reread={() => void read.refetch()} />

@@ -1,0 +1,315 @@
+package payments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// Bills defines the invoices at the bill manager: one stream for each.
+func Bills() aggregates.Definition[Bill, commands.BillCommand, events.BillEvent] {
+	return aggregates.Definition[Bill, commands.BillCommand, events.BillEvent]{
+		Category: commands.BillCategory, Missing: commands.ErrNoBill, Evolve: evolveBill, Decide: decideBill,
+		Owner: func(s Bill) id.Organization { return s.OrgID }, First: commands.QueueBill{},
+		Commands: []commands.BillCommand{
+			commands.QueueBill{}, commands.OfferBill{}, commands.FreeBill{}, commands.ConfirmBill{},
+			commands.FailBill{}, commands.RecallBill{}, commands.ConfirmRecall{}, commands.SettleBill{},
+			commands.ReopenBill{}, commands.PayBill{}, commands.AcknowledgeBill{},
+		},
+	}
+}
+
+// BillState is how far a bill is; its words are those of the API.
+type BillState string
+
+// The states. Paid and acknowledged are those of a bill of which nothing is due any more, at least in part because of
+// money that came through the bill manager.
+const (
+	BillQueued       BillState = "queued"
+	BillSent         BillState = "sent"
+	BillFailed       BillState = "failed"
+	BillCancelled    BillState = "cancelled"
+	BillPaid         BillState = "paid"
+	BillAcknowledged BillState = "acknowledged"
+)
+
+// Bill is the state of one invoice at the bill manager. The zero value is one that never went there.
+type Bill struct {
+	events.BillSubject
+	Round     int       // number of times that it was queued, less one
+	Stage     BillState // queued, sent, failed or cancelled: what the bill manager has
+	Reference string    // of the last call
+	Offered   bool      // the bill manager may have it under the reference
+	Tries     int       // number of calls
+	Doubts    int       // number of calls of this round whose end may be the fault of the bills in them
+	Asked     money.Amount
+	Recalled  string    // why it is to be taken back; "" = it is not
+	SettledAt time.Time // since when nothing is due on the invoice; zero = something is
+	Payments  []BillPayment
+}
+
+// BillPayment is money that came through the bill manager.
+type BillPayment struct {
+	ReceiptID    id.Receipt
+	Number       string
+	Amount       money.Amount
+	PaidAt       time.Time
+	Round        int // in which it came
+	Acknowledged bool
+}
+
+// State is that of the API.
+func (s Bill) State() BillState {
+	through := s.Through()
+	if !through.Positive() || s.SettledAt.IsZero() && !s.Full() {
+		return s.Stage
+	}
+	for _, p := range s.Payments {
+		if !p.Acknowledged {
+			return BillPaid
+		}
+	}
+	return BillAcknowledged
+}
+
+// Through is the money of this round that came through the bill manager.
+func (s Bill) Through() money.Amount {
+	sum := money.Of(0, s.Asked.Currency)
+	for _, p := range s.Payments {
+		if p.Round == s.Round {
+			sum = sum.Add(p.Amount)
+		}
+	}
+	return sum
+}
+
+// Full reports whether all that was asked for came through the bill manager, which asks for nothing more then.
+func (s Bill) Full() bool { return s.Asked.Positive() && s.Through().Cmp(s.Asked) >= 0 }
+
+// There reports whether the bill manager asks the customer to pay it.
+func (s Bill) There() bool { return s.Stage == BillSent && s.Recalled == "" }
+
+// NextReference is that of the next call. None is used twice: the provider does not tell what a repeat of one means.
+func (s Bill) NextReference() string {
+	plain := strings.ReplaceAll(s.InvoiceID.String(), "-", "")
+	return fmt.Sprintf("%s-%d", plain, s.Tries+1)
+}
+
+// evolveBill applies one recorded event.
+func evolveBill(s Bill, e events.BillEvent) Bill {
+	switch e := e.(type) { // complete: gochecksumtype, no default
+	case events.BillQueued:
+		s.BillSubject, s.Round, s.Stage, s.Doubts, s.Recalled = e.BillSubject, e.Round, BillQueued, 0, ""
+		s.SettledAt = time.Time{}
+	case events.BillOffered:
+		s.Reference, s.Offered, s.Tries, s.Asked = e.Reference, true, e.Try, e.Amount
+	case events.BillFreed:
+		s.Offered = false
+		if e.Doubted {
+			s.Doubts++
+		}
+	case events.BillSent:
+		s.Stage = BillSent
+	case events.BillFailed:
+		s.Stage = BillFailed
+	case events.BillRecalled:
+		s.Recalled = e.Reason
+		if s.Stage == BillFailed {
+			s.Stage = BillQueued
+		}
+	case events.BillCancelled:
+		s.Stage, s.Offered, s.Recalled = BillCancelled, false, e.Reason
+	case events.BillSettled:
+		s.SettledAt = e.At
+	case events.BillReopened:
+		s.SettledAt = time.Time{}
+	case events.BillPaid:
+		s.Payments = append(slices.Clip(s.Payments), BillPayment{
+			ReceiptID: e.ReceiptID, Number: e.ReceiptNumber, Amount: e.Amount, PaidAt: e.PaidAt,
+			Round: s.Round,
+		})
+	case events.BillAcknowledged:
+		s.Payments = slices.Clone(s.Payments)
+		for i := range s.Payments {
+			s.Payments[i].Acknowledged = s.Payments[i].Acknowledged || s.Payments[i].ReceiptID == e.ReceiptID
+		}
+	}
+	return s
+}
+
+// decideBill only dispatches.
+func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEvent, error) {
+	switch c := c.(type) {
+	case commands.QueueBill:
+		return decideQueueBill(s, c, now)
+	case commands.ReopenBill:
+		return decideReopenBill(s, now), nil
+	default: // the others are of a bill that is there
+	}
+	if s.InvoiceID.IsZero() {
+		return nil, commands.ErrNoBill()
+	}
+	switch c := c.(type) {
+	case commands.OfferBill:
+		return decideOfferBill(s, c, now)
+	case commands.FreeBill:
+		if s.Stage != BillSent && s.Offered && s.Reference == c.Reference {
+			return []events.BillEvent{events.BillFreed{
+				BillSubject: s.BillSubject, Reference: s.Reference, Doubted: c.Doubted, At: now,
+			}}, nil
+		}
+	case commands.ConfirmBill:
+		if s.Stage != BillSent && s.Offered && s.Reference == c.Reference {
+			return []events.BillEvent{events.BillSent{BillSubject: s.BillSubject, Reference: s.Reference, At: now}}, nil
+		}
+	case commands.FailBill:
+		return decideFailBill(s, c, now), nil
+	case commands.RecallBill:
+		return decideRecallBill(s, c, now), nil
+	case commands.ConfirmRecall:
+		if s.Recalled != "" && s.Stage != BillCancelled && s.Offered && s.Reference == c.Reference {
+			return s.taken(now), nil
+		}
+	default:
+		return decideBillMoney(s, c, now), nil
+	}
+	return nil, nil
+}
+
+// decideQueueBill begins the way of a bill, and begins it again after a failure. One that failed to be taken back is
+// recalled again.
+func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.BillEvent, error) {
+	queued := events.BillQueued{BillSubject: c.BillSubject, Round: s.Round + 1, At: now}
+	switch s.State() {
+	case "":
+		queued.Round = 0
+		return []events.BillEvent{queued}, nil
+	case BillFailed:
+		if s.Recalled != "" {
+			return []events.BillEvent{queued, events.BillRecalled{
+				BillSubject: s.BillSubject, Reason: s.Recalled, At: now,
+			}}, nil
+		}
+		return []events.BillEvent{queued}, nil
+	case BillCancelled:
+		if c.Again {
+			return []events.BillEvent{queued}, nil
+		}
+		return nil, nil
+	case BillQueued, BillSent:
+		return nil, nil
+	case BillPaid, BillAcknowledged:
+	}
+	return nil, failure.NewConflict("bill_over", "This bill is paid.")
+}
+
+// decideOfferBill records that the bill leaves the house. A second worker is told to leave it alone.
+func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.BillEvent, error) {
+	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() {
+		return nil, failure.NewConflict("bill_not_waiting", "This bill does not wait to be sent.")
+	}
+	return []events.BillEvent{events.BillOffered{
+		BillSubject: s.BillSubject, Reference: s.NextReference(), Try: s.Tries + 1, Size: c.Size, Amount: c.Amount,
+		At: now,
+	}}, nil
+}
+
+// decideFailBill leaves a bill to a person.
+func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEvent {
+	if s.Stage != BillQueued && (s.Stage != BillSent || s.Recalled == "") {
+		return nil
+	}
+	var list []events.BillEvent
+	if c.Gone && s.Offered && s.Stage == BillQueued {
+		list = append(list, events.BillFreed{BillSubject: s.BillSubject, Reference: s.Reference, At: now})
+	}
+	return append(list, events.BillFailed{
+		BillSubject: s.BillSubject, Code: c.Code, Message: personal.Of(c.Message), At: now,
+	})
+}
+
+// decideRecallBill cancels what the bill manager certainly does not have, and asks for the rest to be taken back. One
+// whose money came through the bill manager is left alone.
+func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.BillEvent {
+	switch {
+	case s.Stage == BillCancelled, s.Stage != BillFailed && s.Recalled != "", s.Full():
+		return nil
+	case !s.Offered:
+		return []events.BillEvent{s.cancelled(c.Reason, now)}
+	}
+	return []events.BillEvent{events.BillRecalled{BillSubject: s.BillSubject, Reason: c.Reason, At: now}}
+}
+
+// decideBillMoney follows what is paid.
+func decideBillMoney(s Bill, c commands.BillCommand, now time.Time) []events.BillEvent {
+	switch c := c.(type) {
+	case commands.SettleBill:
+		switch {
+		case !s.SettledAt.IsZero(), s.Stage == BillCancelled && !s.Through().Positive():
+		case !s.Offered && s.Stage != BillCancelled: // nobody there asks for the money
+			return []events.BillEvent{
+				events.BillSettled{BillSubject: s.BillSubject, At: now}, s.cancelled(events.BillElsewhere, now),
+			}
+		default:
+			return []events.BillEvent{events.BillSettled{BillSubject: s.BillSubject, At: now}}
+		}
+	case commands.PayBill:
+		known := slices.ContainsFunc(s.Payments, func(p BillPayment) bool { return p.ReceiptID == c.ReceiptID })
+		if known || s.Reference == "" {
+			return nil
+		}
+		return []events.BillEvent{events.BillPaid{
+			BillSubject: s.BillSubject, ReceiptID: c.ReceiptID, ReceiptNumber: c.ReceiptNumber, Amount: c.Amount,
+			PaidAt: c.PaidAt, At: now,
+		}}
+	case commands.AcknowledgeBill:
+		for _, p := range s.Payments {
+			if p.ReceiptID == c.ReceiptID && !p.Acknowledged {
+				return []events.BillEvent{events.BillAcknowledged{
+					BillSubject: s.BillSubject, ReceiptID: p.ReceiptID, ReceiptNumber: p.Number, Amount: p.Amount,
+					Refused: c.Refused, At: now,
+				}}
+			}
+		}
+	default: // decided elsewhere
+	}
+	return nil
+}
+
+// taken ends a bill that was taken back. One that was paid elsewhere, and is due again by now, waits to be sent again.
+func (s Bill) taken(now time.Time) []events.BillEvent {
+	list := []events.BillEvent{s.cancelled(s.Recalled, now)}
+	if s.Recalled == events.BillElsewhere && s.SettledAt.IsZero() {
+		list = append(list, events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now})
+	}
+	return list
+}
+
+// decideReopenBill asks for the money again, unless the bill manager still does.
+func decideReopenBill(s Bill, now time.Time) []events.BillEvent {
+	if s.InvoiceID.IsZero() || s.SettledAt.IsZero() && !s.Full() && s.Recalled != events.BillElsewhere {
+		return nil
+	}
+	list := []events.BillEvent{events.BillReopened{BillSubject: s.BillSubject, At: now}}
+	if s.Full() && s.Offered { // the bill manager asks for nothing more under this reference
+		list = append(list, events.BillFreed{BillSubject: s.BillSubject, Reference: s.Reference, At: now})
+	}
+	if s.Full() || s.Stage == BillCancelled {
+		list = append(list, events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now})
+	}
+	return list
+}
+
+// cancelled records that the bill manager does not have the bill.
+func (s Bill) cancelled(reason string, now time.Time) events.BillCancelled {
+	return events.BillCancelled{BillSubject: s.BillSubject, Reason: reason, At: now}
+}

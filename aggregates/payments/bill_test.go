@@ -1,0 +1,190 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// The bill of these tests, its references, what happens to it, and the commands.
+var (
+	billOrg  = id.Derive[id.Organization]("test", "bill org")
+	billed   = id.Must[id.Invoice]("0195a000-0000-7000-8000-000000000001")
+	billTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	billOf   = events.BillSubject{
+		OrgID: billOrg, SubscriberID: id.Derive[id.Subscriber]("test", "amina"), InvoiceID: billed, Number: "ACME-0001",
+	}
+	asks    = money.Major(1160, money.KES)
+	paying  = id.Derive[id.Receipt]("test", "paying")
+	firstID = "0195a000000070008000000000000001-1"
+	nextID  = "0195a000000070008000000000000001-2"
+
+	billWaits    = events.BillQueued{BillSubject: billOf, At: billTime}
+	billOffered  = offeredAs(firstID, 1)
+	billOffered2 = offeredAs(nextID, 2)
+	billFreed    = events.BillFreed{BillSubject: billOf, Reference: firstID, Doubted: true, At: billTime}
+	billSent     = events.BillSent{BillSubject: billOf, Reference: firstID, At: billTime}
+	billFailed   = events.BillFailed{
+		BillSubject: billOf, Code: "400", Message: personal.Of("no such phone"), At: billTime,
+	}
+	billSettled = events.BillSettled{BillSubject: billOf, At: billTime}
+	billPaid    = events.BillPaid{
+		BillSubject: billOf, ReceiptID: paying, ReceiptNumber: "SJK4H7L2P9", Amount: asks, PaidAt: billTime,
+		At: billTime,
+	}
+	billKnown = events.BillAcknowledged{
+		BillSubject: billOf, ReceiptID: paying, ReceiptNumber: "SJK4H7L2P9", Amount: asks, At: billTime,
+	}
+
+	queueBill = commands.QueueBill{BillSubject: billOf}
+	againBill = commands.QueueBill{BillSubject: billOf, Again: true}
+	offerBill = commands.OfferBill{InvoiceID: billed, Size: 3, Amount: asks}
+	payBill   = commands.PayBill{
+		InvoiceID: billed, ReceiptID: paying, ReceiptNumber: "SJK4H7L2P9", Amount: asks, PaidAt: billTime,
+	}
+)
+
+// offeredAs is a call with the bill.
+func offeredAs(reference string, try int) events.BillOffered {
+	return events.BillOffered{
+		BillSubject: billOf, Reference: reference, Try: try, Size: 3, Amount: asks, At: billTime,
+	}
+}
+
+// cancelledFor ends the bill for a reason, and recalledFor has it taken back.
+func cancelledFor(reason string) events.BillCancelled {
+	return events.BillCancelled{BillSubject: billOf, Reason: reason, At: billTime}
+}
+
+// recalledFor says that the bill manager is to give the bill up.
+func recalledFor(reason string) events.BillRecalled {
+	return events.BillRecalled{BillSubject: billOf, Reason: reason, At: billTime}
+}
+
+// aBill begins an example of one bill.
+func aBill(
+	t *testing.T, list ...events.BillEvent,
+) *decidertest.Scenario[payments.Bill, commands.BillCommand, events.BillEvent] {
+	t.Helper()
+	return decidertest.For(t, payments.Bills(), billTime).Given(list...)
+}
+
+func TestBill_IsOfferedOnceUnderAReferenceThatIsNeverUsedAgain(t *testing.T) {
+	t.Parallel()
+	aBill(t).When(offerBill).ThenFails("bill_not_found")
+	aBill(t).When(queueBill).Then(billWaits)
+	aBill(t, billWaits).When(queueBill).ThenNothing()
+	aBill(t, billWaits).When(offerBill).Then(billOffered)
+	aBill(t, billWaits, billOffered).When(offerBill).ThenFails("bill_not_waiting")
+	aBill(t, billWaits, billOffered).
+		When(commands.FreeBill{InvoiceID: billed, Reference: firstID, Doubted: true}).Then(billFreed)
+	aBill(t, billWaits, billOffered, billFreed).When(offerBill).Then(billOffered2)
+	aBill(t, billWaits, billOffered, billFreed, billOffered2).
+		When(commands.ConfirmBill{InvoiceID: billed, Reference: firstID}).ThenNothing()
+	aBill(t, billWaits, billOffered, billFreed, billOffered2).
+		When(commands.FreeBill{InvoiceID: billed, Reference: firstID}).ThenNothing()
+	aBill(t, billWaits, billOffered).When(commands.ConfirmBill{InvoiceID: billed, Reference: firstID}).Then(billSent)
+	aBill(t, billWaits, billOffered, billSent).When(queueBill).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent).When(offerBill).ThenFails("bill_not_waiting")
+	aBill(t, billWaits, billOffered, billSent).
+		When(commands.FreeBill{InvoiceID: billed, Reference: firstID}).ThenNothing()
+}
+
+func TestBill_AFailureIsLeftToAPerson(t *testing.T) {
+	t.Parallel()
+	fails := commands.FailBill{InvoiceID: billed, Code: "400", Message: "no such phone", Gone: true}
+	gone := events.BillFreed{BillSubject: billOf, Reference: firstID, At: billTime}
+	second := events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}
+	aBill(t, billWaits, billOffered).When(fails).Then(gone, billFailed)
+	aBill(t, billWaits).When(fails).Then(billFailed)
+	aBill(t, billWaits, billOffered, billSent).When(fails).ThenNothing()
+	aBill(t, billWaits, billOffered, gone, billFailed).When(queueBill).Then(second)
+	aBill(t, billWaits, billOffered, gone, billFailed, second).When(offerBill).Then(billOffered2)
+	// one that may still be there is taken back first
+	aBill(t, billWaits, billOffered, billFailed, second).When(offerBill).ThenFails("bill_not_waiting")
+}
+
+func TestBill_IsTakenBackOnlyWhereItMayBe(t *testing.T) {
+	t.Parallel()
+	voids := commands.RecallBill{InvoiceID: billed, Reason: events.BillVoided}
+	confirms := commands.ConfirmRecall{InvoiceID: billed, Reference: firstID}
+	aBill(t, billWaits).When(voids).Then(cancelledFor(events.BillVoided))
+	aBill(t, billWaits, billOffered).When(voids).Then(recalledFor(events.BillVoided))
+	aBill(t, billWaits, billOffered, billSent).When(voids).Then(recalledFor(events.BillVoided))
+	aBill(t, billWaits, billOffered, billSent, recalledFor(events.BillVoided)).When(voids).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent, recalledFor(events.BillVoided)).When(confirms).
+		Then(cancelledFor(events.BillVoided))
+	aBill(t, billWaits, billOffered, billSent).When(confirms).ThenNothing()
+	aBill(t, billWaits, cancelledFor(events.BillVoided)).When(voids).ThenNothing()
+	aBill(t, billWaits, cancelledFor(events.BillVoided)).When(queueBill).ThenNothing()
+	aBill(t, billWaits, cancelledFor(events.BillByPerson)).When(againBill).
+		Then(events.BillQueued{BillSubject: billOf, Round: 1, At: billTime})
+	// a failure to take it back is tried again as such
+	aBill(t, billWaits, billOffered, billSent, recalledFor(events.BillVoided), billFailed).When(queueBill).
+		Then(events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}, recalledFor(events.BillVoided))
+	aBill(t, billWaits, billOffered, billSent, billPaid).When(voids).ThenNothing()
+}
+
+func TestBill_MoneyIsOneWhateverToldOfIt(t *testing.T) {
+	t.Parallel()
+	settles := commands.SettleBill{InvoiceID: billed}
+	aBill(t, billWaits).When(settles).Then(billSettled, cancelledFor(events.BillElsewhere))
+	aBill(t, billWaits, billOffered, billSent).When(settles).Then(billSettled)
+	aBill(t, billWaits, billOffered, billSent, billSettled).When(settles).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent, billSettled).When(payBill).Then(billPaid)
+	aBill(t, billWaits, billOffered, billSent, billSettled, billPaid).When(payBill).ThenNothing()
+	aBill(t, billWaits).When(payBill).ThenNothing() // it never left the house
+	acknowledges := commands.AcknowledgeBill{InvoiceID: billed, ReceiptID: paying}
+	aBill(t, billWaits, billOffered, billSent, billPaid).When(acknowledges).Then(billKnown)
+	aBill(t, billWaits, billOffered, billSent, billPaid, billKnown).When(acknowledges).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent, billPaid, billKnown).When(queueBill).ThenFails("bill_over")
+	// the report comes after the bill was taken back
+	late := []events.BillEvent{
+		billWaits, billOffered, billSent, billSettled, recalledFor(events.BillElsewhere),
+		cancelledFor(events.BillElsewhere),
+	}
+	aBill(t, late...).When(payBill).Then(billPaid)
+}
+
+func TestBill_DueAgainIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	reopens := commands.ReopenBill{InvoiceID: billed}
+	reopened := events.BillReopened{BillSubject: billOf, At: billTime}
+	second := events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}
+	aBill(t).When(reopens).ThenNothing()
+	aBill(t, billWaits).When(reopens).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent, billSettled).When(reopens).Then(reopened) // it is still there
+	aBill(t, billWaits, billOffered, billSent, billSettled, billPaid, billKnown).When(reopens).Then(reopened,
+		events.BillFreed{BillSubject: billOf, Reference: firstID, At: billTime}, second)
+	aBill(t, billWaits, billSettled, cancelledFor(events.BillElsewhere)).When(reopens).Then(reopened, second)
+	recalled := recalledFor(events.BillElsewhere)
+	aBill(t, billWaits, billOffered, billSent, billSettled, recalled).When(reopens).Then(reopened)
+	aBill(t, billWaits, billOffered, billSent, billSettled, recalled, reopened).
+		When(commands.ConfirmRecall{InvoiceID: billed, Reference: firstID}).
+		Then(cancelledFor(events.BillElsewhere), second)
+}
+
+func TestBillManager_LeavingTurnsItOffUntilItIsTurnedOnAgain(t *testing.T) {
+	t.Parallel()
+	on := commands.ConfigureBillManager{OrgID: billOrg, On: true, Reminders: true}
+	leaves := commands.LeaveBillManager{OrgID: billOrg}
+	isOn := events.BillManagerConfigured{OrgID: billOrg, On: true, Reminders: true, At: billTime}
+	left := events.BillManagerConfigured{OrgID: billOrg, Reminders: true, Left: true, At: billTime}
+	manager := func(list ...events.BillManagerEvent) *decidertest.Scenario[
+		payments.BillManager, commands.BillManagerCommand, events.BillManagerEvent] {
+		return decidertest.For(t, payments.BillManagers(), billTime).Given(list...)
+	}
+	manager().When(leaves).ThenNothing()
+	manager().When(on).Then(isOn)
+	manager(isOn).When(on).ThenNothing()
+	manager(isOn).When(leaves).Then(left)
+	manager(left).When(leaves).ThenNothing()
+	manager(left).When(on).Then(isOn)
+}

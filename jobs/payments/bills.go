@@ -1,0 +1,342 @@
+package paymentsjobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// BillManager is the part of the bill manager's client that the jobs use. [mobilemoney.Bills] has it.
+type BillManager interface {
+	Ready() error
+	Send(ctx context.Context, by mobilemoney.Account, bills []mobilemoney.Bill) (mobilemoney.BillAnswer, error)
+	Cancel(ctx context.Context, by mobilemoney.Account, reference string) (mobilemoney.BillAnswer, error)
+	Acknowledge(
+		ctx context.Context, by mobilemoney.Account, p mobilemoney.BillPayment,
+	) (mobilemoney.BillAnswer, error)
+}
+
+// BillsConfig of Bills; every field is required.
+type BillsConfig struct {
+	Bus         *bus.Bus
+	Views       *runner.Views
+	Secrets     *vault.Secrets
+	Manager     BillManager
+	Credentials mobilemoney.Credentials // the platform's at the bill manager
+	OptIn       id.Shortcode
+	// Alone gives the right to be the only one at work, and what gives it back; false = another program has it.
+	Alone  func(ctx context.Context) (release func(), alone bool, err error)
+	Clock  clock.Clock
+	Logger *slog.Logger
+}
+
+// Bills does what is due at the bill manager. Safe for concurrent use.
+type Bills struct {
+	cfg   BillsConfig
+	bills paymentsviews.BillsQuery
+}
+
+// NewBills calls nothing.
+func NewBills(cfg BillsConfig) *Bills {
+	return &Bills{cfg: cfg, bills: paymentsviews.BillsQuery{Views: cfg.Views}}
+}
+
+// How the work is done: how often it is looked for, how long one run may take, how many bills of an organization are
+// taken one by one before the next one has its turn, how many turns a run has, and how many commands go side by side.
+const (
+	billsInterval = 5 * time.Second
+	billsTimeout  = 10 * time.Minute
+	billsPage     = 100
+	billsTurns    = 100
+	billsCrew     = 8
+)
+
+// ElsewhereAfter is how long a bill stays at the bill manager whose invoice was paid: that it was paid there may not be
+// told yet. The confirmation of the paybill is often faster than the bill manager's report.
+const ElsewhereAfter = 5 * time.Minute
+
+// Register adds the workers to the queue.
+func (b *Bills) Register(r *jobrunner.Runner) {
+	jobrunner.AddWorker(r, b.Tend, jobrunner.Options{Queue: "bills", Timeout: billsTimeout, MaxAttempts: 3})
+	jobrunner.AddWorker(r, b.Report, jobrunner.Options{
+		Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: findAttempts,
+		Backoff: jobrunner.Doubling(time.Second, 10*time.Minute),
+	})
+	jobrunner.Every(r, billsInterval, commands.TendBills{})
+}
+
+// errBillsAway ends a run: the bill manager does not work, or nobody knows what it did.
+var errBillsAway = errors.New("the bill manager cannot be reached")
+
+// Tend does everything that is due at the bill manager, organization by organization, so that one with many bills does
+// not keep the others waiting. One program does it at a time: a bill that was offered, and whose outcome is not
+// recorded, is then one of a run that has ended, and is in doubt. What a run leaves, the next one does.
+func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause) error {
+	release, alone, err := b.cfg.Alone(ctx)
+	if err != nil || !alone {
+		return err
+	}
+	defer release()
+	orgs, err := b.bills.BusyOrgs(ctx, b.settledBefore())
+	if err != nil || len(orgs) == 0 || b.cfg.Manager.Ready() != nil {
+		return err
+	}
+	by, err := b.account(ctx)
+	if err != nil {
+		return err
+	}
+	for range billsTurns {
+		var busy []id.Organization
+		for _, org := range orgs {
+			more, err := b.turn(ctx, by, org, cause)
+			switch {
+			case errors.Is(err, errBillsAway), ctx.Err() != nil, failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused:
+				b.cfg.Logger.WarnContext(ctx, "bills wait", "org_id", org, "error", err)
+				return nil
+			case err != nil:
+				b.cfg.Logger.ErrorContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
+			case more:
+				busy = append(busy, org)
+			}
+		}
+		if orgs = busy; len(orgs) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// settledBefore is the instant before which an invoice must have been paid for its bill to be taken back.
+func (b *Bills) settledBefore() time.Time { return b.cfg.Clock.Now().Add(-ElsewhereAfter) }
+
+// account is how the bill manager knows the platform. Fails: bill_opt_in_not_found.
+func (b *Bills) account(ctx context.Context) (by mobilemoney.Account, err error) {
+	optIn, _, err := bus.LoadUnchecked[payments.BillOptIn](ctx, b.cfg.Bus, b.cfg.OptIn)
+	switch {
+	case err != nil:
+		return by, err
+	case optIn.Key.IsZero():
+		return by, commands.ErrNoBillOptIn()
+	}
+	key, err := b.cfg.Secrets.Get(ctx, optIn.Key)
+	return mobilemoney.Account{Credentials: b.cfg.Credentials, AppKey: secrets.Text(key)}, err
+}
+
+// turn does a part of the work of one organization, and reports whether there may be more.
+func (b *Bills) turn(
+	ctx context.Context, by mobilemoney.Account, org id.Organization, cause jobs.Cause,
+) (more bool, err error) {
+	settings, _, err := bus.LoadUnchecked[payments.BillManager](ctx, b.cfg.Bus, org) // the id is the organization's own
+	if err != nil {
+		return false, err
+	}
+	t := &turn{Bills: b, by: by, org: org, cause: cause}
+	rows, err := b.bills.Busy(ctx, org, b.settledBefore(), billsPage)
+	if err != nil {
+		return false, err
+	}
+	for _, row := range rows {
+		if err := t.one(ctx, row); err != nil {
+			return false, err
+		}
+	}
+	if settings.Left {
+		if err := t.leave(ctx); err != nil {
+			return false, err
+		}
+	}
+	waiting, err := b.bills.Waiting(ctx, org, mobilemoney.MaxBills)
+	switch {
+	case err != nil:
+		return false, err
+	case !settings.On:
+		err = t.recall(ctx, waiting, events.BillTurnedOff)
+	case len(waiting) > 0:
+		err = t.send(ctx, waiting)
+	}
+	if err != nil {
+		return false, err
+	}
+	return t.worked > 0, b.cfg.Views.WaitFor(ctx, paymentsviews.BillsName, t.position)
+}
+
+// turn is the work on some bills of one organization.
+type turn struct {
+	*Bills
+	by       mobilemoney.Account
+	org      id.Organization
+	cause    jobs.Cause
+	worked   int
+	position uint64 // of the last event
+}
+
+// do executes a command about a bill. Each command has an id of its own: what a bill has done already changes nothing.
+func (t *turn) do(ctx context.Context, cmd commands.Command) error {
+	meta := t.cause.Meta(cmd.CommandName())
+	meta.CommandID, meta.OrgID, meta.Actor = id.New[id.Command](), t.org, platformActor
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
+	defer cancel()
+	done, err := t.cfg.Bus.Execute(ctx, cmd, meta)
+	if err == nil && done.Changed {
+		t.noted(done.Position)
+	}
+	return err
+}
+
+// each executes a command about each of some bills, some of them side by side.
+func (t *turn) each(ctx context.Context, n int, make func(i int) commands.Command) error {
+	results := newResults(n)
+	err := loop.Each(context.WithoutCancel(ctx), billsCrew, n, func(i int) error {
+		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		err := one.do(ctx, make(i))
+		results[i] = *one
+		return err
+	})
+	t.gather(results)
+	return err
+}
+
+// newResults has a place for each of n turns that go side by side.
+func newResults(n int) []turn { return make([]turn, n) }
+
+// gather adds what turns that went side by side have done.
+func (t *turn) gather(list []turn) {
+	for _, one := range list {
+		t.worked += one.worked
+		t.position = max(t.position, one.position)
+	}
+}
+
+// noted counts a change.
+func (t *turn) noted(position uint64) {
+	t.worked++
+	t.position = max(t.position, position)
+}
+
+// recall takes bills back.
+func (t *turn) recall(ctx context.Context, rows []paymentsviews.BillRow, reason string) error {
+	return t.each(ctx, len(rows), func(i int) commands.Command {
+		return commands.RecallBill{InvoiceID: rows[i].InvoiceID, Reason: reason}
+	})
+}
+
+// leave takes all bills back of an organization that takes money on a shortcode of its own.
+func (t *turn) leave(ctx context.Context) error {
+	rows, err := t.bills.Leaving(ctx, t.org, mobilemoney.MaxBills)
+	if err != nil {
+		return err
+	}
+	return t.recall(ctx, rows, events.BillTurnedOff)
+}
+
+// one does what is due about one bill, apart from sending it.
+func (t *turn) one(ctx context.Context, row paymentsviews.BillRow) error {
+	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID)
+	if err != nil {
+		return err
+	}
+	if err := t.acknowledge(ctx, bill); err != nil {
+		return err
+	}
+	waits := bill.Stage == payments.BillQueued && !bill.Offered
+	switch {
+	case bill.Stage != payments.BillQueued && bill.Stage != payments.BillSent, bill.Full():
+		return nil
+	case bill.Stage == payments.BillQueued && bill.Offered && bill.Through().Positive(): // so it was taken
+		return t.do(ctx, commands.ConfirmBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
+	case bill.Offered && (bill.Recalled != "" || bill.Stage == payments.BillQueued):
+		return t.takeBack(ctx, bill)
+	case row.Forgotten:
+		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillForgotten})
+	case !bill.SettledAt.IsZero() && (waits || !bill.SettledAt.After(t.settledBefore())):
+		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillElsewhere})
+	}
+	return nil
+}
+
+// takeBack cancels a bill that the bill manager has, or may have. Where a call with it was in doubt, it can be sent
+// again afterwards under another reference: a customer never has two bills of one invoice to pay. A bill that the bill
+// manager does not know was not taken.
+func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
+	answer, err := t.cfg.Manager.Cancel(ctx, t.by, bill.Reference)
+	if err != nil {
+		return err
+	}
+	switch answer.Outcome {
+	case mobilemoney.BillTaken, mobilemoney.BillUnknown:
+		if bill.Recalled != "" {
+			return t.do(ctx, commands.ConfirmRecall{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
+		}
+		return t.do(ctx, commands.FreeBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference, Doubted: true})
+	case mobilemoney.BillRefused:
+		return t.do(ctx, commands.FailBill{
+			InvoiceID: bill.InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message,
+		})
+	case mobilemoney.BillNotSent, mobilemoney.BillInDoubt:
+	}
+	return errors.Join(errBillsAway, answer.Cause)
+}
+
+// acknowledge tells the bill manager that the payments of a bill are booked.
+func (t *turn) acknowledge(ctx context.Context, bill payments.Bill) error {
+	for _, p := range bill.Payments {
+		if p.Acknowledged {
+			continue
+		}
+		customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, bill.SubscriberID)
+		if err != nil {
+			return err
+		}
+		name, phone := nameAndPhone(customer)
+		answer, err := t.cfg.Manager.Acknowledge(ctx, t.by, mobilemoney.BillPayment{
+			PaidAt: p.PaidAt, Amount: p.Amount, AccountReference: bill.Number, TransactionID: p.Number, Phone: phone,
+			Name: name, InvoiceName: invoiceName(bill.Number), Reference: bill.Reference,
+		})
+		switch {
+		case err != nil:
+			return err
+		case answer.Outcome == mobilemoney.BillRefused: // again and again; the money is booked all the same
+			t.cfg.Logger.WarnContext(ctx, "bill manager refuses to acknowledge a payment",
+				"invoice_id", bill.InvoiceID, "code", answer.Refusal.Code)
+		case answer.Outcome != mobilemoney.BillTaken:
+			return errors.Join(errBillsAway, answer.Cause)
+		}
+		err = t.do(ctx, commands.AcknowledgeBill{
+			InvoiceID: bill.InvoiceID, ReceiptID: p.ReceiptID, Refused: refusalCode(answer),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusalCode is the provider's code in an answer that refuses; "" in another one.
+func refusalCode(answer mobilemoney.BillAnswer) string {
+	if answer.Outcome != mobilemoney.BillRefused {
+		return ""
+	}
+	return answer.Refusal.Code
+}
+
+// invoiceName is the title that a customer reads above a bill.
+func invoiceName(number string) string { return fmt.Sprintf("Invoice %s", number) }

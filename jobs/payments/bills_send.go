@@ -1,0 +1,204 @@
+package paymentsjobs
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// batchSize is how many bills go in one call after a number of doubts: half as many after each, so that the bills for
+// which the provider refuses a call are found, and the others are not held up by them.
+func batchSize(doubts int) int {
+	if doubts >= 10 {
+		return 1
+	}
+	return max(1, mobilemoney.MaxBills>>doubts)
+}
+
+// send hands over the first of the bills that wait: as many as one call takes.
+func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
+	n := 0
+	for n < len(rows) && n < batchSize(rows[0].Doubts) && rows[n].Doubts == rows[0].Doubts {
+		n++
+	}
+	rows = rows[:n]
+	papers := make([]*mobilemoney.Bill, n)
+	results := newResults(n)
+	err := loop.Each(ctx, billsCrew, n, func(i int) (err error) {
+		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		papers[i], err = one.prepare(ctx, rows[i])
+		results[i] = *one
+		return err
+	})
+	t.gather(results)
+	if err != nil {
+		return err
+	}
+	var list []mobilemoney.Bill
+	var of []paymentsviews.BillRow
+	for i, p := range papers {
+		if p != nil {
+			list, of = append(list, *p), append(of, rows[i])
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return t.offer(ctx, of, list)
+}
+
+// offer records that bills leave the house, makes the call, and records its outcome. A bill that is not waiting any
+// more stays.
+func (t *turn) offer(ctx context.Context, rows []paymentsviews.BillRow, list []mobilemoney.Bill) error {
+	offered := make([]bool, len(list))
+	results := newResults(len(list))
+	err := loop.Each(ctx, billsCrew, len(list), func(i int) error {
+		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		err := one.do(ctx, commands.OfferBill{InvoiceID: rows[i].InvoiceID, Size: len(list), Amount: list[i].Amount})
+		results[i], offered[i] = *one, err == nil
+		if failure.CodeOf(err) == "bill_not_waiting" {
+			return nil
+		}
+		return err
+	})
+	t.gather(results)
+	var call []mobilemoney.Bill
+	var of []paymentsviews.BillRow
+	for i, is := range offered {
+		if is {
+			call, of = append(call, list[i]), append(of, rows[i])
+		}
+	}
+	if err != nil || len(call) == 0 {
+		// Of these nothing was sent; what is not freed now is taken back as a doubt.
+		return errors.Join(err, t.free(ctx, of, call))
+	}
+	answer, err := t.cfg.Manager.Send(ctx, t.by, call)
+	if err != nil { // a bill of ours that cannot be sent, or a key that is refused: nothing was taken
+		return errors.Join(err, t.free(ctx, of, call))
+	}
+	return t.outcome(ctx, of, call, answer)
+}
+
+// free records that bills were not sent.
+func (t *turn) free(ctx context.Context, rows []paymentsviews.BillRow, list []mobilemoney.Bill) error {
+	return t.each(ctx, len(list), func(i int) commands.Command {
+		return commands.FreeBill{InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference}
+	})
+}
+
+// outcome records what became of a call. One in doubt leaves its bills as they are: they are taken back before they are
+// sent again.
+func (t *turn) outcome(
+	ctx context.Context, rows []paymentsviews.BillRow, list []mobilemoney.Bill, answer mobilemoney.BillAnswer,
+) error {
+	switch answer.Outcome {
+	case mobilemoney.BillTaken:
+		return t.each(ctx, len(list), func(i int) commands.Command {
+			return commands.ConfirmBill{InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference}
+		})
+	case mobilemoney.BillNotSent:
+		return errors.Join(errBillsAway, answer.Cause, t.free(ctx, rows, list))
+	case mobilemoney.BillRefused, mobilemoney.BillUnknown: // of a single one: of many the outcome is in doubt
+		return t.each(ctx, len(list), func(i int) commands.Command {
+			return commands.FailBill{
+				InvoiceID: rows[i].InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message, Gone: true,
+			}
+		})
+	case mobilemoney.BillInDoubt:
+	}
+	if answer.Refusal != nil {
+		t.cfg.Logger.WarnContext(ctx, "bill manager refuses a batch of bills", "org_id", t.org, "bills", len(list),
+			"code", answer.Refusal.Code)
+		return nil
+	}
+	return errors.Join(errBillsAway, answer.Cause)
+}
+
+// prepare makes the bill of an invoice; nil when there is nothing to send, which is recorded then.
+func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*mobilemoney.Bill, error) {
+	account, _, err := bus.LoadUnchecked[billing.Account](ctx, t.cfg.Bus, row.SubscriberID) // of the row
+	if err != nil {
+		return nil, err
+	}
+	invoice, open := account.Invoices[row.InvoiceID]
+	if _, paid := account.Settled[row.InvoiceID]; paid {
+		return nil, t.do(ctx, commands.SettleBill{InvoiceID: row.InvoiceID})
+	}
+	if !open || !invoice.Due.Positive() {
+		return nil, t.do(ctx, commands.RecallBill{InvoiceID: row.InvoiceID, Reason: events.BillVoided})
+	}
+	paper, err := billingviews.InvoicesQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.InvoiceID)
+	if err != nil || paper == nil { // not shown yet
+		return nil, err
+	}
+	customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.SubscriberID)
+	if err != nil {
+		return nil, err
+	}
+	if customer != nil && customer.Status == "forgotten" {
+		return nil, t.do(ctx, commands.RecallBill{InvoiceID: row.InvoiceID, Reason: events.BillForgotten})
+	}
+	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID)
+	if err != nil {
+		return nil, err
+	}
+	name, phone := nameAndPhone(customer)
+	made := mobilemoney.Bill{
+		Reference: bill.NextReference(), Name: name, Phone: phone, InvoiceName: invoiceName(row.Number),
+		DueOn: invoice.DueOn, AccountReference: row.Number, Amount: invoice.Due,
+		Period: periodOf(paper.InvoiceRow),
+	}
+	if err := made.Check(); err != nil {
+		code, message := failure.CodeOf(err), messageOf(err)
+		return nil, t.do(ctx, commands.FailBill{InvoiceID: row.InvoiceID, Code: code, Message: message, Gone: true})
+	}
+	return &made, nil
+}
+
+// eastAfrica is the zone of the customers of a provider that takes shillings alone: UTC+3 all year.
+var eastAfrica = time.FixedZone("EAT", 3*60*60)
+
+// periodOf names the months that an invoice is for; one of no period is for that of its issue.
+func periodOf(r billingviews.InvoiceRow) string {
+	from := r.DraftedAt
+	if r.IssuedAt != nil {
+		from = *r.IssuedAt
+	}
+	if r.PeriodFrom == nil || r.PeriodTo == nil {
+		return monthOf(from)
+	}
+	first, last := monthOf(*r.PeriodFrom), monthOf(r.PeriodTo.Add(-time.Second))
+	if first == last {
+		return first
+	}
+	return first + " - " + last
+}
+
+// monthOf is a month in words.
+func monthOf(at time.Time) string {
+	return calendar.On(at, eastAfrica).Start(eastAfrica).Format("January 2006")
+}
+
+// nameAndPhone are those of a customer; nil = not known.
+func nameAndPhone(r *subscribersviews.SubscriberRow) (name, phone string) {
+	if r == nil {
+		return "", ""
+	}
+	return strings.TrimSpace(null.Zero(r.FirstName) + " " + null.Zero(r.LastName)), null.Zero(r.Phone)
+}
