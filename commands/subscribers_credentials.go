@@ -92,7 +92,7 @@ func checkUsername(f *failure.Faults, username personal.Text) {
 
 // Limits of addresses. A prefix is one that is usual for a household or a business, in bits.
 const (
-	maxMACs         = 16
+	MaxMACs         = 16 // addresses of equipment of one service
 	shortestPrefix  = 40
 	longestPrefix   = 64
 	firstReservedIP = 240 // first byte of the addresses of class E and of the broadcast address
@@ -105,7 +105,7 @@ func checkAddresses(f *failure.Faults, a ServiceAddresses) {
 	prefix := a.StaticIPv6Prefix.Reveal()
 	f.Check(prefix == "" || usablePrefix(prefix), "staticIpv6Prefix",
 		"must be an IPv6 prefix of %d to %d bits, such as 2001:db8:1:100::/56", shortestPrefix, longestPrefix)
-	f.Check(len(a.MACAddresses) <= maxMACs, "macAddresses", "must have at most %d addresses", maxMACs)
+	f.Check(len(a.MACAddresses) <= MaxMACs, "macAddresses", "must have at most %d addresses", MaxMACs)
 	f.Check(!slices.ContainsFunc(personal.RevealAll(a.MACAddresses), func(mac string) bool { return !macForm(mac) }),
 		"macAddresses", "must be addresses of equipment, such as AA:BB:CC:DD:EE:FF")
 }
@@ -167,8 +167,10 @@ func NormalAddresses(a ServiceAddresses) ServiceAddresses {
 	}
 	a.StaticIPv6Prefix = personal.Of(prefix)
 	var macs []string
+	seen := map[string]bool{}
 	for _, mac := range personal.RevealAll(a.MACAddresses) {
-		if mac = NormalMAC(mac); !slices.Contains(macs, mac) {
+		if mac = NormalMAC(mac); !seen[mac] {
+			seen[mac] = true
 			macs = append(macs, mac)
 		}
 	}

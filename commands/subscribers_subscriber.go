@@ -2,6 +2,7 @@ package commands
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -102,8 +103,11 @@ func (c UnblockSubscriber) Validate() error { return requireReason(c.Reason) }
 // tagForm is a tag of 1 to 50 letters and digits of any script, spaces and a few signs.
 var tagForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._:/-]{0,49}$`)
 
-// maxAliases bounds the old account numbers of one customer.
-const maxAliases = 10
+// Bounds of the lists of one customer.
+const (
+	MaxAliases = 10 // old account numbers
+	MaxTags    = 50
+)
 
 // aliasForm is an old account number as NormalAlias writes it.
 var aliasForm = regexp.MustCompile(`^[A-Z0-9]{2,40}$`)
@@ -145,18 +149,19 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	f.Check(len(d.ExternalRef.Reveal()) <= 100, "externalRef", "must have at most 100 bytes")
 	checkTaxPIN(f, d.TaxPIN.Reveal())
 	f.Check(d.Language == "" || d.Language.Known(), "language", "must be one of %s", listed(events.Languages()))
-	f.Check(len(d.AccountAliases) <= maxAliases, "accountAliases", "must be at most %d", maxAliases)
-	for _, a := range d.AccountAliases {
-		f.Check(aliasForm.MatchString(a.Reveal()), "accountAliases", "must each have 2 to 40 letters or digits")
-	}
-	f.Check(len(d.Tags) <= 50, "tags", "must be at most 50")
-	for _, t := range d.Tags {
-		f.Check(tagForm.MatchString(t.Reveal()), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")
-	}
+	f.Check(len(d.AccountAliases) <= MaxAliases, "accountAliases", "must be at most %d", MaxAliases)
+	f.Check(eachMatches(d.AccountAliases, aliasForm), "accountAliases", "must each have 2 to 40 letters or digits")
+	f.Check(len(d.Tags) <= MaxTags, "tags", "must be at most %d", MaxTags)
+	f.Check(eachMatches(d.Tags, tagForm), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")
 	if l := d.Place(); l != nil {
 		f.Check(l.Latitude >= -90 && l.Latitude <= 90, "location", "latitude must be from -90 to 90")
 		f.Check(l.Longitude >= -180 && l.Longitude <= 180, "location", "longitude must be from -180 to 180")
 	}
+}
+
+// eachMatches is one answer about all texts, however many of them are wrong.
+func eachMatches(texts []personal.Text, form *regexp.Regexp) bool {
+	return !slices.ContainsFunc(texts, func(t personal.Text) bool { return !form.MatchString(t.Reveal()) })
 }
 
 // betweenDigits takes out what people write between the digits of a phone number.

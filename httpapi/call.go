@@ -46,6 +46,7 @@ type Call struct {
 	expected *uint64    // If-Match
 	// refusedKey is an API key that is right and may not enter, for the audit log.
 	refusedKey Caller
+	leavePlace func() // nil = the call has no place (TakePlace)
 }
 
 // rec gives the recorder behind Writer.
@@ -113,6 +114,7 @@ func (c *Call) Send(status int, body any) error {
 
 // SendBytes answers with a body of any content type.
 func (c *Call) SendBytes(status int, contentType string, body []byte) {
+	c.givePlace()
 	c.Writer.Header().Set("Content-Type", contentType)
 	c.Writer.WriteHeader(status)
 	_, _ = c.Writer.Write(body) // it fails only when the client has gone

@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
@@ -58,6 +59,7 @@ type Server struct {
 	table     *table
 	cursors   cipher.AEAD
 	uploads   uploads
+	places    *fair.Slots
 	scopes    map[events.Role][]string // that exist for API keys of a role, sorted
 	metrics   *httpMetrics
 	openAPI   map[Hosts]func() ([]byte, error)     // /openapi.json, made when somebody reads it
@@ -74,7 +76,7 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 		return nil, errors.New("http server: a dependency is missing")
 	}
 	cfg.ServiceDomain = strings.ToLower(cfg.ServiceDomain)
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, places: newPlaces()}
 	var err error
 	if s.cursors, err = newCursors(cfg.CursorKey); err != nil {
 		return nil, fmt.Errorf("http server: %w", err)
@@ -132,6 +134,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.RequestID = requestID(r)
 	c.IP = ClientIP(r, s.cfg.TrustedProxies)
 	s.setHeaders(c)
+	defer c.givePlace()
 	s.guard(ctx, c)
 	s.finish(ctx, c)
 }

@@ -73,8 +73,8 @@ func decideReconciliation(
 	s Reconciliation, c commands.ReconciliationCommand, now time.Time,
 ) ([]events.ReconciliationEvent, error) {
 	if c, ok := c.(commands.StartReconciliation); ok {
-		if s.State != ReconciliationNone {
-			return nil, nil
+		if s.State == ReconciliationComparing || s.State == ReconciliationAdopting {
+			return nil, nil // the same file comes again while it is worked on
 		}
 		return []events.ReconciliationEvent{events.ReconciliationStarted{
 			ReconciliationID: c.ReconciliationID, OrgID: c.OrgID, Environment: c.Environment, Shortcode: c.Shortcode,

@@ -137,3 +137,23 @@ func TestCompensation_TimesThatOverlapAreGivenOnce(t *testing.T) {
 		t.Errorf("Home tells %v, %s has %v", today["compensations"], list, rows)
 	}
 }
+
+// TestCompensation_ThereAreSoManyPreviewsAnHour, since each stays in the log with all its subscriptions. What is
+// refused for its form counts for nothing.
+func TestCompensation_ThereAreSoManyPreviewsAnHour(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.payingAt("hillside", 1)
+	gift := map[string]any{
+		"tag": "hillside", "from": time.Now().Add(-time.Hour), "to": time.Now(), "give": map[string]any{"days": 1},
+		"reason": "",
+	}
+	for range 5 {
+		k.refused(k.admin, "POST /compensations", gift, 422, "invalid_input")
+	}
+	gift["reason"] = "The mast."
+	for range 30 {
+		k.must(k.admin, "POST", "/compensations", gift)
+	}
+	k.refused(k.admin, "POST /compensations", gift, 429, "rate_limited")
+}

@@ -53,7 +53,9 @@ func (a *App) outageCases() outagescases.Outages {
 func (a *App) wireOutages(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	cases := a.outageCases()
-	giving := outagescases.Compensations{Bus: e.bus, Places: cases.Places, Clock: a.clock, Logger: a.logger}
+	giving := outagescases.Compensations{
+		Bus: e.bus, Places: cases.Places, Limiter: a.storage.vault.Limits, Clock: a.clock, Logger: a.logger,
+	}
 	outagesjobs.Workers{
 		Begin: cases.Detected, Give: giving.GivePart, Queue: e.jobs,
 		Tell: outagescases.Telling{Outages: cases, Views: e.views}.Messages,

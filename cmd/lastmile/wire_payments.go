@@ -259,6 +259,7 @@ func (a *App) paymentRoutes(access paymentsjobs.Access, workers *paymentsjobs.Wo
 			Reconciliations: paymentsviews.ReconciliationsQuery{Views: e.views}, Statements: v.Statements, Users: users,
 			Cases: paymentscases.Reconciliations{
 				Bus: e.bus, Statements: v.Statements, Platform: platform, Clock: a.clock, Read: statementBounds,
+				Key: v.FileKey, Limiter: v.Limits,
 			},
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),

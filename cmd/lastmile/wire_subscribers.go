@@ -120,7 +120,8 @@ func (a *App) imports() subscriberscases.Imports {
 		PersonKeys: a.storage.vault.SubjectKeys.EnsureKeys,
 		Plans:      subscribersviews.PlansQuery{Views: e.views}.All,
 		Taken:      subscribersviews.SubscriptionsQuery{Views: e.views}.Taken,
-		ByPhones:   subscribersviews.SubscribersQuery{Views: e.views}.ByPhones, Clock: a.clock, Logger: a.logger,
+		ByPhones:   subscribersviews.SubscribersQuery{Views: e.views}.ByPhones,
+		Served:     subscribersviews.SubscriptionsQuery{Views: e.views}.Served, Clock: a.clock, Logger: a.logger,
 	}
 }
 

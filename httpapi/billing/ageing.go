@@ -29,7 +29,7 @@ func (a Ageing) Routes() []httpapi.Route {
 				Name: "format", Type: "string", Enum: formats,
 				Doc: "csv: a table with a row for each customer, as text/csv",
 			}},
-			Handle: a.report,
+			Codes: []string{"too_many_documents"}, Handle: a.report,
 		},
 		{
 			Method: "GET", Path: "/reports/ageing/customers", Hosts: httpapi.OnOrganization,
@@ -117,6 +117,9 @@ func (a Ageing) report(ctx context.Context, c *httpapi.Call) error {
 
 // sendTable answers with a row for each customer who owes, with what is owed of each age.
 func (a Ageing) sendTable(ctx context.Context, c *httpapi.Call) error {
+	if err := c.TakePlace(ctx); err != nil {
+		return err
+	}
 	date, debtors, err := a.Cases.Table(ctx, c.Org.ID)
 	if err != nil {
 		return err

@@ -28,25 +28,26 @@ func (a Documents) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/invoices/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
 			Own: httpapi.OwnRows, Summary: "An invoice as a document", Produces: contentPDF, Handle: a.invoice,
-			Codes: []string{"document_not_issued", "document_not_signed"},
+			Codes: []string{"document_not_issued", "document_not_signed", "too_many_documents"},
 		},
 		{
 			Method: "GET", Path: "/receipts/:id/pdf", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
 			Own:     httpapi.OwnRows,
-			Summary: "A receipt as a document", Produces: contentPDF, Codes: []string{"receipt_without_document"},
-			Handle: a.receipt,
+			Summary: "A receipt as a document", Produces: contentPDF,
+			Codes: []string{"receipt_without_document", "too_many_documents"}, Handle: a.receipt,
 		},
 		{
 			Method: "GET", Path: "/credit-notes/:id/pdf", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSubscriber, Own: httpapi.OwnRows,
 			Summary: "A credit note as a document", Produces: contentPDF,
-			Codes: []string{"document_not_issued", "document_not_signed"}, Handle: a.creditNote,
+			Codes: []string{"document_not_issued", "document_not_signed", "too_many_documents"}, Handle: a.creditNote,
 		},
 		{
 			Method: "GET", Path: "/subscribers/:id/statement/pdf", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSubscriber, Own: httpapi.OwnPath,
 			Summary:  "A subscriber's account in some days as a document",
-			Produces: contentPDF, Query: days, Codes: []string{"statement_too_long"}, Handle: a.statement,
+			Produces: contentPDF, Query: days, Handle: a.statement,
+			Codes: []string{"statement_too_long", "too_many_documents"},
 		},
 	}
 }
@@ -76,6 +77,9 @@ func (a Documents) invoice(ctx context.Context, c *httpapi.Call) error {
 	if err := mayRead(ctx, c, a.Cases.SubscriberOfInvoice, which, commands.ErrNoInvoice()); err != nil {
 		return err
 	}
+	if err := c.TakePlace(ctx); err != nil {
+		return err
+	}
 	file, err := a.Cases.Invoice(ctx, c.Org.ID, which)
 	return send(c, file, err)
 }
@@ -87,6 +91,9 @@ func (a Documents) receipt(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	if err := mayRead(ctx, c, a.Cases.SubscriberOfReceipt, which, commands.ErrNoReceipt()); err != nil {
+		return err
+	}
+	if err := c.TakePlace(ctx); err != nil {
 		return err
 	}
 	file, err := a.Cases.Receipt(ctx, c.Org.ID, which)
@@ -102,6 +109,9 @@ func (a Documents) creditNote(ctx context.Context, c *httpapi.Call) error {
 	if err := mayRead(ctx, c, a.Cases.SubscriberOfCreditNote, which, documentscases.ErrNoCreditNote()); err != nil {
 		return err
 	}
+	if err := c.TakePlace(ctx); err != nil {
+		return err
+	}
 	file, err := a.Cases.CreditNote(ctx, c.Org.ID, which)
 	return send(c, file, err)
 }
@@ -115,6 +125,9 @@ func (a Documents) statement(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	in := documentscases.StatementInput{SubscriberID: which, From: f.Date("from"), To: f.Date("to")}
 	if err := f.Err(); err != nil {
+		return err
+	}
+	if err := c.TakePlace(ctx); err != nil {
 		return err
 	}
 	file, err := a.Cases.Statement(ctx, c.Org.ID, in)

@@ -49,6 +49,8 @@ type documentsKit struct {
 	amina id.Subscriber // of Acme
 	brian id.Subscriber // of Other
 	clock *clock.Manual
+	// paybill stands in for the number that customers pay to; nil = 600100.
+	paybill documentscases.PaybillOf
 }
 
 // press is shared, since reading the fonts takes longer than the tests.
@@ -101,7 +103,10 @@ func newDraftsKit(t *testing.T) *documentsKit {
 		}.Routes(),
 		documentsapi.Documents{Cases: documentscases.Documents{
 			Press: press, Views: k.views, Settings: settings, Clock: manual, Logos: logos,
-			Paybill: func(context.Context, id.Organization) (documentscases.Paybill, error) {
+			Paybill: func(ctx context.Context, org id.Organization) (documentscases.Paybill, error) {
+				if k.paybill != nil {
+					return k.paybill(ctx, org)
+				}
 				return documentscases.Paybill{Shortcode: "600100"}, nil
 			},
 		}}.Routes(),

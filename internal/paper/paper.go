@@ -14,18 +14,13 @@ import (
 	"github.com/go-fonts/dejavu/dejavusansbold"
 )
 
-// drawnAtOnce bounds the documents that are drawn at the same time: each takes memory and a core for its time.
-const drawnAtOnce = 2
-
-// Press draws documents. Its fonts are read with the first one. Safe for concurrent use.
-type Press struct {
-	faces func() (faces, error)
-	room  chan struct{} // a place for each document that may be drawn now
-}
+// Press draws documents. Its fonts are read with the first one. It draws as many at a time as are asked for: whoever
+// lets others ask bounds them before the content is read. Safe for concurrent use.
+type Press struct{ faces func() (faces, error) }
 
 // NewPress makes a press that has drawn nothing.
 func NewPress() *Press {
-	return &Press{faces: sync.OnceValues(readFaces), room: make(chan struct{}, drawnAtOnce)}
+	return &Press{faces: sync.OnceValues(readFaces)}
 }
 
 // faces are the fonts of a document, by Style.Bold.
@@ -53,14 +48,11 @@ type About struct {
 	At      time.Time // from which the file has its date: the same document has the same bytes whenever it is drawn
 }
 
-// Draw makes a document: write puts its content on the sheet, from top to bottom. It waits while as many documents as
-// may be are being drawn.
+// Draw makes a document: write puts its content on the sheet, from top to bottom. Nothing is drawn for a caller who has
+// gone.
 func (p *Press) Draw(ctx context.Context, about About, write func(*Sheet)) ([]byte, error) {
-	select {
-	case p.room <- struct{}{}:
-		defer func() { <-p.room }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to draw a document: %w", context.Cause(ctx))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("draw a document: %w", context.Cause(ctx))
 	}
 	fonts, err := p.faces()
 	if err != nil {

@@ -24,18 +24,20 @@ type Statements struct{ core *core }
 // SQL of statements.
 const (
 	putStatementSQL = `
-insert into {schema}.statements (id, sealed, stored_at) values ($1, $2, $3) on conflict (id) do nothing`
+insert into {schema}.statements (id, sealed, stored_at) values ($1, $2, $3)
+on conflict (id) do update set sealed = excluded.sealed, stored_at = excluded.stored_at`
 	getStatementSQL = `select sealed from {schema}.statements where id = $1`
 	putOutcomeSQL   = `
 insert into {schema}.statement_outcomes (id, sealed, stored_at) values ($1, $2, $3)
-on conflict (id) do update set sealed = excluded.sealed`
+on conflict (id) do update set sealed = excluded.sealed,
+	stored_at = coalesce((select stored_at from {schema}.statements where id = $1), statement_outcomes.stored_at)`
 	getOutcomeSQL      = `select sealed from {schema}.statement_outcomes where id = $1`
 	purgeStatementsSQL = `
 with old as (delete from {schema}.statements where stored_at <= $1)
 delete from {schema}.statement_outcomes where stored_at <= $1`
 )
 
-// Put keeps a statement. One under the same id is kept once.
+// Put keeps a statement. One under the same id is kept once, from the last time on.
 func (s *Statements) Put(ctx context.Context, of id.Reconciliation, file []byte) error {
 	packed, err := pack(file)
 	if err != nil {

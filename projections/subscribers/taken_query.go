@@ -89,6 +89,21 @@ func (q SubscriptionsQuery) Taken(
 	return taken, err
 }
 
+// servedSQL reads which of the customers $2 of $1 have a service, or had one.
+const servedSQL = `
+select distinct subscriber_id, true from {schema}.subscriptions where org_id = $1 and subscriber_id = any($2::uuid[])`
+
+// Served tells which of some customers of an organization have a service, or had one.
+func (q SubscriptionsQuery) Served(
+	ctx context.Context, org id.Organization, customers []id.Subscriber,
+) (map[id.Subscriber]bool, error) {
+	var served map[id.Subscriber]bool
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMap(r, &served, q.Views.SQL(SubscriptionsName, servedSQL), org, customers)
+	})
+	return served, err
+}
+
 // PhoneRow is a customer who has a phone, and so one who is not forgotten.
 type PhoneRow struct {
 	SubscriberID id.Subscriber `db:"subscriber_id"`

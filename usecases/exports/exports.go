@@ -96,6 +96,9 @@ func (u Exports) Run(ctx context.Context, job commands.RunExport, meta commands.
 				return fmt.Errorf("export %s: %w", t.file, err)
 			}
 		}
+		if err := u.writeSettings(ctx, archive, job.OrgID); err != nil {
+			return fmt.Errorf("export settings: %w", err)
+		}
 		return archive.Close()
 	})
 	if err == nil {
@@ -122,11 +125,14 @@ func (u Exports) Lose(ctx context.Context, job commands.RunExport, code string, 
 	return u.Files.Delete(ctx, id.File(job.ExportID))
 }
 
+// header begins a file of the archive.
+func (u Exports) header(file string) *zip.FileHeader {
+	return &zip.FileHeader{Name: file + ".csv", Method: zip.Deflate, Modified: u.Clock.Now().UTC()}
+}
+
 // write makes one file of the archive.
 func (u Exports) write(ctx context.Context, tx pgx.Tx, archive *zip.Writer, t table) error {
-	to, err := archive.CreateHeader(&zip.FileHeader{
-		Name: t.file + ".csv", Method: zip.Deflate, Modified: u.Clock.Now().UTC(),
-	})
+	to, err := archive.CreateHeader(u.header(t.file))
 	if err != nil {
 		return err
 	}

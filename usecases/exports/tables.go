@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/outages"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -38,6 +39,21 @@ from {schema}.subscriptions order by created_at, subscription_id`},
 	{"periods", subscribersviews.SubscriptionsName, `
 select subscription_id, invoice_id, ordinal, state, due_at, paid_at, from_at, to_at
 from {schema}.subscription_periods order by subscription_id, ordinal`},
+	{"extras", subscribersviews.SubscriptionsName, `
+select subscription_id, extra_id as id, extra->>'kind' as kind, description, extra->'amount'->>'currency' as currency,
+	(extra->'amount'->>'minor')::bigint as amount_minor, (extra->>'basisPoints')::bigint as basis_points,
+	(extra->>'periods')::int as periods, extra->>'until' as until, added_at, removed_at
+from {schema}.extras order by added_at, subscription_id, extra_id`},
+	{"blocks", subscribersviews.SubscriptionsName, `
+select subscriber_id, reason, since from {schema}.blocks order by since, subscriber_id`},
+	{"top_ups", accessviews.UsageName, `
+select top_up_id as id, subscription_id, subscriber_id, bytes, period, starts, resets_at, reason, currency, price_minor,
+	invoice_id, at, added_at, dropped_at
+from {schema}.top_ups order by at, top_up_id`},
+	{"dunning", accessviews.DunningName, `
+select subscription_id, subscriber_id, state, since, due_at, paid_until, debts, next_state, next_at, hold_from,
+	hold_until, hold_reason
+from {schema}.dunning order by subscription_id`},
 	{"invoices", billingviews.InvoicesName, `
 select invoice_id as id, number, state, subscriber_id, subscription_id, currency, total_minor, paid_minor,
 	credited_minor, written_off_minor, due_minor, due_on, period_from, period_to, ordered, taxes, reason, drafted_at,
@@ -53,6 +69,12 @@ order by i.drafted_at, i.invoice_id, n`},
 select credit_note_id as id, number, state, invoice_id, subscriber_id, currency, amount_minor, reason, drafted_at,
 	issued_at
 from {schema}.credit_notes order by drafted_at, credit_note_id`},
+	{"tax_signatures", billingviews.SignaturesName, `
+select signature_id as id, subscriber_id, invoice_id, document, number, currency, total_minor, state, issued_at, code,
+	message, refused_at, control_number, verification, signed_at
+from {schema}.signatures order by issued_at, signature_id`},
+	{"tax_gateway", billingviews.SignaturesName, `
+select turned_on, address, serial, branch, messages from {schema}.tax_gateways`},
 	{"allocations", billingviews.InvoicesName, `
 select a.invoice_id, a.source_id, a.kind, i.currency, a.amount_minor, a.at
 from {schema}.allocations a join {schema}.invoices i using (invoice_id) order by a.position`},
@@ -73,6 +95,12 @@ from {schema}.payments order by initiated_at, payment_id`},
 select refund_id as id, receipt_id, receipt_number, subscriber_id, currency, amount_minor, method, state, reason,
 	requested_at, approved_at, settled_at, reference, failure, message
 from {schema}.refunds order by requested_at, refund_id`},
+	{"reconciliations", paymentsviews.ReconciliationsName, `
+select reconciliation_id as id, environment, shortcode, lines, began_at, ended_at, state, failure, figures, adopted,
+	uploaded_at, uploaded_by, adopted_at, adopted_by
+from {schema}.reconciliations order by uploaded_at, reconciliation_id`},
+	{"payment_gateway", paymentsviews.GatewaysName, `
+select direct, environment, shortcode, reject_unknown_accounts, registered from {schema}.gateways`},
 	{"routers", networkviews.DevicesName, `
 select device_id as id, details->>'name' as name, details, tunnel_address, created_at, removed_at
 from {schema}.devices order by created_at, device_id`},
@@ -88,6 +116,35 @@ from {schema}.vouchers order by made_at, voucher_id`},
 	{"messages", messagingviews.MessagesName, `
 select message_id as id, subscriber_id, subscription_id, at, template, channel, address, state, code, state_at
 from {schema}.messages order by at, message_id`},
+	{"support_requests", messagingviews.SupportName, `
+select request_id as id, subscriber_id, subject, state, assignee, opened_at, last_at, closed_at
+from {schema}.requests order by opened_at, request_id`},
+	{"support_texts", messagingviews.SupportName, `
+select request_id, number, subscriber_id, at, by_customer, internal, user_id, text
+from {schema}.texts order by request_id, number`},
+	{"outages", outagesviews.OutagesName, `
+select outage_id as id, device_id, service_id, tag, array_to_string(devices, '|') as devices, title, message, detected,
+	started_at, expected_end, ended_at, merged_into, begun_by
+from {schema}.outages order by started_at, outage_id`},
+	{"outage_rules", outagesviews.OutagesName, `
+select rules from {schema}.rules`},
+	{"compensations", outagesviews.CompensationsName, `
+select compensation_id as id, outage_id, device_id, service_id, tag, from_at, to_at, give, reason, subscriptions, given,
+	refused, previewed_at, previewed_by, applied_at, applied_by, finished_at
+from {schema}.compensations order by previewed_at, compensation_id`},
+	{"compensation_items", outagesviews.CompensationsName, `
+select compensation_id, number, subscription_id, subscriber_id, days, currency, amount_minor, code, given
+from {schema}.items order by compensation_id, number`},
+	{"organization", identityviews.OrganizationsName, `
+select org_id as id, slug, name, array_to_string(prefixes, '|') as invoice_prefixes, suspended, second_factor_required,
+	created_at
+from {schema}.organizations`},
+	{"letterheads", identityviews.LetterheadsName, `
+select at, name, timezone, tax_pin from {schema}.letterheads order by position`},
+	{"api_keys", identityviews.APIKeysName, `
+select key_id as id, name, role, array_to_string(scopes, '|') as scopes, expires_at, created_at, created_by, rotated_at,
+	revoked_at
+from {schema}.api_keys order by created_at, key_id`},
 	{"staff", identityviews.UsersName, `
 select user_id as id, email, phone, first_name, last_name, role, disabled, member_since, last_sign_in_at
 from {schema}.members order by member_since, user_id`},

@@ -17,15 +17,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Compensations previews and gives compensations. All fields are required. Safe for concurrent use.
 type Compensations struct {
-	Bus    *bus.Bus
-	Places Places
-	Clock  clock.Clock
-	Logger *slog.Logger // is told of subscriptions at which the program failed
+	Bus     *bus.Bus
+	Places  Places
+	Limiter vault.Limiter // counts previews
+	Clock   clock.Clock
+	Logger  *slog.Logger // is told of subscriptions at which the program failed
 }
 
 // PreviewInput says for which place and time something is given. With an outage, its place is taken, and its time where
@@ -45,8 +47,20 @@ type GiveInput struct {
 	Proportional bool
 }
 
+// previewsPerHour bounds the previews of one organization: each writes down thousands of subscriptions, for ever.
+const previewsPerHour = 30
+
+// mayPreview counts a preview. Fails: rate_limited.
+func (u Compensations) mayPreview(ctx context.Context, org id.Organization) error {
+	ok, wait, err := u.Limiter.Allow(ctx, "compensation:"+org.String(), previewsPerHour, time.Hour)
+	if err == nil && !ok {
+		err = failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
+	}
+	return err
+}
+
 // Preview records what each subscription of a place would get. Fails: invalid_input, outage_not_found,
-// device_not_found, service_not_found, compensation_not_over, compensation_empty, compensation_too_large.
+// device_not_found, service_not_found, rate_limited, compensation_not_over, compensation_empty, compensation_too_large.
 func (u Compensations) Preview(
 	ctx context.Context, asked usecases.Asked, in PreviewInput,
 ) (id.Compensation, bus.Result, error) {
@@ -69,6 +83,9 @@ func (u Compensations) Preview(
 		if where, err = u.Places.Find(ctx, asked.Org(), command.Place); err != nil {
 			return compensation, bus.Result{}, err
 		}
+	}
+	if err := u.mayPreview(ctx, asked.Org()); err != nil {
+		return compensation, bus.Result{}, err
 	}
 	at := events.TimeSpan{From: command.From, To: command.To}
 	of, err := u.Places.Subscriptions(ctx, asked.Org(), where, at, commands.MaxCompensated)

@@ -2,7 +2,10 @@ package paymentscases
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -20,7 +23,11 @@ type Reconciliations struct {
 	Bus        *bus.Bus
 	Statements *vault.Statements
 	Platform   PlatformGateway
-	Clock      clock.Clock
+	// Key makes the id of a reconciliation of the statement, under a key: the file names payers. The pieces together
+	// are the value.
+	Key     func(kind string, pieces ...[]byte) uuid.UUID
+	Limiter vault.Limiter
+	Clock   clock.Clock
 	// Read checks a statement and gives its bounds. Fails: invalid_input.
 	Read func(file []byte) (StatementBounds, error)
 }
@@ -32,15 +39,19 @@ type StatementBounds struct {
 	First, Last time.Time
 }
 
+// statementsPerDay bounds the statements of one organization: each is kept for weeks, in the database of all.
+const statementsPerDay = 20
+
 // Start takes a statement of the organization's own shortcode, or of the platform's at the root host. The file is kept
-// before the comparison begins. Fails: invalid_input, no_own_shortcode, statement_of_another_shortcode.
+// before the comparison begins. The same file is the same reconciliation and is kept once; it is compared again when
+// the comparison before has ended. Fails: invalid_input, no_own_shortcode, statement_of_another_shortcode,
+// rate_limited.
 func (r Reconciliations) Start(
 	ctx context.Context, asked usecases.Asked, file []byte,
 ) (id.Reconciliation, bus.Result, error) {
-	which := usecases.NewID[id.Reconciliation](asked, "reconciliation")
+	var which id.Reconciliation
 	command := commands.StartReconciliation{
-		ReconciliationID: which, OrgID: asked.Org(), Environment: r.Platform.Environment,
-		Shortcode: r.Platform.Shortcode,
+		OrgID: asked.Org(), Environment: r.Platform.Environment, Shortcode: r.Platform.Shortcode,
 	}
 	if !asked.Org().IsZero() {
 		g, _, err := bus.LoadUnchecked[payments.Gateway](ctx, r.Bus, asked.Org())
@@ -64,12 +75,27 @@ func (r Reconciliations) Start(
 	case bounds.Last.After(r.Clock.Now().Add(24 * time.Hour)):
 		return which, bus.Result{}, failure.NewInvalid("invalid_input", "file has times in the future")
 	}
+	if err := r.mayKeep(ctx, asked.Org()); err != nil {
+		return which, bus.Result{}, err
+	}
+	of := strings.Join([]string{command.OrgID.String(), command.Environment, command.Shortcode, ""}, " ")
+	which = id.Reconciliation(r.Key("reconciliation", []byte(of), file))
+	command.ReconciliationID = which
 	command.Lines, command.From, command.To = bounds.Lines, bounds.First, bounds.Last
 	if err := r.Statements.Put(ctx, which, file); err != nil {
 		return which, bus.Result{}, err
 	}
 	done, err := r.Bus.Execute(ctx, command, asked.Meta)
 	return which, done, err
+}
+
+// mayKeep counts a statement of an organization; the platform's are counted as those of one. Fails: rate_limited.
+func (r Reconciliations) mayKeep(ctx context.Context, org id.Organization) error {
+	ok, wait, err := r.Limiter.Allow(ctx, "reconciliation:"+org.String(), statementsPerDay, 24*time.Hour)
+	if err == nil && !ok {
+		err = failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
+	}
+	return err
 }
 
 // Adopt takes in what is missing here. While it is under way, and when nothing is missing, a repeat changes nothing.

@@ -41,7 +41,9 @@ type Imports struct {
 	) (map[string]subscribersviews.TakenRow, error)
 	// ByPhones lists the customers of an organization who have one of the phones.
 	ByPhones func(ctx context.Context, org id.Organization, phones []string) ([]subscribersviews.PhoneRow, error)
-	Clock    clock.Clock
+	// Served tells which of some customers of an organization have a service, or had one.
+	Served func(ctx context.Context, org id.Organization, customers []id.Subscriber) (map[id.Subscriber]bool, error)
+	Clock  clock.Clock
 	// Logger is told of rows at which the program failed.
 	Logger *slog.Logger
 }

@@ -3,6 +3,7 @@ package subscriberscases
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -116,6 +117,9 @@ type blockTaker struct {
 // all goes through the table.
 func (b *blockTaker) all(ctx context.Context, table *sheet.Reader) error {
 	for {
+		if ctx.Err() != nil {
+			return fmt.Errorf("check the rows of a file: %w", context.Cause(ctx))
+		}
 		cells, row, err := table.Next()
 		if errors.Is(err, io.EOF) {
 			return b.flush(ctx)
@@ -134,7 +138,10 @@ func (b *blockTaker) all(ctx context.Context, table *sheet.Reader) error {
 		if err != nil {
 			return err
 		}
-		if faults = append(faults, b.twice(read)...); len(faults) > 0 {
+		if len(faults) == 0 {
+			faults = b.twice(read)
+		}
+		if len(faults) > 0 {
 			b.refuse(row, cells, faults)
 			continue
 		}
@@ -153,7 +160,8 @@ func (b *blockTaker) refuse(row int, cells []string, faults failure.Faults) {
 	b.out.add(row, cells, faults)
 }
 
-// twice finds values that an earlier row of the file has.
+// twice finds values that an earlier row of the file has. Rows with other faults take no values: they are not taken in,
+// and can have any number.
 func (b *blockTaker) twice(row importRow) failure.Faults {
 	var faults failure.Faults
 	for _, v := range uniqueOf(row) {
@@ -183,6 +191,7 @@ func (b *blockTaker) flush(ctx context.Context) error {
 		case list[i].here:
 			b.out.Skipped++
 		default:
+			row.Completes = list[i].completes
 			valid = append(valid, row)
 		}
 	}

@@ -258,12 +258,20 @@ func nothing(text string) bool {
 	return false
 }
 
-// list splits a cell into its values.
-func list(cell string) []string {
+// list splits a cell into its values, each once in the form that normal makes. It reads one more than may be at most,
+// which the command refuses, and leaves the rest: a cell can have thousands.
+func list(cell string, normal func(string) string, most int) []string {
 	var out []string
-	for _, part := range strings.Split(cell, "|") {
-		if part = strings.TrimSpace(part); part != "" {
-			out = append(out, part)
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(cell, "|") {
+		part = strings.TrimSpace(part)
+		form := normal(part)
+		if part == "" || seen[form] {
+			continue
+		}
+		seen[form] = true
+		if out = append(out, part); len(out) > most {
+			break
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -28,8 +29,12 @@ type hereAlready struct {
 
 // namesakes are the customers with one phone and name, but for those whom the import itself has made.
 type namesakes struct {
-	somebody bool            // one of them, whom no row of the file has made
-	rows     map[string]bool // the keys of rows of the file that have made the others, in an import of before
+	somebody bool // one of them, whom no row of the file has made
+	// rows are the keys of rows of the file that have made the others, in an import of before, and whether these have a
+	// service.
+	rows map[string]bool
+	// waiting are those whom an import of before has made without their service, and no row of the file completes yet.
+	waiting []subscribersviews.PhoneRow
 }
 
 // hereAlready compares a file with the customers of an organization, but for those whom its own import has made.
@@ -95,6 +100,8 @@ func personOfRow(row importRow) personKey {
 type found struct {
 	here   bool           // its customer
 	faults failure.Faults // values of it that another customer has
+	// completes is its customer when an import has made no more; null = all of the row is here, or nothing.
+	completes id.Subscriber
 }
 
 // find compares the rows of a block.
@@ -108,21 +115,23 @@ func (h *hereAlready) find(ctx context.Context, rows []importRow) ([]found, erro
 	}
 	list := make([]found, len(rows))
 	for i, row := range rows {
-		if len(uniqueOf(row)) == 0 {
-			list[i].here = h.known(row)
+		list[i] = foundAmong(taken, row, importedAs(h.of, row.Row))
+		if list[i].here || len(list[i].faults) > 0 {
 			continue
 		}
-		list[i] = foundAmong(taken, row, importedAs(h.of, row.Row))
+		list[i].completes = h.unserved(row)
+		list[i].here = list[i].completes.IsZero() && len(uniqueOf(row)) == 0 && h.known(row)
 	}
 	return list, nil
 }
 
-// learn reads the customers who have the phones of those rows that are known by phone and name alone.
+// learn reads the customers who have the phones of those rows that are known by phone and name alone, or that may
+// complete one.
 func (h *hereAlready) learn(ctx context.Context, rows []importRow) error {
 	var phones []string
 	for _, row := range rows {
 		phone := row.details().Phone.Reveal()
-		if len(uniqueOf(row)) == 0 && !h.asked[phone] {
+		if (len(uniqueOf(row)) == 0 || !row.Plan.IsZero()) && !h.asked[phone] {
 			h.asked[phone] = true
 			phones = append(phones, phone)
 		}
@@ -131,14 +140,29 @@ func (h *hereAlready) learn(ctx context.Context, rows []importRow) error {
 		return nil
 	}
 	customers, err := h.u.ByPhones(ctx, h.org, phones)
-	for _, c := range customers {
-		h.add(c)
+	if err != nil {
+		return err
 	}
-	return err
+	var imported []id.Subscriber
+	for _, c := range customers {
+		if c.ImportRow != "" {
+			imported = append(imported, c.SubscriberID)
+		}
+	}
+	var served map[id.Subscriber]bool
+	if len(imported) > 0 {
+		if served, err = h.u.Served(ctx, h.org, imported); err != nil {
+			return err
+		}
+	}
+	for _, c := range customers {
+		h.add(c, served[c.SubscriberID])
+	}
+	return nil
 }
 
 // add notes a customer.
-func (h *hereAlready) add(c subscribersviews.PhoneRow) {
+func (h *hereAlready) add(c subscribersviews.PhoneRow, served bool) {
 	if h.made()[c.SubscriberID] {
 		return
 	}
@@ -149,17 +173,43 @@ func (h *hereAlready) add(c subscribersviews.PhoneRow) {
 		h.people[person] = same
 	}
 	if c.ImportRow != "" && h.rows()[c.ImportRow] {
-		same.rows[c.ImportRow] = true
+		same.rows[c.ImportRow] = served
 	} else {
 		same.somebody = true
 	}
+	if c.ImportRow != "" && !served {
+		same.waiting = append(same.waiting, c)
+	}
+}
+
+// unserved takes the customer whose service a row brings: somebody with its phone and name, whom an import has made
+// without a service. The one of the row itself comes before those of rows that the file does not have; null = none.
+func (h *hereAlready) unserved(row importRow) id.Subscriber {
+	same := h.people[personOfRow(row)]
+	if same == nil || row.Plan.IsZero() || same.rows[row.Key] {
+		return id.Subscriber{}
+	}
+	own := func(c subscribersviews.PhoneRow) bool { return c.ImportRow == row.Key }
+	lost := func(c subscribersviews.PhoneRow) bool { return !h.rows()[c.ImportRow] }
+	for _, fits := range []func(subscribersviews.PhoneRow) bool{own, lost} {
+		if i := slices.IndexFunc(same.waiting, fits); i >= 0 {
+			who := same.waiting[i].SubscriberID
+			same.waiting = slices.Delete(same.waiting, i, i+1)
+			return who
+		}
+	}
+	return id.Subscriber{}
 }
 
 // known reports whether the organization has the customer of a row that is known by phone and name alone. One whom
 // another row of the file has made, in an import of before, is not this one's.
 func (h *hereAlready) known(row importRow) bool {
 	same := h.people[personOfRow(row)]
-	return same != nil && (same.somebody || same.rows[row.Key])
+	if same == nil {
+		return false
+	}
+	_, made := same.rows[row.Key]
+	return same.somebody || made
 }
 
 // foundAmong compares a row with the values that customers have. Those of the row's own customer do not count, and a

@@ -21,6 +21,8 @@ import (
 type hereNow struct {
 	taken  map[string]subscribersviews.TakenRow
 	people []subscribersviews.PhoneRow
+	served map[id.Subscriber]bool
+	plans  soldPlans
 	reads  int         // by phones
 	stored []importRow // of the last check
 }
@@ -85,8 +87,11 @@ func (h *hereNow) check(t *testing.T, of id.Import, file string) (out CheckedImp
 			}
 			return rows, nil
 		},
+		Served: func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscriber]bool, error) {
+			return h.served, nil
+		},
 	}
-	reader := rowReader{layout: layout, currency: "KES", plans: soldPlans{}}
+	reader := rowReader{layout: layout, currency: "KES", plans: h.plans}
 	h.stored = nil
 	b := blockTaker{
 		out: &out, reader: reader, seen: map[string]int{}, keys: cases.rowKeys(id.Organization{}),

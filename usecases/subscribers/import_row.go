@@ -40,6 +40,8 @@ type importRow struct {
 	MACs       []string  `json:"macs,omitempty"`
 	// Key is that of the content (docs/rules/subscribers-import.md#who-is-here-already).
 	Key string `json:"key,omitempty"`
+	// Completes is the customer whom an import has made without the service; null = the row makes one.
+	Completes id.Subscriber `json:"completes,omitzero"`
 }
 
 // rowKeys gives rows their keys, by which a later file knows them again wherever they stand in it. Rows of a file that
@@ -98,8 +100,10 @@ func (r rowReader) read(cells []string, row int) (importRow, failure.Faults) {
 	cell := func(field string) string { return r.layout.cell(cells, field) }
 	out := importRow{
 		Row: row, FirstName: cell(colFirstName), LastName: cell(colLastName), Phone: cell(colPhone),
-		Email: cell(colEmail), Aliases: list(cell(colAliases)), Tags: list(cell(colTags)), Username: cell(colUsername),
-		Password: cell(colPassword), StaticIP: cell(colStaticIP), MACs: list(cell(colMACs)),
+		Email: cell(colEmail), Username: cell(colUsername), Password: cell(colPassword), StaticIP: cell(colStaticIP),
+		Aliases: list(cell(colAliases), commands.NormalAlias, commands.MaxAliases),
+		Tags:    list(cell(colTags), strings.TrimSpace, commands.MaxTags),
+		MACs:    list(cell(colMACs), commands.NormalMAC, commands.MaxMACs),
 	}
 	if full := cell(colFullName); full != "" {
 		out.FirstName, out.LastName, _ = strings.Cut(full, " ")

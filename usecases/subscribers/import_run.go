@@ -87,6 +87,9 @@ func (u Imports) takeIn(
 		return record, err
 	}
 	taker := rowTaker{u: u, part: part, meta: meta, settings: settings, taken: taken}
+	if taker.served, err = u.servedOf(ctx, part.OrgID, rows); err != nil {
+		return record, err
+	}
 	if err := taker.keys(ctx, rows); err != nil {
 		return record, err
 	}
@@ -108,6 +111,22 @@ func (u Imports) takeIn(
 	return record, nil
 }
 
+// servedOf tells which of the customers whom rows complete have a service meanwhile.
+func (u Imports) servedOf(
+	ctx context.Context, org id.Organization, rows []importRow,
+) (map[id.Subscriber]bool, error) {
+	var who []id.Subscriber
+	for _, row := range rows {
+		if !row.Completes.IsZero() {
+			who = append(who, row.Completes)
+		}
+	}
+	if len(who) == 0 {
+		return nil, nil
+	}
+	return u.Served(ctx, org, who)
+}
+
 // rowTaker takes rows of one part in.
 type rowTaker struct {
 	u        Imports
@@ -115,6 +134,7 @@ type rowTaker struct {
 	meta     commands.Meta
 	settings events.BillingSettings
 	taken    map[string]subscribersviews.TakenRow
+	served   map[id.Subscriber]bool // of those whom rows complete
 }
 
 // keys makes the keys of the customers of a part together: each by itself would cost three round trips. Where one of
@@ -134,8 +154,11 @@ func (t rowTaker) keys(ctx context.Context, rows []importRow) error {
 	return err
 }
 
-// subscriber is the id of the customer whom a row makes.
+// subscriber is the id of the customer whom a row makes, or completes.
 func (t rowTaker) subscriber(row importRow) id.Subscriber {
+	if !row.Completes.IsZero() {
+		return row.Completes
+	}
 	return importedAs(t.part.ImportID, row.Row)
 }
 
@@ -180,8 +203,12 @@ func (t rowTaker) asked(row int, step string) usecases.Asked {
 	return usecases.Asked{Meta: meta, Keyed: true}
 }
 
+// halfRow begins the fault of a row whose customer was made before something of it was refused.
+const halfRow = "is taken in without its service, which a mended file brings: "
+
 // one takes a row in: the customer, then the balance, so that money that was paid ahead is there when the first invoice
-// comes, then the service. A refusal is the row's fault; any other error ends the part, which begins again later.
+// comes, then the service. Of a plan that is not sold any more nothing is made. A refusal is the row's fault; any other
+// error ends the part, which begins again later.
 func (t rowTaker) one(ctx context.Context, row importRow) (outcome, error) {
 	switch f := foundAmong(t.taken, row, t.subscriber(row)); {
 	case len(f.faults) > 0:
@@ -189,11 +216,49 @@ func (t rowTaker) one(ctx context.Context, row importRow) (outcome, error) {
 	case f.here:
 		return outcome{skipped: true}, nil
 	}
-	subscriber, _, err := t.u.Subscribers.register(ctx, t.asked(row.Row, "subscriber"), row.details(),
-		personal.Of(row.Key))
-	if err != nil {
-		return refusedRow(row, err)
+	if stop, err := t.settled(ctx, row); err != nil || stop.skipped || stop.fault != nil {
+		return stop, err
 	}
+	if row.Completes.IsZero() {
+		_, _, err := t.u.Subscribers.register(ctx, t.asked(row.Row, "subscriber"), row.details(),
+			personal.Of(row.Key))
+		if err != nil {
+			return refusedRow(row, err)
+		}
+	}
+	out, err := t.balanceAndService(ctx, row)
+	if out.fault != nil {
+		out.fault.Message = halfRow + out.fault.Message
+	}
+	return out, err
+}
+
+// settled tells what is decided of a row before anything of it is made: that its plan is not sold any more, or that the
+// customer whom it completes has a service meanwhile. The zero outcome goes on. One whose service the import has made
+// before goes on too.
+func (t rowTaker) settled(ctx context.Context, row importRow) (outcome, error) {
+	if row.Plan.IsZero() {
+		return outcome{}, nil
+	}
+	_, refusal := t.u.Subscriptions.sold(ctx, t.part.OrgID, row.Plan)
+	if refusal == nil && !t.served[row.Completes] {
+		return outcome{}, nil
+	}
+	made, err := t.u.Subscriptions.made(ctx, t.part.OrgID,
+		usecases.NewID[id.Subscription](t.asked(row.Row, "subscription"), "subscription"))
+	switch {
+	case err != nil || !made.ID.IsZero():
+		return outcome{}, err
+	case refusal != nil:
+		return refusedRow(row, refusal)
+	}
+	return outcome{skipped: true}, nil
+}
+
+// balanceAndService makes what a row has beside the customer. An account has one opening balance, so that a customer
+// who is completed gets none twice.
+func (t rowTaker) balanceAndService(ctx context.Context, row importRow) (outcome, error) {
+	subscriber := t.subscriber(row)
 	if row.Balance != 0 {
 		balance := t.asked(row.Row, "balance")
 		if _, err := t.u.Bus.Execute(ctx, commands.CarryBalanceOver{
@@ -206,7 +271,7 @@ func (t rowTaker) one(ctx context.Context, row importRow) (outcome, error) {
 	if row.Plan.IsZero() {
 		return outcome{}, nil
 	}
-	_, err = t.u.Subscriptions.Create(ctx, t.asked(row.Row, "subscription"), CreateSubscriptionInput{
+	_, err := t.u.Subscriptions.Create(ctx, t.asked(row.Row, "subscription"), CreateSubscriptionInput{
 		SubscriberID: subscriber, PlanID: row.Plan, Username: personal.Of(row.Username),
 		Password: secrets.Text(row.Password), Addresses: row.addresses(), PaidUntil: row.PaidUntil,
 		BillingDay: row.BillingDay,

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"math/big"
-	"slices"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -161,8 +160,10 @@ func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 // normalTexts brings texts into one form and leaves each once, in the order given.
 func normalTexts(given []personal.Text, normal func(string) string) []personal.Text {
 	var list []string
+	seen := map[string]bool{}
 	for _, t := range given {
-		if plain := normal(t.Reveal()); !slices.Contains(list, plain) {
+		if plain := normal(t.Reveal()); !seen[plain] {
+			seen[plain] = true
 			list = append(list, plain)
 		}
 	}

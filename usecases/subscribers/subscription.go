@@ -103,6 +103,15 @@ func (u Subscriptions) withGenerated(
 	return out, err
 }
 
+// sold reads a plan from the log. Fails: plan_not_found, plan_archived.
+func (u Subscriptions) sold(ctx context.Context, org id.Organization, of id.Plan) (subscribers.Plan, error) {
+	plan, _, err := bus.LoadOwned[subscribers.Plan](ctx, u.Bus, org, of)
+	if err == nil && plan.Archived {
+		err = failure.NewConflict("plan_archived", "This plan is archived.")
+	}
+	return plan, err
+}
+
 // command makes the command from the subscriber, the plan and the settings, each read from the log.
 func (u Subscriptions) command(
 	ctx context.Context, org id.Organization, subscription id.Subscription, in CreateSubscriptionInput,
@@ -112,12 +121,9 @@ func (u Subscriptions) command(
 	if err != nil {
 		return none, err
 	}
-	plan, _, err := bus.LoadOwned[subscribers.Plan](ctx, u.Bus, org, in.PlanID)
+	plan, err := u.sold(ctx, org, in.PlanID)
 	if err != nil {
 		return none, err
-	}
-	if plan.Archived {
-		return none, failure.NewConflict("plan_archived", "This plan is archived.")
 	}
 	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
 	if err != nil {

@@ -113,6 +113,7 @@ func (k *Kit) reconciliations(
 		Reconciliations: paymentsviews.ReconciliationsQuery{Views: k.Views}, Statements: k.Vault.Statements,
 		Users: users, Cases: paymentscases.Reconciliations{
 			Bus: k.Core.Bus, Statements: k.Vault.Statements, Platform: platform, Clock: k.Clock,
+			Key: k.Vault.FileKey, Limiter: k.Vault.Limits,
 			Read: func(file []byte) (paymentscases.StatementBounds, error) {
 				s, err := mobilemoney.ReadStatement(file)
 				return paymentscases.StatementBounds{

@@ -329,6 +329,7 @@ export const swahiliFailures: Record<string, Failure> = {
   rate_limited: () => 'Maombi mengi mno. Tafadhali subiri.',
   too_many_prompts: () => 'Simu hii imeombwa kulipa mara nyingi mno. Kulipa kwa paybill kunafanya kazi kwa sasa.',
   too_many_streams: () => 'Umefungua kurasa nyingi mno. Tafadhali funga baadhi.',
+  too_many_documents: () => 'Hati na majedwali mengi mno yanatengenezwa sasa. Tafadhali jaribu tena baada ya muda mfupi.',
   upload_running: () => 'Faili jingine kubwa la shirika lako linasomwa. Tafadhali jaribu tena baada ya muda mfupi.',
   uploads_full: () => 'Mafaili makubwa mengi mno yanasomwa sasa. Tafadhali jaribu tena baada ya muda mfupi.',
   internal: () => 'Kuna hitilafu isiyotarajiwa. Tafadhali jaribu tena, na utaje namba ya ombi ikitokea tena.',
