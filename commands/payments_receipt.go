@@ -206,12 +206,14 @@ type MarkStalled struct {
 	HeldBy    id.Subscriber // whose account has the money; zero = none has it
 }
 
-// AssignReceipt gives unmatched money on a platform shortcode to an organization. Fails: receipt_not_found,
-// receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed, currency_mismatch.
+// AssignReceipt gives unmatched money on a platform shortcode to an organization, also when it was given to another one
+// by mistake. Fails: receipt_not_found, receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed,
+// receipt_refunded, currency_mismatch.
 type AssignReceipt struct {
 	ReceiptID id.Receipt
 	OrgID     id.Organization
-	Currency  money.Currency // of the organization's accounts; "" = that of the money, whose attempt they had
+	From      id.Organization // from which it is taken; zero = it must belong to none
+	Currency  money.Currency  // of the organization's accounts; "" = that of the money, whose attempt they had
 }
 
 // AttributeReceipt gives money in suspense to a subscriber, by a person. Fails: receipt_not_found, receipt_matched,

@@ -158,6 +158,7 @@ type ReceiptStalled struct {
 type ReceiptAssigned struct {
 	ReceiptID id.Receipt      `json:"receiptId"`
 	OrgID     id.Organization `json:"orgId"`
+	From      id.Organization `json:"from,omitzero"` // that had it by mistake; zero = it belonged to none
 	At        time.Time       `json:"at"`
 }
 

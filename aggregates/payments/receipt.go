@@ -47,6 +47,7 @@ const (
 type Receipt struct {
 	ID          id.Receipt
 	Org         id.Organization // zero while no organization is known
+	Given       bool            // Org has it by assignment, and has neither placed it nor said anything about it
 	Number      string
 	Channel     string
 	Shortcode   string
@@ -152,15 +153,9 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 		if s.Payment.IsZero() {
 			s.Payment = e.PaymentID
 		}
+		s.Given = s.Given && e.Sighting != commands.SightingOperator
 	case events.ReceiptDisputed:
-		// Nobody can decide about money that was taken back or that another receipt carries: there is no dispute.
-		s.Disputed = !s.hasLeft()
-		s.Contradictions = maps.Clone(s.Contradictions)
-		if s.Contradictions == nil {
-			s.Contradictions = map[contradiction]bool{}
-		}
-		s.Contradictions[contradiction{e.Shortcode, e.Amount.Minor, e.PaymentID}] = true
-		s.Disputing = s.disputing(e)
+		return s.evolveDisputed(e)
 	case events.ReceiptMatched:
 		return s.evolveMatched(e)
 	case events.ReceiptHeld:
@@ -178,12 +173,12 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	case events.ReceiptStalled:
 		s.StalledAt = e.At
 	case events.ReceiptAssigned:
-		s.Org = e.OrgID
+		s.Org, s.Given = e.OrgID, true
 	case events.ReceiptReversed:
 		s.Standing, s.Subscriber, s.Disputed = StandingReversed, id.Subscriber{}, false
 		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptSetAside:
-		s.Aside = e.RefundID
+		s.Aside, s.Given = e.RefundID, false
 	case events.ReceiptReturned:
 		s.Aside = id.Refund{}
 	case events.ReceiptRefunded:
@@ -198,12 +193,27 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	return s
 }
 
+// evolveDisputed keeps what a contradicting report said.
+func (s Receipt) evolveDisputed(e events.ReceiptDisputed) Receipt {
+	// Nobody can decide about money that was taken back or that another receipt carries: there is no dispute.
+	s.Disputed = !s.hasLeft()
+	s.Contradictions = maps.Clone(s.Contradictions)
+	if s.Contradictions == nil {
+		s.Contradictions = map[contradiction]bool{}
+	}
+	s.Contradictions[contradiction{e.Shortcode, e.Amount.Minor, e.PaymentID}] = true
+	s.Disputing = s.disputing(e)
+	s.Given = s.Given && e.OrgID != s.Org // its organization has a report of its own about it
+	return s
+}
+
 // evolveMatched gives the money to an account, or settles a dispute about money that is there already.
 func (s Receipt) evolveMatched(e events.ReceiptMatched) Receipt {
 	if !e.Confirms {
 		s.Since, s.StalledAt = e.At, time.Time{}
 	}
 	s.Standing, s.Org, s.Subscriber, s.Disputed = StandingMatched, e.OrgID, e.SubscriberID, false
+	s.Given = false
 	s.Invoice, s.Confirmed = e.InvoiceID, s.Confirmed || e.By == commands.MatchedByOperator
 	if s.Payment.IsZero() {
 		s.Payment = e.PaymentID

@@ -73,7 +73,8 @@ func decideMarkStalled(s Receipt, c commands.MarkStalled, now time.Time) ([]even
 	}}, nil
 }
 
-// decideAssignReceipt gives money without an owner to an organization (docs/rules/money.md#money-without-an-owner).
+// decideAssignReceipt gives money without an owner to an organization, and money that another organization was given by
+// mistake, as long as that one has done nothing with it (docs/rules/money.md#money-without-an-owner).
 func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org == c.OrgID && s.Standing == StandingHeld:
@@ -84,15 +85,23 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 		return nil, receiptMatched()
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
-	case !s.Org.IsZero():
-		return nil, failure.NewConflict("receipt_assigned", "This money belongs to an organization already.")
+	case s.Org != c.From, !s.Org.IsZero() && !s.Given:
+		return nil, ErrAssigned()
 	case s.Standing != StandingHeld:
 		return nil, ErrBeingMatched()
 	case c.Currency != "" && c.Currency != s.Amount.Currency:
 		return nil, failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.",
 			c.Currency)
 	}
-	return []events.ReceiptEvent{events.ReceiptAssigned{ReceiptID: s.ID, OrgID: c.OrgID, At: now}}, nil
+	return []events.ReceiptEvent{events.ReceiptAssigned{
+		ReceiptID: s.ID, OrgID: c.OrgID, From: s.Org, At: now,
+	}}, nil
+}
+
+// ErrAssigned refuses to give money to another organization than the one that has it rightly, or has used it.
+func ErrAssigned() error {
+	return failure.NewConflict("receipt_assigned",
+		"This money belongs to an organization already, or an organization has begun to place it.")
 }
 
 // needsPerson reports whether an alarm about money on an account waits for a person: two messages contradict each

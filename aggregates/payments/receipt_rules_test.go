@@ -264,6 +264,44 @@ func TestAssign_MoneyThatHasItsPlaceIsGivenToNobody(t *testing.T) {
 	receipt(t).when(assign).thenFails("receipt_not_found")
 }
 
+// What an organization has done something with is its own, also when the money waits in suspense again.
+func TestAssign_MoneyThatItsOrganizationHasUsedStays(t *testing.T) {
+	t.Parallel()
+	given := []events.ReceiptEvent{
+		recorded, held("no_match"), events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org},
+	}
+	move := commands.AssignReceipt{ReceiptID: realReceipt, OrgID: other, From: org}
+	aside := events.ReceiptSetAside{ReceiptID: realReceipt, OrgID: org, RefundID: id.New[id.Refund]()}
+	for name, c := range map[string]struct {
+		code string
+		then []events.ReceiptEvent
+	}{
+		"credited": {"receipt_matched", []events.ReceiptEvent{matchedTo(sub, "operator", 0)}},
+		"not credited": {"receipt_assigned", []events.ReceiptEvent{
+			matchedTo(sub, "operator", 0), held("not_credited"),
+		}},
+		"being refunded": {"receipt_refunded", []events.ReceiptEvent{aside}},
+		"not refunded": {"receipt_assigned", []events.ReceiptEvent{
+			aside, events.ReceiptReturned{ReceiptID: realReceipt, RefundID: aside.RefundID},
+		}},
+		"named": {"receipt_assigned", []events.ReceiptEvent{
+			events.ReceiptSighted{ReceiptID: realReceipt, Sighting: commands.SightingOperator, PaymentID: attempt},
+		}},
+		"reported": {"receipt_assigned", []events.ReceiptEvent{
+			events.ReceiptDisputed{ReceiptID: realReceipt, OrgID: org, Amount: kes(9)},
+		}},
+		"reversed": {"receipt_reversed", []events.ReceiptEvent{wasReversed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			receipt(t).given(append(given[:3:3], c.then...)...).when(move).thenFails(c.code)
+		})
+	}
+	sightedAgain := events.ReceiptSighted{ReceiptID: realReceipt, Sighting: commands.SightingStatement}
+	receipt(t).given(append(given[:3:3], sightedAgain)...).when(move).
+		then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: other, From: org, At: now})
+}
+
 func TestReversedMoney_IsAbsorbedAndMatchedNoMore(t *testing.T) {
 	t.Parallel()
 	receipt(t).given(recorded, wasReversed).when(commands.AbsorbReceipt{

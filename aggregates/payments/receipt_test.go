@@ -180,6 +180,12 @@ func TestSharedPaybill_UnmatchedMoneyIsNobodysUntilAssigned(t *testing.T) {
 			OrgID: org}).then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}).
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}).thenNothing().
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: other}).thenFails("receipt_assigned").
+		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: other, From: org}).
+		then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: other, From: org, At: now}).
+		when(attribute).thenFails("receipt_not_found").
+		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org, From: org}).thenFails("receipt_assigned").
+		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org, From: other}).
+		then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, From: other, At: now}).
 		when(attribute).then(matchedTo(sub, "operator", 0)).
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: other}).thenFails("receipt_matched")
 }

@@ -287,6 +287,23 @@ func TestStream_EachEventTellsWhatItChanges(t *testing.T) {
 	}
 }
 
+// TestStream_MoneyThatMovesIsToldToBothOrganizations, and to the platform.
+func TestStream_MoneyThatMovesIsToldToBothOrganizations(t *testing.T) {
+	t.Parallel()
+	moved := events.ReceiptAssigned{
+		ReceiptID: id.New[id.Receipt](), OrgID: id.New[id.Organization](), From: id.New[id.Organization](),
+	}
+	heard := map[id.Organization]bool{}
+	for _, c := range changesByEvents().Of(&events.Envelope{Type: moved.EventType(), Event: moved}) {
+		if c.Topic == changesviews.Receipts && c.ID == id.Any(moved.ReceiptID) {
+			heard[c.OrgID] = true
+		}
+	}
+	if len(heard) != 3 || !heard[moved.OrgID] || !heard[moved.From] || !heard[id.Organization{}] {
+		t.Errorf("of %+v hear %v", moved, heard)
+	}
+}
+
 func TestStream_GoesOnWithoutAGapAlsoOverARestart(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()

@@ -3,6 +3,7 @@ package mobilemoney
 import (
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 
@@ -144,20 +145,52 @@ func readLine(row tableRow, faults *failure.Faults) (l StatementLine, empty bool
 	return l, false
 }
 
-// kindOf tells movements apart by their side and by the words in their details.
+// kindOf tells movements apart by their side and by the words with which the provider begins their details. What the
+// payer typed, and the payer's name, say nothing.
 func kindOf(l StatementLine, status string) LineKind {
-	details := strings.ToLower(l.Details)
+	said := providersWords(l.Details)
 	switch {
 	case status != "" && !strings.EqualFold(status, "completed"):
 		return LineFailed
-	case strings.Contains(details, "revers"):
+	case reversalBeginning.MatchString(said):
 		return LineReversal
 	case !l.PaidIn.IsZero():
 		return LinePayment
-	case strings.Contains(details, "charge") || strings.Contains(details, "fee"):
+	case chargeEnd.MatchString(said):
 		return LineCharge
 	}
 	return LineWithdrawal
+}
+
+// How the provider's words begin or end for two kinds of movements. Source: docs/facts/mobile-money.md#statement.
+var (
+	reversalBeginning = regexp.MustCompile(`(?i)^(pay utility )?reversal\b`)
+	chargeEnd         = regexp.MustCompile(`(?i)\b(charges?|fees?)$`)
+	numberShape       = regexp.MustCompile(`\b[A-Z0-9]{10}\b`)
+	partyOrAccount    = regexp.MustCompile(`(?i)(^|\s)((to|from|by) +[0-9]|- |acc\. ?)`)
+)
+
+// providersWords gives details without the other party and what the payer typed, which stand behind the provider's
+// own words.
+func providersWords(details string) string {
+	if at := partyOrAccount.FindStringIndex(details); at != nil {
+		details = details[:at[0]]
+	}
+	return strings.TrimSpace(details)
+}
+
+// Reverses gives the number of the payment that this movement sends back; "" for any other movement, and when the
+// provider names none. Only money that leaves sends a payment back.
+func (l StatementLine) Reverses() string {
+	if l.Kind != LineReversal || l.Withdrawn.IsZero() {
+		return ""
+	}
+	for _, word := range numberShape.FindAllString(strings.ToUpper(providersWords(l.Details)), -1) {
+		if strings.Trim(word, "0123456789") != "" { // a phone number is no receipt number
+			return word
+		}
+	}
+	return ""
 }
 
 // statementLayouts are the forms of a completion time, in East Africa Time.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -43,6 +44,11 @@ func (r tableRow) cell(title string) string {
 		return ""
 	}
 	return harmless(strings.TrimPrefix(strings.TrimSpace(r.cells[at]), "'"))
+}
+
+// blank reports whether no cell has a character.
+func (r tableRow) blank() bool {
+	return !slices.ContainsFunc(r.cells, func(s string) bool { return strings.TrimSpace(s) != "" })
 }
 
 // titleKey is the title of a column in small letters, without anything else.
@@ -104,47 +110,92 @@ func checkLines(text string) error {
 }
 
 // parseTable reads the file with one separator. missing has the needed columns that no line near the top has; nil = the
-// header was found.
+// header was found. Only what is below the header has to be well formed.
 func parseTable(text string, separator rune, columns map[string]bool) (t table, missing []string, err error) {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = separator, true, -1, false
-	var column map[string]int
 	best := needed(columns, nil)
-	for {
-		cells, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		line, _ := r.FieldPos(0)
-		if err != nil {
-			return t, nil, failure.NewInvalid("invalid_input", fmt.Sprintf("file cannot be read as CSV: row %d", line))
-		}
-		if column != nil {
-			t.rows = append(t.rows, tableRow{number: line, cells: cells, column: column})
+	for number, rest := 1, text; rest != "" && len(t.above) <= maxAbove; number++ {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		cells := splitLine(line, separator)
+		if cells == nil {
 			continue
 		}
-		titles := map[string]int{}
-		for i, cell := range cells {
-			key := titleKey(cell)
-			if _, wanted := columns[key]; wanted {
-				if _, twice := titles[key]; !twice {
-					titles[key] = i
-				}
-			}
-		}
+		titles := titlesOf(cells, columns)
 		without := needed(columns, titles)
 		if len(without) == 0 {
-			column, best = titles, nil
-			continue
+			t.rows, err = parseRows(rest, separator, tableRow{number: number, cells: cells, column: titles})
+			return t, nil, err
 		}
 		if len(without) < len(best) {
 			best = without
 		}
-		if t.above = append(t.above, cells); len(t.above) > maxAbove {
-			break
-		}
+		t.above = append(t.above, cells)
 	}
 	return t, best, nil
+}
+
+// splitLine gives the cells of one line at the top of a file, whatever its quotes are like; nil for an empty line.
+func splitLine(line string, separator rune) []string {
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	r := csv.NewReader(strings.NewReader(line))
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord = separator, true, -1
+	cells, err := r.Read()
+	if err != nil {
+		return nil
+	}
+	return cells
+}
+
+// titlesOf gives the places of the known columns; of one that is there twice the first counts.
+func titlesOf(cells []string, columns map[string]bool) map[string]int {
+	titles := map[string]int{}
+	for i, cell := range cells {
+		key := titleKey(cell)
+		if _, wanted := columns[key]; wanted {
+			if _, twice := titles[key]; !twice {
+				titles[key] = i
+			}
+		}
+	}
+	return titles
+}
+
+// parseRows reads what is below a header. A row with more cells than the header, or with a quote that takes in a part
+// of the row after it, is told: its amounts could be those of another column or payment. It fails with failure.Invalid.
+func parseRows(text string, separator rune, header tableRow) (rows []tableRow, err error) {
+	var faults failure.Faults
+	fault := func(row int, text string) { faults.Add(fmt.Sprintf("row %d", row), text) }
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord = separator, -1
+	for len(faults) <= statementFaults {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if wrong := new(csv.ParseError); errors.As(err, &wrong) {
+			fault(header.number+wrong.StartLine, "has a quote that is not closed or stands inside a cell")
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("read statement: %w", err)
+		}
+		line, _ := r.FieldPos(0)
+		row := tableRow{number: header.number + line, cells: cells, column: header.column}
+		switch {
+		case row.blank():
+			continue
+		case len(cells) > len(header.cells):
+			fault(row.number, "has more cells than the header")
+		case slices.ContainsFunc(cells, func(s string) bool {
+			_, below, is := strings.Cut(s, "\n")
+			return is && strings.ContainsRune(below, separator)
+		}):
+			fault(row.number, "has a cell that takes in another row")
+		}
+		rows = append(rows, row)
+	}
+	return rows, faults.Err()
 }
 
 // needed lists the needed columns that are not among the titles.

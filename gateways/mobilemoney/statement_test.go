@@ -90,3 +90,100 @@ func TestReadStatement_RefusesWhatIsNoStatement(t *testing.T) {
 		}
 	}
 }
+
+// statementOf is a statement with all columns.
+func statementOf(rows ...string) []byte {
+	return []byte("Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Other Party Info," +
+		"A/C No.\n" + strings.Join(rows, "\n") + "\n")
+}
+
+// A customer's payment whose details repeat what the customer typed, or the payer's name, is a payment all the same.
+func TestReadStatement_WhatACustomerTypesMakesNoReversal(t *testing.T) {
+	t.Parallel()
+	for typed, payer := range map[string]string{
+		"REVERSE 12": "AMINA", "10000008": "REVERSON OTIENO", "reversal SJK4X7Q2P9": "X", "charge": "COFFEE FEE",
+		"Acc. Reversal of SJK4X7Q2P9": "Pay Utility Reversal - SJK4X7Q2P9",
+	} {
+		party := "254712345678 - " + payer
+		for _, details := range []string{"Pay Bill from ", "Pay Bill Online from "} {
+			s, err := mobilemoney.ReadStatement(statementOf("SJK4X7Q2P1,2026-03-02 14:05:33," + details + party +
+				" Acc. " + typed + ",Completed,1500.00,,1," + party + "," + typed))
+			if err != nil {
+				t.Fatal(typed, err)
+			}
+			if l := s.Lines[0]; l.Kind != mobilemoney.LinePayment || l.Reverses() != "" {
+				t.Errorf("%q: the payment of %s is a %s of %q", typed, l.PaidIn, l.Kind, l.Reverses())
+			}
+		}
+	}
+}
+
+// TestReadStatement_OnlyMoneyThatLeavesSendsAPaymentBack, and only the one that the provider's own words name.
+func TestReadStatement_OnlyMoneyThatLeavesSendsAPaymentBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		details, in, out string
+		kind             mobilemoney.LineKind
+		reverses         string
+	}{
+		{"Reversal of SJK4X7Q2P1", "", "-10", mobilemoney.LineReversal, "SJK4X7Q2P1"},
+		{"reversal of sjk4x7q2p1 and SJK4X7Q2P2", "", "10", mobilemoney.LineReversal, "SJK4X7Q2P1"},
+		{"Reversal of SJKABCDEFG to 0712345678", "", "-10", mobilemoney.LineReversal, "SJKABCDEFG"},
+		{"Pay Utility Reversal", "", "-10", mobilemoney.LineReversal, ""},
+		{"Pay Utility Reversal to 254712345678 - X Acc. SJK4X7Q2P9", "", "-10", mobilemoney.LineReversal, ""},
+		{"Reversal to 0712345678 - SJK4X7Q2P9", "", "-10", mobilemoney.LineReversal, ""},
+		{"Reversal of SJK4X7Q2P1", "10", "", mobilemoney.LineReversal, ""},
+		{"Business Payment to REVERSON COFFEE", "", "-10", mobilemoney.LineWithdrawal, ""},
+		{"Organization Settlement for SJK4X7Q2P1", "", "-10", mobilemoney.LineWithdrawal, ""},
+		{"Pay Bill Charge", "", "-10", mobilemoney.LineCharge, ""},
+		{"Pay merchant Charge to 600100 - ACME", "", "-10", mobilemoney.LineCharge, ""},
+		{"", "10", "", mobilemoney.LinePayment, ""},
+	} {
+		s, err := mobilemoney.ReadStatement(statementOf(
+			"SJK4X7Q2P5,2026-03-02 14:05:33," + c.details + ",Completed," + c.in + "," + c.out + ",1,,"))
+		if err != nil {
+			t.Fatal(c.details, err)
+		}
+		if l := s.Lines[0]; l.Kind != c.kind || l.Reverses() != c.reverses {
+			t.Errorf("%q: a %s of %q", c.details, l.Kind, l.Reverses())
+		}
+	}
+}
+
+// A quote that is not closed is wrong, and a file that is wrong anywhere is refused whole: otherwise the payment after
+// it would be swallowed without a word.
+func TestReadStatement_AQuoteThatIsNotClosedSwallowsNoPayment(t *testing.T) {
+	t.Parallel()
+	const next = `SJK4X7Q2P2,2026-03-02 14:06:33,Pay Bill,Completed,"1,500.00",,1,254712345678 - BRIAN,10000008`
+	const begins = "SJK4X7Q2P5,2026-03-02 14:05:34,Pay Bill,Completed,10.00,,1,254712345678 - AMINA,"
+	for name, rows := range map[string][]string{
+		"inside a cell":       {begins + `"HOUSE 4" x`, next},
+		"a bare one":          {begins + `HOUSE "4"`, next},
+		"not closed":          {begins + `"HOUSE 4`, next, next},
+		"not closed at last":  {next, begins + `"HOUSE 4`},
+		"closed by the next":  {begins + `"HOUSE 4`, strings.ReplaceAll(begins, "P5", "P3") + `"`},
+		"closed far below it": {begins + `"HOUSE 4`, begins + "1", begins + "2", begins + `"`},
+	} {
+		s, err := mobilemoney.ReadStatement(statementOf(rows...))
+		if failure.KindOf(err) != failure.Invalid || !strings.Contains(err.Error(), "row ") {
+			t.Errorf("%s: %d payments of %d, %v", name, len(s.Lines), len(rows), err)
+		}
+	}
+}
+
+// TestReadStatement_ACommaTooManyMovesNoAmount: with it a payment would be read as money that left.
+func TestReadStatement_ACommaTooManyMovesNoAmount(t *testing.T) {
+	t.Parallel()
+	const header = "Receipt No.,Completion Time,Details,Paid In,Withdrawn,A/C No.\n"
+	s, err := mobilemoney.ReadStatement([]byte("Account Holder:,ACME \"NET\"\n" + header +
+		"SJK4X7Q2P1,2026-03-02 14:05:33,Acc. x,,1500.00,,\n,,,,,,,,\n"))
+	if failure.KindOf(err) != failure.Invalid || !strings.Contains(err.Error(), "row 3 has more cells") {
+		t.Errorf("%+v, %v", s.Lines, err)
+	}
+	s, err = mobilemoney.ReadStatement([]byte("Account Holder:,ACME \"NET\"\n\n" + header +
+		"SJK4X7Q2P1,2026-03-02 14:05:33,\"Acc. x,\",1500.00,,\n\n,,,,,,,,\n" +
+		"SJK4X7Q2P2,2026-03-02 14:05:33,\"a\nb\",1,\n"))
+	if err != nil || len(s.Lines) != 2 || s.Lines[0].Kind != mobilemoney.LinePayment || s.Lines[1].Row != 7 {
+		t.Errorf("well formed: %+v, %v", s.Lines, err)
+	}
+}

@@ -59,7 +59,7 @@ func (a Receipts) Routes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary: "List money of no organization", Row: receiptDetailResponse{},
+			Summary: "List money of no organization, or find what was assigned", Row: receiptDetailResponse{},
 			Query: []httpapi.Param{
 				{Name: "state", Type: "string", Enum: []string{"suspense"}}, receiptNumber, receiptSort,
 			},

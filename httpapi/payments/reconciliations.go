@@ -132,8 +132,14 @@ type statedDifferent struct {
 	statedPayment
 	ReceiptID id.Receipt     `json:"receiptId"`
 	Here      httpapi.Number `json:"here" doc:"the amount of the receipt"`
-	Why       string         `json:"why" enum:"amount,reversed" doc:"reversed: the statement has it sent back"`
+	Why       statedWhy      `json:"why" doc:"reversed: by the statement alone; reversed_here: here alone"`
 }
+
+// statedWhy is one of paymentsviews.StatedWhys.
+type statedWhy string
+
+// Texts implements httpapi.Enumerated.
+func (statedWhy) Texts() []string { return paymentsviews.StatedWhys }
 
 // reconciliation is a row with what the vault has about it.
 type reconciliation struct {
@@ -177,7 +183,8 @@ func showReconciliation(r reconciliation) reconciliationDetail {
 	}
 	for _, p := range first(r.outcome.Different) {
 		out.Different = append(out.Different, statedDifferent{
-			statedPayment: showStated(p.StatedPayment), ReceiptID: p.ReceiptID, Here: p.Here.Number(), Why: p.Why,
+			statedPayment: showStated(p.StatedPayment), ReceiptID: p.ReceiptID, Here: p.Here.Number(),
+			Why: statedWhy(p.Why),
 		})
 	}
 	return out

@@ -1,7 +1,6 @@
 package paymentsjobs
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -17,11 +16,8 @@ type comparison struct {
 	here     map[string]paymentsviews.TillReceipt // by number
 }
 
-// numberShape finds the provider's receipt numbers in the details of a reversal.
-var numberShape = regexp.MustCompile(`\b[A-Z0-9]{10}\b`)
-
 // newComparison takes the payments of customers out of a statement, and counts what else moved. A charge has the number
-// of the payment that it is for, and a reversal names it in its details.
+// of the payment that it is for.
 func newComparison(s mobilemoney.Statement) comparison {
 	c := comparison{sentBack: map[string]bool{}, here: map[string]paymentsviews.TillReceipt{}}
 	seen := map[string]bool{}
@@ -34,9 +30,7 @@ func newComparison(s mobilemoney.Statement) comparison {
 			seen[line.ReceiptNumber] = true
 		case mobilemoney.LineReversal:
 			c.figures.Reversals++
-			for _, number := range numberShape.FindAllString(strings.ToUpper(line.Details), -1) {
-				c.sentBack[number] = true
-			}
+			c.sentBack[line.Reverses()] = true
 		case mobilemoney.LineWithdrawal:
 			c.figures.Withdrawals++
 		case mobilemoney.LineCharge:
@@ -67,10 +61,12 @@ func (c comparison) outcome(
 		case !has:
 			out.MissingHere = append(out.MissingHere, statedPayment(line))
 		case receipt.Amount() != line.PaidIn:
-			out.Different = append(out.Different, different(line, receipt, "amount"))
+			out.Different = append(out.Different, different(line, receipt, paymentsviews.StatedAmount))
 		case back && !left(receipt):
-			out.Different = append(out.Different, different(line, receipt, "reversed"))
-		default:
+			out.Different = append(out.Different, different(line, receipt, paymentsviews.StatedReversed))
+		case !back && receipt.State == "reversed": // the money is at the provider, and on no account
+			out.Different = append(out.Different, different(line, receipt, paymentsviews.StatedReversedHere))
+		default: // also what was refunded without the provider: no row has to send that back
 			figures.Matched++
 		}
 	}

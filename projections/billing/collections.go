@@ -31,7 +31,7 @@ var collectionsDDL string
 func (Collections) Name() string { return CollectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Collections) Version() int { return 6 }
+func (Collections) Version() int { return 7 }
 
 // DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }
@@ -95,10 +95,15 @@ on conflict (position) do nothing`
 insert into {schema}.collections
 	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts, why)
 select @position::bigint, @org::uuid, @at::timestamptz, c.paid_at, @receipt::uuid, @subscriber::uuid,
-	coalesce(c.channel, ''), c.taken_by, @amount::bigint, @receipts::int,
+	coalesce(c.channel, ''), c.taken_by, @amount::bigint,
+	case when @receipts::int < 0 then -least(counted.now, 1)
+		when @receipts::int > 0 and counted.ever then 1 - least(counted.now, 1) else 0 end,
 	coalesce(nullif(@why, ''), (select why from {schema}.causes
 		where receipt_id = @receipt::uuid and why in ('reversed', 'reattributed', 'absorbed')), 'withdrawn')
-from (select) one left join lateral (
+from (
+	select coalesce(sum(receipts), 0) as now, count(*) filter (where receipts > 0) > 0 as ever
+	from {schema}.collections where receipt_id = @receipt::uuid and position < @position::bigint
+) counted left join lateral (
 	select channel, taken_by, paid_at from {schema}.collections
 	where receipt_id = @receipt::uuid and position < @position::bigint and receipts > 0
 	order by position desc limit 1
@@ -140,13 +145,14 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.CreditSetAside:
 		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount, 0, whySetAside})
 	case events.SetAsideReturned:
-		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount.Neg(), 0, whyRefundFailed})
+		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount.Neg(), 1, whyRefundFailed})
 	}
 	return nil
 }
 
 // taken is money of a receipt that left an account, or came back to it when the amount is negative. receipts is -1 when
-// nothing of the receipt is left. why is "" when the cause of the receipt says it.
+// nothing of the receipt is left, and 1 when something is again; a receipt that is counted so already is not counted a
+// second time. why is "" when the cause of the receipt says it.
 type taken struct {
 	receipt  id.Receipt
 	from     id.Subscriber

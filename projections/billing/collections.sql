@@ -12,7 +12,7 @@ create table {schema}.collections (
   channel text not null, -- '' when it is not known
   taken_by uuid,                  -- user who took the cash, or made the voucher
   amount_minor bigint not null,
-  receipts int not null,          -- 1, -1 when nothing of it is left, 0 for a part
+  receipts int not null,          -- 1; -1 when nothing of it is left any more; 0 for a part
   why text not null, -- see CollectedWhys
   -- Each row is on one of two sides: it was received, or taken back. A receipt whose last part left before has no money.
   taken_back boolean not null generated always as (amount_minor < 0 or receipts < 0) stored

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -184,5 +185,42 @@ func TestCollections_WhatIsTakenBackLeavesChannelAndHandsThatTookIt(t *testing.T
 	}
 	if diff := cmp.Diff([]string{"0 c2b false 300 1", "0 cash true 700 1", "1 cash true -700 -1"}, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+// A receipt is counted as long as something of it is on an account, and once: also when its refund fails after the rest
+// was taken back, whether the money stays then or follows the rest.
+func TestCollections_AReceiptWhoseRefundFailsIsTakenBackOnce(t *testing.T) {
+	t.Parallel()
+	aside := events.CreditSetAside{SubscriberID: amina, ReceiptID: receiptID(1), Amount: kes(150)}
+	returned := events.SetAsideReturned{SubscriberID: amina, ReceiptID: receiptID(1), Amount: kes(150)}
+	rest, last, nothing := withdrawn(1, amina, 250), withdrawn(1, amina, 150), withdrawn(1, amina, 0)
+	anew := credited(1, brian, 400, "c2b", 2)
+	for name, c := range map[string]struct {
+		then         []events.Event
+		total, count int64
+	}{
+		"asked":                {[]events.Event{aside}, 250, 1},
+		"and taken back":       {[]events.Event{aside, rest}, 0, 0},
+		"and returned":         {[]events.Event{aside, rest, returned}, 150, 1},
+		"and follows":          {[]events.Event{aside, rest, returned, last}, 0, 0},
+		"and again nothing":    {[]events.Event{aside, rest, returned, last, nothing}, 0, 0},
+		"and is credited anew": {[]events.Event{aside, rest, returned, last, anew}, 400, 1},
+		"returned at once":     {[]events.Event{aside, returned}, 400, 1},
+	} {
+		log, meta := feedtest.New(), events.Metadata{OrgID: acme, At: at(0)}
+		log.Append(meta, credited(1, amina, 400, "c2b", 1))
+		for _, e := range c.then {
+			log.Append(meta, e)
+		}
+		q, _ := collected(t, log)
+		rows, err := q.ByDay(t.Context(), acme, []time.Time{began}, at(100))
+		var total, count int64
+		for _, r := range rows {
+			total, count = total+r.TotalMinor, count+r.Count
+		}
+		if err != nil || total != c.total || count != c.count {
+			t.Errorf("%s: %d in %d receipts, want %d in %d, %v", name, total, count, c.total, c.count, err)
+		}
 	}
 }

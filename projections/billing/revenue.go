@@ -35,19 +35,22 @@ var bookSQL string
 func (Revenue) Name() string { return RevenueName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Revenue) Version() int { return 5 }
+func (Revenue) Version() int { return 6 }
 
 // DDL creates the tables of revenue.sql.
 func (Revenue) DDL() string { return revenueDDL }
 
 // TenantTables are under row-level security.
-func (Revenue) TenantTables() []string { return []string{"earnings", "sold", "revenue", "beside"} }
+func (Revenue) TenantTables() []string {
+	return []string{"earnings", "sold", "revenue", "beside", "given_up"}
+}
 
 // Handles lists the events that change the tables.
 func (Revenue) Handles() []string {
 	return append(placing(),
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 		events.InvoicePaid{}.EventType(), events.CreditNoteIssued{}.EventType(), events.DebtWrittenOff{}.EventType(),
+		events.InvoiceAllocated{}.EventType(),
 		events.WriteOffRecovered{}.EventType(), events.RecoveryWithdrawn{}.EventType(),
 		events.VoucherRedeemed{}.EventType(), events.SubscriptionCreated{}.EventType(),
 		events.SubscriptionPaused{}.EventType(), events.SubscriptionEnded{}.EventType(),
@@ -88,6 +91,19 @@ on conflict (subscription_id) do nothing`
 	besideSQL = `
 insert into {schema}.beside (position, org_id, kind, at, amount_minor) values ($1, $2, $3, $4, $5)
 on conflict (position) do nothing`
+	givenUpSQL = `
+insert into {schema}.given_up (write_off_id, org_id) values ($1, $2) on conflict (write_off_id) do nothing`
+	// What is written off of an invoice is a loss up to what the invoice is booked with. A debt that an import brought
+	// was earned elsewhere, and is lost here.
+	lossSQL = `
+insert into {schema}.beside (position, org_id, kind, at, amount_minor)
+select @position::bigint, w.org_id, 'loss', @at, lost.amount
+from {schema}.given_up w left join {schema}.earnings e on e.invoice_id = @invoice
+cross join lateral (
+	select least(@amount::bigint, coalesce(e.done_net + e.open_net + e.done_tax + e.open_tax, @amount)) as amount
+) lost
+where w.write_off_id = @write_off and lost.amount > 0
+on conflict (position) do nothing`
 )
 
 // Statements that book one invoice, and what is open of all invoices of a subscription.
@@ -116,7 +132,14 @@ func (Revenue) Apply(w *runner.Writes, e events.Envelope) error {
 		b.know(earnCreditedSQL, v.InvoiceID, v.Amount.Minor)
 		b.book(v.InvoiceID)
 	case events.DebtWrittenOff:
-		b.beside(v.OrgID, "loss", b.at, v.Amount)
+		if !v.WriteOffID.IsZero() { // without one no allocation can be of it, so that nothing says what was lost
+			w.Exec(givenUpSQL, v.WriteOffID, v.OrgID)
+		}
+	case events.InvoiceAllocated: // most allocations are of money, and match no write-off
+		w.Exec(lossSQL, pgx.NamedArgs{
+			"write_off": v.ReceiptID, "invoice": v.InvoiceID, "amount": v.Amount.Minor, "at": b.at,
+			"position": b.position,
+		})
 	case events.WriteOffRecovered:
 		b.beside(v.OrgID, "loss", b.at, v.Amount.Neg())
 	case events.RecoveryWithdrawn:

@@ -57,7 +57,13 @@ create table {schema}.revenue (
 );
 create index revenue_ends on {schema}.revenue (org_id, ends_at);
 
--- What stands beside the revenue: losses, less what was recovered of them, and vouchers that were sold.
+-- The write-offs, whose allocations say on which invoices.
+create table {schema}.given_up (
+  write_off_id uuid primary key,
+  org_id uuid not null
+);
+
+-- What stands beside the revenue: losses of what was earned, less what was recovered, and vouchers that were sold.
 create table {schema}.beside (
   position bigint primary key,
   org_id uuid not null,

@@ -209,17 +209,17 @@ func (t Translator) Types() []string {
 }
 
 // Of gives the changes by an event, one for each topic and id. Whose they are is the organization that the event names,
-// else that of its metadata: nobody else hears of them. What has no organization, and what the platform itself keeps,
-// is told on the root host.
+// or each of them when it moves something from one to another, else that of its metadata: nobody else hears of them.
+// What has no organization, and what the platform itself keeps, is told on the root host.
 func (t Translator) Of(e *events.Envelope) (changes []Change) {
 	form := t.of[e.Type]
 	if form == nil {
 		return nil
 	}
 	event := reflect.ValueOf(e.Event)
-	owner := e.Meta.OrgID
-	if named := idsOf(event, form.owners); len(named) > 0 {
-		owner = id.Organization(named[0])
+	owners := idsOf(event, form.owners)
+	if len(owners) == 0 && !e.Meta.OrgID.IsZero() {
+		owners = []id.Any{id.Any(e.Meta.OrgID)}
 	}
 	change := Change{Type: nameOf(e.Type), At: e.Meta.At.UTC()}
 	if named := idsOf(event, form.subscribers); len(named) > 0 {
@@ -229,9 +229,11 @@ func (t Translator) Of(e *events.Envelope) (changes []Change) {
 		facts := topics[one.topic]
 		change.Topic = one.topic
 		ids := idsOf(event, one.ids)
-		if facts.org && !owner.IsZero() {
-			change.OrgID = owner
-			changes = append(changes, change.each(ids)...)
+		if facts.org {
+			for _, owner := range owners {
+				change.OrgID = id.Organization(owner)
+				changes = append(changes, change.each(ids)...)
+			}
 		}
 		if facts.root && (!facts.org || e.Meta.OrgID.IsZero()) {
 			change.OrgID = id.Organization{}

@@ -30,7 +30,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 14 }
+func (Receipts) Version() int { return 15 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -125,7 +125,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptStalled:
 		change(v.ReceiptID, `moved_at = moved_at`, nil) // only the revision is new
 	case events.ReceiptAssigned:
-		change(v.ReceiptID, `org_id = @org`, pgx.NamedArgs{"org": v.OrgID})
+		change(v.ReceiptID, `org_id = @org, assigned = true`, pgx.NamedArgs{"org": v.OrgID})
 	case events.ReceiptReversed:
 		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false, unclaimed = false, moved_at = @at`,
 			pgx.NamedArgs{"reason": v.Reason.Reveal(), "at": v.At})

@@ -26,6 +26,7 @@ create table {schema}.receipts (
   state text not null,
   reason text not null default '', -- personal, but for the codes of money in suspense
   reason_of uuid, -- from whose account it was moved away, or whose account refused it: the reason is about them, too
+  assigned boolean not null default false, -- the platform gave it to its organization
   disputed boolean not null default false,
   unclaimed boolean not null default false,
   subscriber_id uuid,

@@ -203,10 +203,14 @@ func (q ReceiptsQuery) List(
 }
 
 // Unowned returns up to max receipts in suspense that belong to no organization, in the order of the filter: for the
-// root host.
+// root host. A receipt number also finds those that the platform gave to an organization, to correct a mistake.
 func (q ReceiptsQuery) Unowned(ctx context.Context, f ReceiptFilter, after ReceiptKey, max int) ([]ReceiptRow, error) {
 	f.State = "suspense"
-	sql, args := receiptListSQL(`org_id is null`, []any{max}, f, after)
+	owner := `org_id is null`
+	if f.ReceiptNumber != "" {
+		owner = `(org_id is null or assigned)`
+	}
+	sql, args := receiptListSQL(owner, []any{max}, f, after)
 	var rows []ReceiptRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, sql), args...)

@@ -74,13 +74,22 @@ type BookedPayment struct {
 	OrgID         id.Organization
 }
 
+// Why a statement and a receipt disagree. StatedWhys lists all.
+const (
+	StatedAmount       = "amount"
+	StatedReversed     = "reversed"      // the statement has it sent back, and the receipt stands
+	StatedReversedHere = "reversed_here" // the receipt is reversed, and the statement has nothing that sends it back
+)
+
+// StatedWhys is the list for descriptions of the API.
+var StatedWhys = []string{StatedAmount, StatedReversed, StatedReversedHere}
+
 // StatedDifferent is a payment that both have, and about which they disagree.
 type StatedDifferent struct {
 	StatedPayment
 	ReceiptID id.Receipt   `json:"receiptId"`
 	Here      money.Amount `json:"here"`
-	// Why is "amount", or "reversed" when the statement has the payment sent back and the receipt stands.
-	Why string `json:"why"`
+	Why       string       `json:"why"` // one of StatedWhys
 }
 
 // ReconciliationsQuery serves reconciliations to their organization, and those of the platform to the root host.
@@ -137,14 +146,16 @@ type TillReceipt struct {
 	AmountMinor int64           `db:"amount_minor"`
 	Currency    money.Currency  `db:"currency"`
 	PaidAt      time.Time       `db:"paid_at"`
-	State       string          `db:"state"`
+	State       string          `db:"state"` // of the receipt that carries the money, when that is another one
 }
 
 // Amount is the whole amount received.
 func (r TillReceipt) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
 // tillColumns fit TillReceipt.
-const tillColumns = `receipt_id, org_id, receipt_number, shortcode, amount_minor, currency, paid_at, state`
+const tillColumns = `receipt_id, org_id, receipt_number, shortcode, amount_minor, currency, paid_at,
+	coalesce((select c.state from {schema}.receipts c
+		where c.receipt_id = receipts.related_receipt_id and receipts.state = 'absorbed'), state) as state`
 
 // SQL of the receipts of a shortcode. Receipts of before the environment was kept have none.
 const (

@@ -28,7 +28,7 @@ var settlementDDL string
 func (Settlement) Name() string { return SettlementName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Settlement) Version() int { return 1 }
+func (Settlement) Version() int { return 2 }
 
 // DDL creates the tables of settlement.sql.
 func (Settlement) DDL() string { return settlementDDL }
@@ -54,8 +54,13 @@ on conflict (receipt_id) do nothing`
 insert into {schema}.movements
 	(position, org_id, at, receipt_id, receipt_number, shortcode, environment, amount_minor, currency, receipts)
 select @position::bigint, @org::uuid, @at::timestamptz, receipt_id, @number, shortcode, environment, @amount::bigint,
-	@currency, @receipts::int
-from {schema}.paid_to where receipt_id = @receipt::uuid
+	@currency, case when @credited then 1 when @receipts::int < 0 then -least(counted.now, 1)
+		when @receipts::int > 0 and counted.ever then 1 - least(counted.now, 1) else 0 end
+from {schema}.paid_to p cross join lateral (
+	select coalesce(sum(m.receipts), 0) as now, count(*) filter (where m.receipts > 0) > 0 as ever
+	from {schema}.movements m where m.receipt_id = p.receipt_id and m.position < @position::bigint
+) counted
+where receipt_id = @receipt::uuid
 on conflict (position) do nothing`
 )
 
@@ -68,17 +73,17 @@ func (Settlement) Apply(w *runner.Writes, e events.Envelope) error {
 			w.Exec(paidToSQL, v.ReceiptID, v.OrgID, v.Shortcode, v.Environment)
 		}
 	case events.ReceiptCredited:
-		move(w, e, movement{v.OrgID, v.ReceiptID, v.Number, v.Amount, 1})
+		move(w, e, movement{v.OrgID, v.ReceiptID, v.Number, v.Amount, 1, true})
 	case events.ReceiptWithdrawn:
 		whole := 0
 		if v.Left.IsZero() {
 			whole = -1
 		}
-		move(w, e, movement{e.Meta.OrgID, v.ReceiptID, v.Number, v.Amount.Neg(), whole})
+		move(w, e, movement{e.Meta.OrgID, v.ReceiptID, v.Number, v.Amount.Neg(), whole, false})
 	case events.CreditSetAside:
-		move(w, e, movement{e.Meta.OrgID, v.ReceiptID, v.Number, v.Amount.Neg(), 0})
+		move(w, e, movement{e.Meta.OrgID, v.ReceiptID, v.Number, v.Amount.Neg(), 0, false})
 	case events.SetAsideReturned:
-		move(w, e, movement{e.Meta.OrgID, v.ReceiptID, v.Number, v.Amount, 0})
+		move(w, e, movement{e.Meta.OrgID, v.ReceiptID, v.Number, v.Amount, 1, false})
 	}
 	return nil
 }
@@ -89,7 +94,8 @@ type movement struct {
 	receipt  id.Receipt
 	number   string
 	amount   money.Amount
-	receipts int // 1, -1 when nothing of the receipt is left, 0 for a part
+	receipts int  // -1 when nothing of the receipt is left, 1 when something is (again), 0 for a part
+	credited bool // it is counted whatever was before
 }
 
 // move queues the row of one change.
@@ -97,6 +103,6 @@ func move(w *runner.Writes, e events.Envelope, m movement) {
 	w.Exec(movementSQL, pgx.NamedArgs{
 		"position": int64(e.Position), //nolint:gosec // positions fit
 		"org":      m.org, "at": e.Meta.At, "receipt": m.receipt, "number": m.number, "amount": m.amount.Minor,
-		"currency": m.amount.Currency, "receipts": m.receipts,
+		"currency": m.amount.Currency, "receipts": m.receipts, "credited": m.credited,
 	})
 }

@@ -18,7 +18,8 @@ create table {schema}.movements (
   environment text not null,
   amount_minor bigint not null,
   currency text not null,
-  receipts int not null -- 1, -1 when nothing of it is left, 0 for a part
+  receipts int not null -- 1; -1 when nothing of it is left any more; 0 for a part
 );
+create index movements_receipt on {schema}.movements (receipt_id, position);
 create index movements_at on {schema}.movements (at);
 create index movements_organization on {schema}.movements (org_id, position desc);

@@ -246,10 +246,11 @@ func accepts(s subscribers.Subscriber, receipt payments.Receipt) error {
 }
 
 // Assign gives unmatched money on a platform shortcode to an organization, whose staff then attribute it
-// (docs/rules/money.md#money-without-an-owner). Only the platform does this: asked has no organization. A repeat
-// changes nothing more. Money in another currency than the organization's is on no account of it. Fails: invalid_input,
-// currency_mismatch, receipt_not_found, receipt_matched, receipt_assigned,
-// receipt_being_matched, receipt_reversed.
+// (docs/rules/money.md#money-without-an-owner). Only the platform does this: asked has no organization. Money that it
+// gave to another organization by mistake is moved, while that one has done nothing with it; money of an attempt
+// belongs to the organization of that. A repeat changes nothing more. Money in another currency than the
+// organization's is on no account of it. Fails: invalid_input, currency_mismatch, receipt_not_found, receipt_matched,
+// receipt_assigned, receipt_being_matched, receipt_reversed, receipt_refunded.
 func (r Receipts) Assign(
 	ctx context.Context, asked usecases.Asked, receipt id.Receipt, to id.Organization,
 ) (bus.Result, error) {
@@ -260,6 +261,21 @@ func (r Receipts) Assign(
 	if err != nil {
 		return bus.Result{}, err
 	}
+	present, _, err := bus.LoadUnchecked[payments.Receipt](ctx, r.Bus, receipt)
+	if err != nil {
+		return bus.Result{}, err
+	}
 	assign := commands.AssignReceipt{ReceiptID: receipt, OrgID: to, Currency: owner.Billing.Currency}
+	if present.Org != to && asked.Org().IsZero() {
+		if assign.From = present.Org; !assign.From.IsZero() && !present.Payment.IsZero() {
+			attempt, _, err := bus.LoadUnchecked[payments.Payment](ctx, r.Bus, present.Payment)
+			if err != nil {
+				return bus.Result{}, err
+			}
+			if attempt.Org != to {
+				return bus.Result{}, payments.ErrAssigned()
+			}
+		}
+	}
 	return r.Bus.Execute(ctx, assign, asked.Meta)
 }

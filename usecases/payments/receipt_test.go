@@ -358,12 +358,22 @@ func TestAssign_GivesNobodysMoneyToOneOrganization(t *testing.T) {
 	_, err = k.receipts.Assign(t.Context(), coretest.Keyed(id.Organization{}), receipt, k.org)
 	coretest.Refused(t, "by somebody of an organization", err, "organization_required")
 	platform.Meta.CommandID = id.New[id.Command]()
-	_, err = k.receipts.Assign(t.Context(), platform, receipt, k.other)
-	coretest.Refused(t, "to another one", err, "receipt_assigned")
+	for _, to := range []id.Organization{k.other, k.org} { // by mistake, and back
+		platform.Meta.CommandID = id.New[id.Command]()
+		if _, err := k.receipts.Assign(t.Context(), platform, receipt, to); err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, err = k.receipts.Attribute(t.Context(), coretest.Keyed(k.org), paymentscases.AttributeInput{
 		ReceiptID: receipt, SubscriberID: k.amina,
 	})
 	coretest.Refused(t, "attribute then", err, "")
+	platform.Meta.CommandID = id.New[id.Command]()
+	_, err = k.receipts.Assign(t.Context(), platform, receipt, k.other)
+	coretest.Refused(t, "to another one", err, "receipt_matched")
+	own := k.held(t, "SJK4X7Q2A1", k.org)
+	_, err = k.receipts.Assign(t.Context(), platform, own, k.other)
+	coretest.Refused(t, "money of its own shortcode", err, "receipt_assigned")
 }
 
 func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
