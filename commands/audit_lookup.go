@@ -70,3 +70,23 @@ func (c ReadHistory) Validate() error {
 	f.Check(c.Look != "", "look", "is required")
 	return f.Err()
 }
+
+// ReadPersonalData records that somebody takes along all that is kept of a customer, so that the audit log shows it.
+type ReadPersonalData struct {
+	LookupID     id.Lookup
+	OrgID        id.Organization
+	SubscriberID id.Subscriber
+}
+
+func (ReadPersonalData) CommandName() string { return "audit.ReadPersonalData" }
+func (ReadPersonalData) lookupCommand()      {}
+
+// Target is a stream with this one look.
+func (c ReadPersonalData) Target() Target { return At(LookupCategory, c.LookupID) }
+
+// Validate requires the customer.
+func (c ReadPersonalData) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	return f.Err()
+}

@@ -60,6 +60,20 @@ type RemoveSubscriber struct {
 	Reason       string // it must not name a person
 }
 
+// ForgetSubscriber erases a customer whose account is closed for it (CloseAccount.Forget): the personal fields are
+// cleared, and the key of the person is destroyed afterwards. A repeat changes nothing. Fails: subscriber_not_found.
+type ForgetSubscriber struct {
+	SubscriberID id.Subscriber
+	Reason       string // it must not name a person
+}
+
+func (ForgetSubscriber) CommandName() string { return "subscribers.ForgetSubscriber" }
+func (ForgetSubscriber) subscriberCommand()  {}
+func (c ForgetSubscriber) Target() Target    { return At(SubscriberCategory, c.SubscriberID) }
+
+// Validate checks form.
+func (c ForgetSubscriber) Validate() error { return requireReason(c.Reason) }
+
 func (RemoveSubscriber) CommandName() string { return "subscribers.RemoveSubscriber" }
 func (RemoveSubscriber) subscriberCommand()  {}
 func (c RemoveSubscriber) Target() Target    { return At(SubscriberCategory, c.SubscriberID) }

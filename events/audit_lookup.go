@@ -61,6 +61,8 @@ const (
 	LookState       HistoryLook = "state"
 	LookDifference  HistoryLook = "difference"
 	LookExplanation HistoryLook = "explanation" // why it is as it is, at the command line
+	// LookPersonalData is the download of all that is kept of a customer.
+	LookPersonalData HistoryLook = "personal_data"
 )
 
 func (HistoryRead) EventType() string { return "audit.HistoryRead.v1" }

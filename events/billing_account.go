@@ -43,7 +43,10 @@ type AccountClosed struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	Reason       string          `json:"reason"`
-	At           time.Time       `json:"at"`
+	// Forget says that the customer is to be forgotten: nothing is open, and nothing can be taken back but the money
+	// that a provider reverses.
+	Forget bool      `json:"forget,omitempty"`
+	At     time.Time `json:"at"`
 }
 
 // InvoiceLine is one charge. All amounts are in the organization's currency.

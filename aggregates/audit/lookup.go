@@ -15,7 +15,7 @@ type Lookup = Record[id.Lookup]
 // Lookups defines the records of these questions.
 func Lookups() aggregates.Definition[Lookup, commands.LookupCommand, events.LookupEvent] {
 	return records[id.Lookup, commands.LookupCommand](commands.LookupCategory, evolveLookup, writeLookup,
-		commands.LookUpAddress{}, commands.ReadHistory{})
+		commands.LookUpAddress{}, commands.ReadHistory{}, commands.ReadPersonalData{})
 }
 
 // evolveLookup takes a question that was recorded.
@@ -42,6 +42,13 @@ func writeLookup(c commands.LookupCommand, now time.Time) []events.LookupEvent {
 			events.HistoryRead{
 				LookupID: c.LookupID, OrgID: c.OrgID, Category: c.Category, TargetID: c.TargetID, Look: c.Look,
 				From: c.From.UTC(), Until: c.Until.UTC(), At: now,
+			},
+		}
+	case commands.ReadPersonalData:
+		return []events.LookupEvent{
+			events.HistoryRead{
+				LookupID: c.LookupID, OrgID: c.OrgID, Category: commands.SubscriberCategory,
+				TargetID: id.Any(c.SubscriberID), Look: events.LookPersonalData, At: now,
 			},
 		}
 	}

@@ -45,6 +45,7 @@ type Account struct {
 	OrgID        id.Organization
 	Currency     money.Currency
 	Closed       bool                   // AccountClosed was recorded
+	Forgotten    bool                   // it was closed because the customer is to be forgotten
 	Invoices     map[id.Invoice]Invoice // drafts, and issued invoices with an amount due
 	Settled      map[id.Invoice]Invoice // nothing is due; a withdrawn receipt can move an invoice back to Invoices
 	Voided       map[id.Invoice]string  // value: the document number, "" for a voided draft

@@ -14,7 +14,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 	case events.AccountOpened:
 		s.SubscriberID, s.OrgID, s.Currency = e.SubscriberID, e.OrgID, e.Currency
 	case events.AccountClosed:
-		s.Closed = true
+		s.Closed, s.Forgotten = true, s.Forgotten || e.Forget
 	case events.InvoiceDrafted:
 		s.Invoices = with(s.Invoices, e.InvoiceID, Invoice{
 			SubscriptionID: e.SubscriptionID, SoldTo: e.SoldTo, Order: e.Order, RunID: e.RunID,

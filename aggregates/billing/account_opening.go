@@ -21,6 +21,7 @@ type accountOpening struct {
 	OrgID        id.Organization               `json:"org"`
 	Currency     money.Currency                `json:"currency"`
 	Closed       bool                          `json:"closed,omitempty"`
+	Forgotten    bool                          `json:"forgotten,omitempty"`
 	Invoices     map[id.Invoice]openingInvoice `json:"invoices,omitempty"`
 	Settled      map[id.Invoice]openingInvoice `json:"settled,omitempty"`
 	Voided       map[id.Invoice]string         `json:"voided,omitempty"`
@@ -104,7 +105,8 @@ func closeAccount(s Account) events.AccountEvent {
 	s = s.archive()
 	opening, err := json.Marshal(accountOpening{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Closed: s.Closed,
-		Voided: s.Voided, Lots: s.Lots, Issued: s.Issued, Credited: s.Credited,
+		Forgotten: s.Forgotten,
+		Voided:    s.Voided, Lots: s.Lots, Issued: s.Issued, Credited: s.Credited,
 		Archived: closeArchive(s.Archived), ArchivedTo: s.ArchivedUntil,
 		Invoices: mapped(s.Invoices, closeInvoice), Settled: mapped(s.Settled, closeInvoice),
 		Receipts: mapped(s.Receipts, closeReceipt),
@@ -149,7 +151,8 @@ func openingAccount(opening []byte) Account {
 	}
 	return Account{
 		SubscriberID: o.SubscriberID, OrgID: o.OrgID, Currency: o.Currency, Closed: o.Closed,
-		Voided: o.Voided, Lots: o.Lots, Issued: o.Issued, Credited: o.Credited,
+		Forgotten: o.Forgotten,
+		Voided:    o.Voided, Lots: o.Lots, Issued: o.Issued, Credited: o.Credited,
 		Archived: openArchive(o.Archived), ArchivedUntil: o.ArchivedTo,
 		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
 		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt { return openReceipt(r, amount) }),

@@ -23,6 +23,7 @@ func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand,
 		Commands: []commands.SubscriberCommand{
 			commands.RegisterSubscriber{}, commands.CorrectSubscriberDetails{}, commands.BlockSubscriber{},
 			commands.UnblockSubscriber{}, commands.RemoveSubscriber{},
+			commands.ForgetSubscriber{},
 		},
 	}
 }
@@ -90,6 +91,9 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 	if register, ok := c.(commands.RegisterSubscriber); ok {
 		return decideRegister(s, register, now)
 	}
+	if _, again := c.(commands.ForgetSubscriber); again && s.Forgotten {
+		return nil, nil
+	}
 	if s.ID.IsZero() || s.Forgotten {
 		return nil, commands.ErrNoSubscriber()
 	}
@@ -110,6 +114,8 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 		return []events.SubscriberEvent{
 			events.SubscriberForgotten{SubscriberID: s.ID, Reason: c.Reason, Undone: true},
 		}, nil
+	case commands.ForgetSubscriber:
+		return []events.SubscriberEvent{events.SubscriberForgotten{SubscriberID: s.ID, Reason: c.Reason}}, nil
 	case commands.UnblockSubscriber:
 		if !s.Blocked {
 			return nil, nil

@@ -32,7 +32,7 @@ func customersMay() map[string]mayCall {
 			return map[string]any{"onlyNeeded": true}
 		}},
 		"GET /paybill": list, "GET /me/subscribers": list, "GET /subscribers/:id": one,
-		"GET /subscribers/:id/access":    one,
+		"GET /subscribers/:id/access": one, "GET /subscribers/:id/personal-data": one,
 		"GET /subscribers/:id/statement": one, "GET /subscribers/:id/statement/pdf": one,
 		"GET /subscribers/:id/usage": one, "GET /subscriptions": list, "GET /subscriptions/:id": one,
 		"GET /subscriptions/:id/upcoming": one, "GET /sessions": list, "GET /sessions/:id": one,

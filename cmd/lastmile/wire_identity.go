@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/identity/claims"
 	"github.com/lastmile-isp/lastmile/processmanagers/identity/portal"
+	"github.com/lastmile-isp/lastmile/processmanagers/identity/usererasing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -30,7 +31,7 @@ func identityArea() area {
 		readModels: []runner.Projection{
 			identityviews.Organizations{}, identityviews.Users{}, identityviews.Letterheads{}, identityviews.APIKeys{},
 		},
-		processes: []processmanagers.Any{claims.Process(), portal.Process()},
+		processes: []processmanagers.Any{claims.Process(), portal.Process(), usererasing.Process()},
 		wire:      (*App).wireIdentity,
 	}
 }

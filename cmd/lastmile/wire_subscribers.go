@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/jobs/subscribers"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/erasing"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/exporting"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/importing"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/planchange"
@@ -44,7 +45,7 @@ func subscribersArea() area {
 		},
 		processes: []processmanagers.Any{
 			renewal.Process(), planchange.Process(), planmoves.Process(), importing.Process(),
-			exporting.Process(),
+			exporting.Process(), erasing.Process(),
 		},
 		wire: (*App).wireSubscribers,
 	}
@@ -74,7 +75,12 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		Move: moves.Part, Queue: e.jobs,
 	}.Register()
 	jobrunner.OnDiscarded(e.jobs, jobrunner.OnceMore[commands.MovePlanPart](e.jobs, time.Minute))
+	persons, err := a.wirePersons()
+	if err != nil {
+		return nil, err
+	}
 	return [][]httpapi.Route{
+		persons,
 		subscribersapi.Proposals{Cases: a.proposals()}.Routes(),
 		exportsapi.Exports{Cases: exports, Clock: a.clock}.Routes(),
 		subscribersapi.Imports{Cases: imports, Imports: subscribersviews.ImportsQuery{Views: e.views}}.Routes(),

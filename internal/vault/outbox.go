@@ -41,7 +41,9 @@ values (@id, @org, @subscriber, @at, @channel, @to, @template, @subject, @text) 
 select id, org_id, subscriber_id, at, channel, address, template, subject, body from {schema}.outbox
 where ($1::uuid is null or org_id = $1) and ($2 = '' or address in ($2, '+' || $2)) order by at desc, id desc limit $3`
 	forgetOutboxSQL = `delete from {schema}.outbox where subscriber_id = $1`
-	purgeOutboxSQL  = `delete from {schema}.outbox where at < $1`
+	// messages to somebody who signs in name no customer
+	forgetAddressesSQL = `delete from {schema}.outbox where subscriber_id is null and address = any($1)`
+	purgeOutboxSQL     = `delete from {schema}.outbox where at < $1`
 )
 
 // Put keeps a message. One with the same id is kept once.
@@ -70,6 +72,14 @@ func (o *Outbox) List(ctx context.Context, org id.Organization, to string, max i
 // Forget removes the messages to a customer.
 func (o *Outbox) Forget(ctx context.Context, subscriber id.Subscriber) error {
 	if _, err := o.core.db.Owner.Exec(ctx, o.core.sql(forgetOutboxSQL), subscriber); err != nil {
+		return fmt.Errorf("forget messages: %w", err)
+	}
+	return nil
+}
+
+// ForgetAddresses removes the messages to some addresses that name no customer: codes for signing in.
+func (o *Outbox) ForgetAddresses(ctx context.Context, addresses []string) error {
+	if _, err := o.core.db.Owner.Exec(ctx, o.core.sql(forgetAddressesSQL), addresses); err != nil {
 		return fmt.Errorf("forget messages: %w", err)
 	}
 	return nil
