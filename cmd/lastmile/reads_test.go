@@ -33,6 +33,7 @@ func TestReads_NeedNoEventStore(t *testing.T) {
 
 // decided are reads that are no rows of read models: the aggregates are asked.
 var decided = []string{"/events/stream", "/settings/dunning", "/settings/messages", "/settings/approvals",
+	"/settings/bill-manager",
 	"/billing/preview/invoices"}
 
 // lists gives the addresses that staff read, from a day on where they can begin at one.

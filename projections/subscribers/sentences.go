@@ -243,4 +243,7 @@ var saying = map[events.MessageTemplate]string{
 	events.NoticeIssued:       "an invoice was issued",
 	events.NoticeReceipt:      "money has come",
 	events.NoticeSupport:      "a support request was answered",
+	events.CodeToSignIn:       "a code to sign in",
+	events.CodeOfAddress:      "a code for another address of the sign-in",
+	events.AddressChanged:     "the address of the sign-in was changed",
 }

@@ -2,6 +2,7 @@ package bookscases
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -90,24 +91,55 @@ func (g *Group) give(org id.Organization, list ...events.Envelope) {
 	}
 }
 
-// takeReceipt keeps the events of a receipt that belongs to nobody until it belongs to an organization.
+// takeReceipt keeps the events of a receipt that belonged to nobody until its money is used: the platform gives it to an
+// organization, and may give it to another one before that.
 func (g *Group) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
 	of := id.As[id.Receipt](e.Meta.AggregateID)
 	if first, ok := v.(events.ReceiptRecorded); ok && first.OrgID.IsZero() {
 		g.shared.nobodys[of] = newReceipt(first, e.Meta.At)
 	}
-	r := g.shared.nobodys[of]
-	if r == nil {
+	r, history := g.shared.nobodys[of], g.shared.waiting[of]
+	if r == nil && history == nil {
 		g.give(e.Meta.OrgID, e)
 		return
 	}
-	g.shared.waiting[of] = append(g.shared.waiting[of], e)
-	if r.take(e.Meta.At, v); r.org.IsZero() {
-		return
+	again, given := v.(events.ReceiptAssigned)
+	if given && r == nil {
+		g.give(again.From, e)
+		history = slices.DeleteFunc(history, assigns)
 	}
-	g.give(r.org, g.shared.waiting[of]...)
-	delete(g.shared.nobodys, of)
-	delete(g.shared.waiting, of)
+	g.shared.waiting[of] = append(history, e)
+	switch {
+	case r == nil && given:
+		g.give(again.OrgID, g.shared.waiting[of]...)
+	case r == nil:
+		g.give(e.Meta.OrgID, e)
+	default:
+		if r.take(e.Meta.At, v); r.org.IsZero() {
+			return
+		}
+		g.give(r.org, g.shared.waiting[of]...)
+		delete(g.shared.nobodys, of)
+	}
+	if uses(v) {
+		delete(g.shared.waiting, of)
+	}
+}
+
+// assigns reports whether an event gives a receipt to an organization.
+func assigns(e events.Envelope) bool {
+	_, is := e.Event.(events.ReceiptAssigned)
+	return is
+}
+
+// uses reports whether the platform cannot give a receipt to another organization any more after an event.
+func uses(v events.ReceiptEvent) bool {
+	switch v.(type) {
+	case events.ReceiptMatched, events.ReceiptAbsorbed, events.ReceiptReversed, events.ReceiptSetAside:
+		return true
+	default: // the money stays where it is
+		return false
+	}
 }
 
 // Unreserved reports whether a value is in use that no organization of the group has reserved. LookUp then finds who

@@ -169,6 +169,24 @@ func TestBooks_MoneyInNobodysHandsIsListedForThePlatform(t *testing.T) {
 	}
 }
 
+// TestBooks_MoneyThatIsAssignedAgainIsWithItsLastOrganizationAlone: the platform gives it to the organization, by mistake
+// to another one, and back, before it comes to an account.
+func TestBooks_MoneyThatIsAssignedAgainIsWithItsLastOrganizationAlone(t *testing.T) {
+	t.Parallel()
+	w, other := story(t), id.New[id.Organization]()
+	money := w.receive(70, id.Organization{})
+	w.receipts.do(commands.HoldReceipt{ReceiptID: money, Reason: "no_match"})
+	w.receipts.do(commands.AssignReceipt{ReceiptID: money, OrgID: w.org})
+	w.receipts.do(commands.AssignReceipt{ReceiptID: money, OrgID: other, From: w.org})
+	w.receipts.do(commands.AssignReceipt{ReceiptID: money, OrgID: w.org, From: other})
+	w.receipts.do(commands.AttributeReceipt{ReceiptID: money, OrgID: w.org, SubscriberID: w.amina})
+	for _, org := range []id.Organization{w.org, other, {}} {
+		for _, f := range w.books(org, w.log).Faults(w.now.Add(time.Hour), time.Minute) {
+			t.Errorf("of %s: %s", org, f)
+		}
+	}
+}
+
 // TestBooks_DebtForAServedPeriodThatWasTakenBackIsNoFault: a month that was paid and used, whose payment was taken
 // back, stays due when the subscription ends (docs/rules/subscribers.md#pause-and-end), and nobody is told to void it.
 func TestBooks_DebtForAServedPeriodThatWasTakenBackIsNoFault(t *testing.T) {

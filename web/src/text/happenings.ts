@@ -292,6 +292,9 @@ const enWords: Words = {
     invoice: 'an invoice was issued',
     receipt: 'money has come',
     support_answer: 'a support request was answered',
+    sign_in_code: 'a code to sign in',
+    address_code: 'a code for another address of the sign-in',
+    address_changed: 'the address of the sign-in was changed',
   },
   acts: {
     compensation: 'a compensation',

@@ -236,6 +236,9 @@ export const words: Omit<Words, 'by'> = {
     invoice: 'ankara imetolewa',
     receipt: 'fedha zimepokelewa',
     support_answer: 'ombi la msaada limejibiwa',
+    sign_in_code: 'msimbo wa kuingia',
+    address_code: 'msimbo wa anwani nyingine ya kuingia',
+    address_changed: 'anwani ya kuingia imebadilishwa',
   },
   acts: {
     compensation: 'fidia',
