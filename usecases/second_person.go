@@ -145,7 +145,8 @@ func count(ctx context.Context, b *bus.Bus, asked Asked, act Act, by inOrg, do f
 	if err != nil {
 		return err
 	}
-	if err = do(); used.Changed && refusedForGood(ctx, err) {
+	// What another try of the same act may have done stays counted.
+	if err = do(); used.Changed && act.ID.IsZero() && refusedForGood(ctx, err) {
 		back := commands.ReturnAllowance{AllowanceID: use.AllowanceID, ActID: use.ActID}
 		if _, failed := b.Execute(ctx, back, oneStep(asked)); failed != nil {
 			return errors.Join(err, failed)

@@ -202,7 +202,7 @@ func (b *Bills) Cancel(ctx context.Context, by Account, reference string) (BillA
 	case r == nil:
 	case r.Code == "409" || r.Status == http.StatusConflict:
 		return BillAnswer{Outcome: BillTaken}, nil
-	case r.Code == "404" || r.Status == http.StatusNotFound:
+	case r.Code == "404":
 		answer.Outcome = BillUnknown
 	}
 	return answer, err
@@ -295,6 +295,10 @@ func (b *Bills) read(res result) (reply billReply, answer BillAnswer) {
 		refusal = &Refusal{
 			Status: res.status, Code: string(reply.Code), Message: string(cmp.Or(reply.Status, reply.Message)),
 		}
+	}
+	if strings.Contains(refusal.Code, ".") && !strings.HasPrefix(refusal.Code, "5") {
+		// The words of what stands before the bill manager, as of a token that somebody else has replaced meanwhile.
+		return reply, BillAnswer{Outcome: BillNotSent, Cause: unavailable(refusal)}
 	}
 	answer = BillAnswer{Outcome: BillRefused, Refusal: refusal}
 	if res.status >= http.StatusInternalServerError || strings.HasPrefix(refusal.Code, "5") {

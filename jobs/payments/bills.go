@@ -259,10 +259,10 @@ func (t *turn) one(ctx context.Context, row paymentsviews.BillRow) error {
 	}
 	waits := bill.Stage == payments.BillQueued && !bill.Offered
 	switch {
-	case bill.Stage != payments.BillQueued && bill.Stage != payments.BillSent, bill.Full():
-		return nil
 	case bill.Stage == payments.BillQueued && bill.Offered && bill.Through().Positive(): // so it was taken
 		return t.do(ctx, commands.ConfirmBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
+	case bill.Stage != payments.BillQueued && bill.Stage != payments.BillSent, bill.Full():
+		return nil
 	case bill.Offered && (bill.Recalled != "" || bill.Stage == payments.BillQueued):
 		return t.takeBack(ctx, bill)
 	case row.Forgotten:

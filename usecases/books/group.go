@@ -91,8 +91,8 @@ func (g *Group) give(org id.Organization, list ...events.Envelope) {
 	}
 }
 
-// takeReceipt keeps the events of a receipt that belonged to nobody until its money is used: the platform gives it to an
-// organization, and may give it to another one before that.
+// takeReceipt keeps the events of a receipt that belonged to nobody until its money is used: the platform gives it to
+// an organization, and may give it to another one before that.
 func (g *Group) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
 	of := id.As[id.Receipt](e.Meta.AggregateID)
 	if first, ok := v.(events.ReceiptRecorded); ok && first.OrgID.IsZero() {

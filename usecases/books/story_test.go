@@ -169,8 +169,8 @@ func TestBooks_MoneyInNobodysHandsIsListedForThePlatform(t *testing.T) {
 	}
 }
 
-// TestBooks_MoneyThatIsAssignedAgainIsWithItsLastOrganizationAlone: the platform gives it to the organization, by mistake
-// to another one, and back, before it comes to an account.
+// TestBooks_MoneyThatIsAssignedAgainIsWithItsLastOrganizationAlone: the platform gives it to the organization, by
+// mistake to another one, and back, before it comes to an account.
 func TestBooks_MoneyThatIsAssignedAgainIsWithItsLastOrganizationAlone(t *testing.T) {
 	t.Parallel()
 	w, other := story(t), id.New[id.Organization]()

@@ -111,6 +111,14 @@ type Attempt struct {
 	back bool                            // on the way back, whose outcomes are others than those on the way there
 }
 
+// offer is the id under which a message is offered on its way.
+func (a Attempt) offer(which id.Message) id.Message {
+	if a.back {
+		return id.Derive[id.Message]("way back", which.String())
+	}
+	return which
+}
+
 // meta makes the metadata of an outcome.
 func (a Attempt) meta(name string) commands.Meta {
 	if a.back {
@@ -154,7 +162,10 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	holds := !late && f.holds(args, now)
 	m, err := d.queue(ctx, args, a, which, holds)
 	mine := m.Sender == a.Job
-	if f.back = m.Back; mine && !m.Watched.IsZero() {
+	if f.back = m.Back; err == nil && mine && !m.Watched.IsZero() {
+		if err := d.endOffer(ctx, Attempt{}, which); err != nil { // a stop may have left it
+			return time.Time{}, err
+		}
 		if !m.Turns() || late || !holds {
 			return nextLook(m, now), err
 		}
@@ -311,7 +322,8 @@ func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outg
 	if gateway.Once() {
 		notes = noOffers{}
 	}
-	before, err := notes.Begin(ctx, m.ID)
+	offer := a.offer(m.ID)
+	before, err := notes.Begin(ctx, offer)
 	switch {
 	case err != nil:
 		return err
@@ -327,17 +339,17 @@ func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outg
 	switch {
 	case err == nil:
 		of := d.note(a, m, handed)
-		return errors.Join(notes.Took(after, m.ID, handed.Reference, handed.Cost), d.confirm(ctx, a, of))
+		return errors.Join(notes.Took(after, offer, handed.Reference, handed.Cost), d.confirm(ctx, a, of))
 	case errors.Is(err, ErrUnclear):
 		return d.doubt(ctx, a, m.ID)
 	case errors.As(err, &refusal) && m.Channel == events.ChannelWhatsApp:
-		return cmp.Or[error](notes.End(after, m.ID), &turnedBack{refusal.Code})
+		return cmp.Or[error](notes.End(after, offer), &turnedBack{refusal.Code})
 	case m.Channel == events.ChannelWhatsApp:
-		return cmp.Or[error](notes.End(after, m.ID), &turnedBack{codeGateway})
+		return cmp.Or[error](notes.End(after, offer), &turnedBack{codeGateway})
 	case errors.As(err, &refusal):
-		return errors.Join(notes.End(after, m.ID), d.fail(ctx, a, m.ID, refusal.Code))
+		return errors.Join(notes.End(after, offer), d.fail(ctx, a, m.ID, refusal.Code))
 	}
-	return errors.Join(err, notes.End(after, m.ID))
+	return errors.Join(err, notes.End(after, offer))
 }
 
 // afterwards bounds the note of what a gateway has said, which is made also when the job's time is over.
@@ -390,15 +402,15 @@ func (d *Delivery) confirm(ctx context.Context, a Attempt, of taken) error {
 	d.mu.Lock()
 	delete(d.taken, a.Job)
 	d.mu.Unlock()
-	return d.endOffer(ctx, of.which)
+	return d.endOffer(ctx, a, of.which)
 }
 
 // endOffer forgets the offer of a message whose end is recorded.
-func (d *Delivery) endOffer(ctx context.Context, which id.Message) error {
+func (d *Delivery) endOffer(ctx context.Context, a Attempt, which id.Message) error {
 	if d.Offers == nil {
 		return nil
 	}
-	return d.Offers.End(ctx, which)
+	return d.Offers.End(ctx, a.offer(which))
 }
 
 // doubt records that nobody knows whether a message was taken, unless another program has ended it meanwhile.
@@ -407,7 +419,7 @@ func (d *Delivery) doubt(ctx context.Context, a Attempt, which id.Message) error
 	if err != nil && failure.CodeOf(err) != "message_over" {
 		return err
 	}
-	return d.endOffer(ctx, which)
+	return d.endOffer(ctx, a, which)
 }
 
 // late ends a message whose moment is over. One that has an address was offered to its gateway.

@@ -206,3 +206,36 @@ func TestSend_NobodyWaitsForEverForAReport(t *testing.T) {
 		t.Errorf("%s; by SMS %+v", state, k.sent)
 	}
 }
+
+// stubborn keeps an offer once, as a stop between the record of a message and the end of its offer does.
+type stubborn struct {
+	messagingcases.Offers
+	ended int
+}
+
+// End fails the first time.
+func (s *stubborn) End(ctx context.Context, m id.Message) error {
+	if s.ended++; s.ended == 1 {
+		return errors.New("killed")
+	}
+	return s.Offers.End(ctx, m)
+}
+
+// TestSend_AnOfferThatAStopHasLeftStopsNotTheWayBack: WhatsApp took it and the log says so, the offer is still there, and
+// then WhatsApp says that it does not arrive.
+func TestSend_AnOfferThatAStopHasLeftStopsNotTheWayBack(t *testing.T) {
+	t.Parallel()
+	k, _ := newChatKit(t)
+	k.delivery.Offers = &stubborn{Offers: k.delivery.Offers}
+	_, _ = k.send(t, "one") // its offer is left
+	k.report(t, false)
+	for range 2 {
+		k.clock.Advance(time.Minute)
+		if _, err := k.send(t, "one"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state, channel, _ := k.row(t); len(k.sent) != 1 || state != "sent" || channel != "sms" {
+		t.Errorf("%s by %s; by SMS %+v", state, channel, k.sent)
+	}
+}
