@@ -93,8 +93,8 @@ func (a WhatsAppReports) Routes() []httpapi.Route {
 	}
 }
 
-// whatsAppBodyLimit bounds reports, of which WhatsApp sends many in one. A larger body would take the place of an upload,
-// and strangers send bodies, too.
+// whatsAppBodyLimit bounds reports, of which WhatsApp sends many in one. A larger body would take the place of an
+// upload, and strangers send bodies, too.
 const whatsAppBodyLimit = 1 << 20
 
 // sign answers with the challenge, to whoever knows the token.

@@ -1,10 +1,12 @@
 package paymentsjobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -62,12 +64,15 @@ func NewBills(cfg BillsConfig) *Bills {
 
 // How the work is done: how often it is looked for, how long one run may take, how many bills of an organization are
 // taken one by one before the next one has its turn, how many turns a run has, and how many commands go side by side.
+// A bill that was in doubt billsDoubts times waits for a person.
 const (
 	billsInterval = 5 * time.Second
 	billsTimeout  = 10 * time.Minute
 	billsPage     = 100
 	billsTurns    = 100
+	billsMissed   = 3 // calls about which nothing is known, upon which a run ends
 	billsCrew     = 8
+	billsDoubts   = 12
 )
 
 // ElsewhereAfter is how long a bill stays at the bill manager whose invoice was paid: that it was paid there may not be
@@ -104,14 +109,21 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 	if err != nil {
 		return err
 	}
+	missed := 0
+	orgs = fromAnother(orgs, b.cfg.Clock.Now())
 	for range billsTurns {
 		var busy []id.Organization
 		for _, org := range orgs {
 			more, err := b.turn(ctx, by, org, cause)
 			switch {
-			case errors.Is(err, errBillsAway), ctx.Err() != nil, failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused:
+			case ctx.Err() != nil, failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused:
 				b.cfg.Logger.WarnContext(ctx, "bills wait", "org_id", org, "error", err)
 				return nil
+			case errors.Is(err, errBillsAway):
+				b.cfg.Logger.WarnContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
+				if missed++; missed == billsMissed || b.cfg.Manager.Ready() != nil {
+					return nil
+				}
 			case err != nil:
 				b.cfg.Logger.ErrorContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
 			case more:
@@ -123,6 +135,12 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 		}
 	}
 	return nil
+}
+
+// fromAnother begins a list at another organization in each run, so that none is always behind one that takes long.
+func fromAnother(orgs []id.Organization, now time.Time) []id.Organization {
+	first := int(now.Unix()/int64(billsInterval/time.Second)) % len(orgs) //nolint:gosec // a time after 1970
+	return append(slices.Clone(orgs[first:]), orgs[:first]...)
 }
 
 // settledBefore is the instant before which an invoice must have been paid for its bill to be taken back.
@@ -154,8 +172,14 @@ func (b *Bills) turn(
 	if err != nil {
 		return false, err
 	}
+	var missed error // about one bill; the others go on
 	for _, row := range rows {
-		if err := t.one(ctx, row); err != nil {
+		err := t.one(ctx, row)
+		if errors.Is(err, errBillsAway) && missed == nil && b.cfg.Manager.Ready() == nil {
+			missed = err
+			continue
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -173,7 +197,7 @@ func (b *Bills) turn(
 	case len(waiting) > 0:
 		err = t.send(ctx, waiting)
 	}
-	if err != nil {
+	if err = cmp.Or(err, missed); err != nil {
 		return false, err
 	}
 	return t.worked > 0, b.cfg.Views.WaitFor(ctx, paymentsviews.BillsName, t.position)
@@ -285,6 +309,12 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 	case mobilemoney.BillTaken, mobilemoney.BillUnknown:
 		if bill.Recalled != "" {
 			return t.do(ctx, commands.ConfirmRecall{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
+		}
+		if bill.Doubts >= billsDoubts {
+			return t.do(ctx, commands.FailBill{
+				InvoiceID: bill.InvoiceID, Code: "in_doubt", Gone: true,
+				Message: "The bill manager gave no clear answer, again and again. It was taken back there.",
+			})
 		}
 		return t.do(ctx, commands.FreeBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference, Doubted: true})
 	case mobilemoney.BillRefused:

@@ -125,7 +125,9 @@ func (t *turn) outcome(
 	if answer.Refusal != nil {
 		t.cfg.Logger.WarnContext(ctx, "bill manager refuses a batch of bills", "org_id", t.org, "bills", len(list),
 			"code", answer.Refusal.Code)
-		return nil
+		if len(list) > 1 { // half as many go next
+			return nil
+		}
 	}
 	return errors.Join(errBillsAway, answer.Cause)
 }

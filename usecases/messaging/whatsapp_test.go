@@ -221,8 +221,8 @@ func (s *stubborn) End(ctx context.Context, m id.Message) error {
 	return s.Offers.End(ctx, m)
 }
 
-// TestSend_AnOfferThatAStopHasLeftStopsNotTheWayBack: WhatsApp took it and the log says so, the offer is still there, and
-// then WhatsApp says that it does not arrive.
+// TestSend_AnOfferThatAStopHasLeftStopsNotTheWayBack: WhatsApp took it and the log says so, the offer is still there,
+// and then WhatsApp says that it does not arrive.
 func TestSend_AnOfferThatAStopHasLeftStopsNotTheWayBack(t *testing.T) {
 	t.Parallel()
 	k, _ := newChatKit(t)

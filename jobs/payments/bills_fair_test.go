@@ -1,0 +1,206 @@
+package paymentsjobs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// manager is a bill manager that answers payments with an internal error, and bills as well where it is told so.
+type manager struct {
+	refuses          bool
+	sends, cancelled int
+}
+
+// internalError is an answer about which nothing is known.
+func internalError() mobilemoney.BillAnswer {
+	r := &mobilemoney.Refusal{Status: 200, Code: "500", Message: "internal error"}
+	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillInDoubt, Refusal: r, Cause: r}
+}
+
+// Ready says that no breaker is open.
+func (m *manager) Ready() error { return nil }
+
+// Send takes bills, or refuses them.
+func (m *manager) Send(context.Context, mobilemoney.Account, []mobilemoney.Bill) (mobilemoney.BillAnswer, error) {
+	if m.sends++; m.refuses {
+		return internalError(), nil
+	}
+	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillTaken}, nil
+}
+
+// Cancel takes every bill back.
+func (m *manager) Cancel(context.Context, mobilemoney.Account, string) (mobilemoney.BillAnswer, error) {
+	m.cancelled++
+	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillTaken}, nil
+}
+
+// Acknowledge knows nothing of any payment.
+func (m *manager) Acknowledge(
+	context.Context, mobilemoney.Account, mobilemoney.BillPayment,
+) (mobilemoney.BillAnswer, error) {
+	return internalError(), nil
+}
+
+// billsKit has the job of bills on a real log.
+type billsKit struct {
+	*coretest.Kit
+	t     *testing.T
+	views *runner.Views
+	clock *clock.Manual
+	manager
+	optIn id.Shortcode
+}
+
+// newBillsKit has a platform that has opted in.
+func newBillsKit(t *testing.T) *billsKit {
+	t.Helper()
+	k := &billsKit{t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))}
+	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock}, paymentsviews.Bills{},
+		subscribersviews.Subscribers{}, billingviews.Invoices{})
+	bus.Register(k.Bus, payments.Bills())
+	bus.Register(k.Bus, payments.BillManagers())
+	bus.Register(k.Bus, payments.BillOptIns())
+	bus.Register(k.Bus, billing.Accounts())
+	bus.Register(k.Bus, subscribers.Subscribers())
+	k.views, k.optIn = k.Show(t), commands.BillOptInID(commands.EnvironmentSandbox, shortcode)
+	key := id.New[id.Secret]()
+	err := k.Vault.Secrets.Put(t.Context(), vault.Secret{Ref: key, Purpose: commands.BillKeyPurpose}, []byte("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.do(id.Organization{}, commands.RecordBillOptIn{
+		OptInID: k.optIn, Environment: commands.EnvironmentSandbox, Shortcode: shortcode, KeyRef: key,
+	})
+	return k
+}
+
+// do executes a command.
+func (k *billsKit) do(org id.Organization, c commands.Command) {
+	k.t.Helper()
+	k.Run(k.t, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	}, c)
+}
+
+// offered is a bill that was handed over, and of which nothing is known since.
+func (k *billsKit) offered(org id.Organization) id.Invoice {
+	k.t.Helper()
+	invoice := id.New[id.Invoice]()
+	k.do(org, commands.QueueBill{BillSubject: events.BillSubject{
+		OrgID: org, SubscriberID: id.New[id.Subscriber](), InvoiceID: invoice, Number: "A-1",
+	}})
+	k.do(org, commands.OfferBill{InvoiceID: invoice, Size: 101, Amount: money.Major(100, money.KES)})
+	return invoice
+}
+
+// pays has the customer of a bill pay it at the bill manager.
+func (k *billsKit) pays(org id.Organization, invoice id.Invoice) id.Receipt {
+	k.t.Helper()
+	receipt := id.New[id.Receipt]()
+	k.do(org, commands.PayBill{
+		InvoiceID: invoice, ReceiptID: receipt, ReceiptNumber: "SJK4H7L2P9", Amount: money.Major(100, money.KES),
+		PaidAt: k.clock.Now(),
+	})
+	return receipt
+}
+
+// tend runs the job, once each hour.
+func (k *billsKit) tend(times int) {
+	k.t.Helper()
+	bills := paymentsjobs.NewBills(paymentsjobs.BillsConfig{
+		Bus: k.Bus, Views: k.views, Secrets: k.Vault.Secrets, Manager: &k.manager, OptIn: k.optIn, Clock: k.clock,
+		Alone:  func(context.Context) (func(), bool, error) { return func() {}, true, nil },
+		Logger: storetest.Quiet(),
+	})
+	for range times {
+		k.WaitForAll(k.t, k.views, paymentsviews.BillsName, subscribersviews.SubscribersName,
+			billingviews.InvoicesName)
+		if err := bills.Tend(k.t.Context(), commands.TendBills{}, newCause()); err != nil {
+			k.t.Fatal(err)
+		}
+		k.clock.Advance(time.Hour)
+	}
+}
+
+// TestBills_OnePaymentThatIsNotAcknowledgedStopsNobodyElse: that of one organization is answered with an internal error
+// for ever, and the bills of others are to be taken back.
+func TestBills_OnePaymentThatIsNotAcknowledgedStopsNobodyElse(t *testing.T) {
+	t.Parallel()
+	k, one := newBillsKit(t), id.New[id.Organization]()
+	k.pays(one, k.offered(one))
+	const others = 12
+	for range others {
+		org := id.New[id.Organization]()
+		k.do(org, commands.RecallBill{InvoiceID: k.offered(org), Reason: events.BillVoided})
+	}
+	if k.tend(5); k.cancelled != others {
+		t.Errorf("%d of %d others were served", k.cancelled, others)
+	}
+}
+
+// TestBills_AnInternalErrorDoesNotGoRoundForEver: a bill alone in its call is tried once in a run, and in the end it
+// waits for a person.
+func TestBills_AnInternalErrorDoesNotGoRoundForEver(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	who, invoice := id.New[id.Subscriber](), id.New[id.Invoice]()
+	k.refuses = true
+	k.do(org, commands.ConfigureBillManager{OrgID: org, On: true})
+	k.do(org, coretest.NewSubscriber(who, org, 1))
+	k.do(org, commands.DraftInvoice{
+		SubscriberID: who, OrgID: org, InvoiceID: invoice, Currency: money.KES, Prefix: "ACME",
+		DueOn: calendar.Date{Year: 2026, Month: 3, Day: 12},
+		Lines: []commands.LineInput{{Description: "Internet", Quantity: "1", UnitPrice: money.Major(100, money.KES)}},
+	})
+	k.do(org, commands.IssueInvoice{SubscriberID: who, InvoiceID: invoice, Number: "ACME-0001"})
+	k.do(org, commands.QueueBill{BillSubject: events.BillSubject{
+		OrgID: org, SubscriberID: who, InvoiceID: invoice, Number: "ACME-0001",
+	}})
+	if k.tend(2); k.sends > 2 {
+		t.Errorf("sent %d times in two runs", k.sends)
+	}
+	k.tend(30)
+	bill, _, err := bus.LoadUnchecked[payments.Bill](t.Context(), k.Bus, invoice)
+	if err != nil || bill.Stage != payments.BillFailed || k.sends > 15 {
+		t.Errorf("it is %s after %d tries, %v", bill.Stage, k.sends, err)
+	}
+}
+
+// TestBills_PaidOnesInDoubtKeepNobodyWaiting: the answer to a batch was lost, and the customers paid it at the bill
+// manager before it could be asked again.
+func TestBills_PaidOnesInDoubtKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	k.do(org, commands.ConfigureBillManager{OrgID: org, On: true})
+	for range 100 {
+		invoice := k.offered(org)
+		k.do(org, commands.AcknowledgeBill{InvoiceID: invoice, ReceiptID: k.pays(org, invoice)})
+		k.do(org, commands.SettleBill{InvoiceID: invoice})
+	}
+	k.clock.Advance(time.Second)
+	k.do(org, commands.RecallBill{InvoiceID: k.offered(org), Reason: events.BillVoided})
+	if k.tend(5); k.cancelled != 1 {
+		t.Errorf("the voided invoice was cancelled %d times", k.cancelled)
+	}
+}
