@@ -115,7 +115,7 @@ func (r *Rota[T]) Empty() bool { return len(r.turns) == 0 }
 
 // Share is how much of a capacity one organization may have at the same time, so that its work cannot stop that of all
 // others, whatever it waits for.
-func Share(capacity int) int { return min(capacity-capacity/4, max(capacity-1, 1)) }
+func Share(capacity int) int { return capacity - capacity/4 }
 
 // ErrFull reports that as many wait for a slot of an organization as may wait.
 var ErrFull = errors.New("too many wait for a slot")

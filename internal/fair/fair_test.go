@@ -94,22 +94,3 @@ func TestRota_ATurnCanLeaveItsItem(t *testing.T) {
 		}
 	}
 }
-
-// TestSlots_OneOrganizationNeverHoldsAll, also of two.
-func TestSlots_OneOrganizationNeverHoldsAll(t *testing.T) {
-	t.Parallel()
-	s, one, other := fair.NewBoundedSlots(2, 16), id.New[id.Organization](), id.New[id.Organization]()
-	ctx, cancel := context.WithCancel(t.Context())
-	if err := s.Enter(ctx, one); err != nil {
-		t.Fatal(err)
-	}
-	waits := make(chan error)
-	go func() { waits <- s.Enter(ctx, one) }()
-	if err := s.Enter(t.Context(), other); err != nil {
-		t.Error(err)
-	}
-	cancel()
-	if err := <-waits; err == nil {
-		t.Error("one organization holds both places")
-	}
-}
