@@ -231,7 +231,7 @@ export async function codeTo(page: Page, address: string): Promise<string> {
   let code = ''
   await expect.poll(async () => {
     const { body } = await call<{ data: { template: string; text: string }[] }>(page, 'GET', `/dev/messages?to=${encodeURIComponent(address)}`)
-    code = /\b\d{6}\b/.exec(body.data.find((m) => m.template === 'sign_in_code')?.text ?? '')?.[0] ?? ''
+    code = /\b\d{6}\b/.exec(body.data.find((m) => ['sign_in_code', 'address_code'].includes(m.template))?.text ?? '')?.[0] ?? ''
     return code
   }, { timeout: 20_000 }).not.toBe('')
   return code
