@@ -51,7 +51,7 @@ export function ChangePlan({ of, onClose }: { of: Shape<'SubscriptionResponse'>;
     <FormDialog
       title={t.title(isolated(of.planName))}
       verb={verb(told)}
-      ready={told !== undefined && !preview.isFetching}
+      ready={told !== undefined}
       pending={write.isPending}
       error={write.error}
       onSubmit={() => told && write.mutate(
