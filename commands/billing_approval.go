@@ -16,6 +16,11 @@ const ApprovalCategory = "approval"
 // ApprovalKept is how long an approval waits for a second person.
 const ApprovalKept = 7 * 24 * time.Hour
 
+// SecondPersonAfter is how long somebody must have been able to enter without the help of others before they count as a
+// second person. Within this time it is seen who made a second seat, or gave a colleague another password, to agree
+// with themselves.
+const SecondPersonAfter = 3 * 24 * time.Hour
+
 // ApprovalCommand is a command to "approval-<id>".
 //
 //sumtype:decl
@@ -40,12 +45,13 @@ type RequestApproval struct {
 }
 
 // GrantApproval is the word of a second person, after which the act is done. Fails: approval_not_found,
-// approval_own, approval_decided, approval_expired.
+// approval_own, approver_too_new, approval_decided, approval_expired.
 type GrantApproval struct {
 	ApprovalID id.Approval
 	By         id.User
 	Person     id.User
 	Role       events.Role
+	Opened     time.Time // when somebody else last gave By a seat, a password or the like
 }
 
 // RefuseApproval ends an approval by the word of another person than who asked. Fails as GrantApproval does.
@@ -143,6 +149,16 @@ func requireApprover(by, person id.User) error {
 // ErrNoApproval is the failure for an approval that does not exist or belongs to another organization.
 func ErrNoApproval() error {
 	return failure.NewNotFound("approval_not_found", "There is no such approval.")
+}
+
+// MayBeSecond refuses whom somebody else has let in a moment ago, as a second person. Fails: approver_too_new.
+func MayBeSecond(opened, now time.Time) error {
+	if now.Before(opened.Add(SecondPersonAfter)) {
+		return failure.NewDenied("approver_too_new",
+			"You can refuse this, but not approve it yet: your seat, your role, your password or your sign-in without "+
+				"a second factor was given to you less than three days ago. Ask another administrator.")
+	}
+	return nil
 }
 
 // ErrApprovalOutdated refuses an approved act that is not what was approved any more.

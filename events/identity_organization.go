@@ -83,6 +83,7 @@ type AdministratorSeated struct {
 type AdministratorReleased struct {
 	OrgID  id.Organization `json:"orgId"`
 	UserID id.User         `json:"userId"`
+	At     time.Time       `json:"at,omitzero"` // zero in old events
 }
 
 // OrganizationLogoChosen records the picture that stands on the organization's documents from now on. Its bytes are

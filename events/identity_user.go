@@ -128,6 +128,7 @@ type MembershipRoleAssigned struct {
 	UserID id.User         `json:"userId"`
 	OrgID  id.Organization `json:"orgId"`
 	Role   Role            `json:"role"`
+	At     time.Time       `json:"at,omitzero"` // zero in old events
 }
 
 // MembershipDisabled records that the user may not act in the organization any more, from this moment on.
@@ -141,6 +142,7 @@ type MembershipDisabled struct {
 type MembershipEnabled struct {
 	UserID id.User         `json:"userId"`
 	OrgID  id.Organization `json:"orgId"`
+	At     time.Time       `json:"at,omitzero"` // zero in old events
 }
 
 // PortalAccessGiven records that the user, whose role at the organization is subscriber, sees from now on what is this

@@ -63,8 +63,7 @@ func again(ctx context.Context, err error) bool {
 		failure.CodeOf(err) == failure.CodeOf(bus.ErrConcurrentChange())
 }
 
-// act does it in the name of who asked; a refund is let go by who approved, as without a limit. Fails:
-// approval_role_lost, and as the use case.
+// act does it in the name of who asked; a refund is let go by who approved, as without a limit. Fails as the use case.
 func (u Approvals) act(ctx context.Context, state billing.Approval, meta commands.Meta) error {
 	meta.CommandID = id.Derive[id.Command]("approved", state.Subject.ApprovalID.String())
 	by, role := state.By, state.Role
@@ -72,11 +71,6 @@ func (u Approvals) act(ctx context.Context, state billing.Approval, meta command
 		by, role = state.GrantedBy, state.GrantRole
 	}
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: by.String(), Role: string(role)}
-	for _, user := range []id.User{state.By, state.GrantedBy} {
-		if err := u.mayStill(ctx, state.Subject.OrgID, user); err != nil {
-			return err
-		}
-	}
 	do := u.Acts[state.Subject.Kind]
 	if do == nil { // a kind of a later version: the job waits for it
 		return fmt.Errorf("approval %s: unknown kind %q", state.Subject.ApprovalID, state.Subject.Kind)
@@ -86,17 +80,20 @@ func (u Approvals) act(ctx context.Context, state billing.Approval, meta command
 	})
 }
 
-// mayStill refuses what was asked for or approved by somebody who is no administrator any more.
-func (u Approvals) mayStill(ctx context.Context, org id.Organization, user id.User) error {
-	state, _, err := bus.LoadUnchecked[identity.User](ctx, u.Bus, user)
-	if err != nil {
-		return err
-	}
-	member, found := state.MemberAt(org)
-	admin := found && !member.Pending && !member.Disabled && member.Role.AtLeast(events.RoleAdmin)
-	if state.Forgotten || !admin && !state.SuperAdmin {
-		return failure.NewConflict("approval_role_lost",
-			"Who asked for this, or who approved it, is no administrator any more. Ask for another approval.")
+// MayStill refuses what was asked for or approved by somebody who is no administrator any more. Fails:
+// approval_role_lost.
+func MayStill(ctx context.Context, b *bus.Bus, approval billing.Approval) error {
+	for _, user := range []id.User{approval.By, approval.GrantedBy} {
+		state, _, err := bus.LoadUnchecked[identity.User](ctx, b, user)
+		if err != nil {
+			return err
+		}
+		member, found := state.MemberAt(approval.Subject.OrgID)
+		admin := found && !member.Pending && !member.Disabled && member.Role.AtLeast(events.RoleAdmin)
+		if state.Forgotten || !admin && !state.SuperAdmin {
+			return failure.NewConflict("approval_role_lost",
+				"Who asked for this, or who approved it, is no administrator any more. Ask for another approval.")
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -46,6 +47,8 @@ type Staff struct {
 	// Person is the record that stands for all records of the same person, whatever the organization.
 	Person id.User
 	Role   events.Role
+	// Opened is when somebody else last let the person in (identity.User).
+	Opened time.Time
 }
 
 // StaffOf finds who answers for an actor, false for a program. Fails: api_key_not_found.
@@ -72,6 +75,7 @@ func StaffOf(ctx context.Context, b *bus.Bus, org id.Organization, actor events.
 		return staff, false, nil
 	}
 	user, _, err := bus.LoadUnchecked[identity.User](ctx, b, staff.UserID)
+	staff.Opened = user.Opened
 	if staff.Person = user.Person; staff.Person.IsZero() {
 		staff.Person = staff.UserID
 	}
@@ -155,7 +159,8 @@ func count(ctx context.Context, b *bus.Bus, asked Asked, act Act, by inOrg, do f
 	return err
 }
 
-// bound refuses an act that is not what was approved: another amount, another customer's money, other lines.
+// bound refuses an act that is not what was approved: another amount, another customer's money, other lines; and one
+// whose people are no administrators any more.
 func bound(ctx context.Context, b *bus.Bus, asked Asked, act Act) error {
 	state, _, err := bus.LoadOwned[billing.Approval](ctx, b, asked.Org(), asked.Approval)
 	if err != nil {
@@ -167,7 +172,7 @@ func bound(ctx context.Context, b *bus.Bus, asked Asked, act Act) error {
 	if !same {
 		return commands.ErrApprovalOutdated()
 	}
-	return nil
+	return MayStill(ctx, b, state)
 }
 
 // sameAct compares what exactly is done.
@@ -233,7 +238,7 @@ func Ask(ctx context.Context, b *bus.Bus, asked Asked, staff Staff, act Act) err
 }
 
 // Grant is the word of a second person that an act may be done; a job then does it. Fails: approval_not_found,
-// approval_own, approval_decided, approval_expired, api_key_not_allowed.
+// approval_own, approver_too_new, approval_decided, approval_expired, api_key_not_allowed.
 func Grant(ctx context.Context, b *bus.Bus, asked Asked, approval id.Approval) (bus.Result, error) {
 	staff, err := decider(ctx, b, asked, approval)
 	if err != nil {
@@ -241,7 +246,7 @@ func Grant(ctx context.Context, b *bus.Bus, asked Asked, approval id.Approval) (
 	}
 	asked.Meta.CorrelationID = approval.String()
 	return b.Execute(ctx, commands.GrantApproval{
-		ApprovalID: approval, By: staff.UserID, Person: staff.Person, Role: staff.Role,
+		ApprovalID: approval, By: staff.UserID, Person: staff.Person, Role: staff.Role, Opened: staff.Opened,
 	}, asked.Meta)
 }
 

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -89,7 +90,7 @@ func decideApproval(s Approval, c commands.ApprovalCommand, now time.Time) ([]ev
 	switch c := c.(type) {
 	case commands.RequestApproval: // above
 	case commands.GrantApproval:
-		if err := s.mayDecide(c.By, c.Person, now); err != nil {
+		if err := cmp.Or(s.mayDecide(c.By, c.Person, now), commands.MayBeSecond(c.Opened, now)); err != nil {
 			return nil, err
 		}
 		return []events.ApprovalEvent{events.ApprovalGranted{

@@ -53,6 +53,11 @@ func TestApproval_IsGrantedOnceByAnotherPerson(t *testing.T) {
 	second := grant // another record of who asked
 	second.Person = requested.PersonID
 	at(requested).When(second).ThenFails("approval_own")
+	seated := grant // by somebody, not long ago
+	seated.Opened = actedAt.Add(time.Second - commands.SecondPersonAfter)
+	at(requested).When(seated).ThenFails("approver_too_new")
+	seated.Opened = actedAt.Add(-commands.SecondPersonAfter)
+	at(requested).When(seated).Then(agreed)
 	late := approvalAt(t, requested.ExpiresAt)
 	late(requested).When(grant).ThenFails("approval_expired")
 }

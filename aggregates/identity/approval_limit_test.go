@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -42,6 +43,12 @@ func TestApprovalLimit_ToRaiseItTakesASecondAdministrator(t *testing.T) {
 	after(seated("two"), was(100)).When(set(kes(100))).ThenNothing()
 	after(seated("two"), was(100)).When(set(kes(101))).ThenFails("second_person_needed")
 	after(seated("two"), was(100)).When(set(nil)).ThenFails("second_person_needed")
+
+	left := func(ago time.Duration) events.OrganizationEvent {
+		return events.AdministratorReleased{OrgID: org, UserID: id.Derive[id.User]("test", "two"), At: now.Add(-ago)}
+	}
+	after(seated("two"), was(100), left(commands.SecondPersonAfter-1)).When(set(nil)).ThenFails("second_person_needed")
+	after(seated("two"), was(100), left(commands.SecondPersonAfter)).When(set(kes(101))).Then(was(101))
 
 	approved := commands.SetApprovalLimit{OrgID: org, Limit: kes(500), Approved: true, Before: *kes(100)}
 	after(seated("two"), was(100)).When(approved).Then(was(500))

@@ -202,7 +202,7 @@ func TestOrganization_TheLastAdministratorStays(t *testing.T) {
 	s.When(seat(ada)).ThenNothing()
 	s.When(leave(ada)).ThenFails("last_administrator")
 	s.When(seat(boss)).Then(events.AdministratorSeated{OrgID: acme, UserID: boss})
-	s.When(leave(ada)).Then(events.AdministratorReleased{OrgID: acme, UserID: ada})
+	s.When(leave(ada)).Then(events.AdministratorReleased{OrgID: acme, UserID: ada, At: now})
 	s.When(leave(ada)).ThenNothing()
 	s.When(leave(boss)).ThenFails("last_administrator")
 }
@@ -351,7 +351,9 @@ func TestUser_APendingMembershipIsAcceptedByAProvenPersonOnly(t *testing.T) {
 	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss,
 		Reason: "x"}).Then(events.MembershipDisabled{UserID: ada, OrgID: other, Reason: personal.Of("x")})
 	s.When(accept).ThenFails("user_not_found")
-	s.When(commands.EnableMember{UserID: ada, OrgID: other}).Then(events.MembershipEnabled{UserID: ada, OrgID: other})
+	s.When(commands.EnableMember{UserID: ada, OrgID: other}).Then(
+		events.MembershipEnabled{UserID: ada, OrgID: other, At: now},
+	)
 	s.When(accept).Then(events.MembershipAccepted{UserID: ada, OrgID: other})
 	s.When(accept).ThenNothing()
 }
@@ -381,7 +383,7 @@ func TestUser_OneOrganizationNeverChangesTheViewOfAnother(t *testing.T) {
 		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: other, FirstName: name})
 	s.When(rename(other)).ThenNothing()
 	s.When(commands.CorrectUser{UserID: ada, OrgID: other, By: boss,
-		Role: &role}).Then(events.MembershipRoleAssigned{UserID: ada, OrgID: other, Role: role})
+		Role: &role}).Then(events.MembershipRoleAssigned{UserID: ada, OrgID: other, Role: role, At: now})
 	user(t).Given(olderUser()...).Given(invited(), accepted).When(rename(other)).
 		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: other, FirstName: name})
 	user(t).Given(olderUser()...).Given(invited(), accepted).When(rename(acme)).
@@ -391,14 +393,14 @@ func TestUser_OneOrganizationNeverChangesTheViewOfAnother(t *testing.T) {
 func TestUser_ANewRoleCounts(t *testing.T) {
 	t.Parallel()
 	s := folded(append(registered(),
-		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport})...)
+		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport, At: now})...)
 	if m, _ := s.MemberAt(acme); m.Role != events.RoleSupport {
 		t.Errorf("the role is still %s", m.Role)
 	}
 	role := events.RoleSupport
 	assign := commands.CorrectUser{UserID: ada, OrgID: acme, By: boss, Role: &role}
 	user(t).Given(registered()...).When(assign).Then(events.MembershipRoleAssigned{
-		UserID: ada, OrgID: acme, Role: role,
+		UserID: ada, OrgID: acme, Role: role, At: now,
 	}).When(assign).ThenNothing()
 }
 

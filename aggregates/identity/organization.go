@@ -47,6 +47,8 @@ type Organization struct {
 	// Administrators are the users who count as administrators. It is empty for organizations of before they were
 	// counted, until the program starts again.
 	Administrators map[id.User]bool
+	// ReleasedAt is when the last one stopped to count; zero when none did, or before the moment was recorded.
+	ReleasedAt time.Time
 }
 
 // evolveOrganization applies one recorded event.
@@ -78,6 +80,7 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 	case events.AdministratorReleased:
 		s.Administrators = maps.Clone(s.Administrators)
 		delete(s.Administrators, e.UserID)
+		s.ReleasedAt = e.At
 	case events.SecondFactorRequired:
 		s.SecondFactorRequired = true
 	case events.SecondFactorMadeOptional:
@@ -145,7 +148,7 @@ func decideOrganization(
 		}
 		return []events.OrganizationEvent{events.AdministratorSeated{OrgID: s.ID, UserID: c.UserID}}, nil
 	case commands.ReleaseAdministrator:
-		return decideReleaseAdministrator(s, c)
+		return decideReleaseAdministrator(s, c, now)
 	case commands.RequireSecondFactor:
 		switch {
 		case c.Required == s.SecondFactorRequired:
@@ -155,7 +158,7 @@ func decideOrganization(
 		}
 		return []events.OrganizationEvent{events.SecondFactorMadeOptional{OrgID: s.ID}}, nil
 	case commands.SetApprovalLimit:
-		return decideApprovalLimit(s, c)
+		return decideApprovalLimit(s, c, now)
 	case commands.SuspendOrganization:
 		if s.Suspended {
 			return nil, nil
@@ -217,7 +220,9 @@ func decideReleasePrefix(s Organization, c commands.ReleaseInvoicePrefix) ([]eve
 
 // decideReleaseAdministrator keeps one administrator. It is decided here, on the one stream that both of two
 // administrators who disable each other at the same moment must pass (docs/rules/identity.md#last-administrator).
-func decideReleaseAdministrator(s Organization, c commands.ReleaseAdministrator) ([]events.OrganizationEvent, error) {
+func decideReleaseAdministrator(
+	s Organization, c commands.ReleaseAdministrator, now time.Time,
+) ([]events.OrganizationEvent, error) {
 	switch {
 	case !s.Administrators[c.UserID]:
 		return nil, nil
@@ -225,7 +230,7 @@ func decideReleaseAdministrator(s Organization, c commands.ReleaseAdministrator)
 		return nil, failure.NewConflict("last_administrator",
 			"An organization keeps at least one administrator. Make somebody else an administrator first.")
 	}
-	return []events.OrganizationEvent{events.AdministratorReleased{OrgID: s.ID, UserID: c.UserID}}, nil
+	return []events.OrganizationEvent{events.AdministratorReleased{OrgID: s.ID, UserID: c.UserID, At: now}}, nil
 }
 
 // heldPrefixes bounds the invoice prefixes of one organization: the present one, and one of before whose invoices are

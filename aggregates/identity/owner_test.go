@@ -79,7 +79,7 @@ func TestOrganization_EvolveLeavesTheSeatsOfBeforeAlone(t *testing.T) {
 	one := evolve(evolve(identity.Organization{}, created()), events.AdministratorSeated{OrgID: acme, UserID: ada})
 	seats := maps.Clone(one.Administrators)
 	evolve(one, events.AdministratorSeated{OrgID: acme, UserID: boss})
-	evolve(one, events.AdministratorReleased{OrgID: acme, UserID: ada})
+	evolve(one, events.AdministratorReleased{OrgID: acme, UserID: ada, At: now})
 	if diff := cmp.Diff(seats, one.Administrators); diff != "" {
 		t.Errorf("the cached state changed (-before +after)\n%s", diff)
 	}

@@ -65,7 +65,9 @@ func TestPortal_AnAddressThatIsNotKnownBecomesAUserWithOneRight(t *testing.T) {
 
 func TestPortal_BelongsToNoStaffAndToNobodyWhoIsShutOut(t *testing.T) {
 	t.Parallel()
-	staff := append(customer()[:3:3], events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport})
+	staff := append(customer()[:3:3], events.MembershipRoleAssigned{
+		UserID: ada, OrgID: acme, Role: events.RoleSupport, At: now,
+	})
 	user(t).Given(staff...).When(give(house)).ThenFails("staff_address")
 	disabled := append(customer(), events.MembershipDisabled{UserID: ada, OrgID: acme})
 	user(t).Given(disabled...).When(give(shop)).ThenFails("user_disabled")
@@ -151,7 +153,7 @@ func TestPortal_WhoBecomesStaffIsNoCustomerAnyMore(t *testing.T) {
 	}
 	role := events.RoleSupport
 	user(t).Given(byMail...).When(commands.CorrectUser{UserID: ada, OrgID: acme, By: boss, Role: &role}).
-		Then(unseen(house), events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: role})
+		Then(unseen(house), events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: role, At: now})
 }
 
 func TestPortal_ThePhoneIsOneSignInWithinTheOrganization(t *testing.T) {

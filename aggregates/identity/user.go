@@ -57,6 +57,9 @@ type User struct {
 	Lapsed bool
 	// PhoneProven is true for a phone that a proven person has chosen by a code: it opens the user.
 	PhoneProven bool
+	// Opened is when somebody else last gave the user a seat, a role, a password, or a sign-in without the second
+	// factor: until a while later, that other person may be the one who uses it.
+	Opened time.Time
 	// SecondFactor is asked for at every sign-in; zero = there is none.
 	SecondFactor id.SecondFactor
 	// Memberships are one, at Home. Users of before records were kept apart can have more.
@@ -102,7 +105,7 @@ func evolveUser(s User, e events.UserEvent) User {
 		return User{
 			ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
 			SuperAdmin: e.SuperAdmin, Temporary: e.MustChangePassword, TemporaryUntil: e.TemporaryUntil(),
-			CodesOnly: !e.MustChangePassword && !e.SuperAdmin,
+			CodesOnly: !e.MustChangePassword && !e.SuperAdmin, Opened: e.RegisteredAt,
 		}
 	case events.AddressKeptApart:
 		s.Apart = true
@@ -121,7 +124,7 @@ func evolveUser(s User, e events.UserEvent) User {
 		if len(s.Memberships) == 0 {
 			s.Home = e.OrgID
 		}
-		return s.with(e.OrgID, Membership{
+		return s.opened(e.At).with(e.OrgID, Membership{
 			Role: e.Role, Pending: e.Pending, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
 		})
 	case events.MembershipDetailsCorrected:
@@ -131,22 +134,31 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.MembershipAccepted:
 		return s.member(e.OrgID, func(m *Membership) { m.Pending = false })
 	case events.MembershipRoleAssigned:
-		return s.member(e.OrgID, func(m *Membership) { m.Role = e.Role })
+		return s.opened(e.At).member(e.OrgID, func(m *Membership) { m.Role = e.Role })
 	case events.MembershipDisabled:
 		return s.member(e.OrgID, func(m *Membership) { m.Disabled = true })
 	case events.MembershipEnabled:
-		return s.member(e.OrgID, func(m *Membership) { m.Disabled = false })
+		return s.opened(e.At).member(e.OrgID, func(m *Membership) { m.Disabled = false })
 	case events.UserForgotten:
 		return forgotten(s)
 	case events.PasswordChanged:
 		s.Temporary, s.CodesOnly = false, false
 	case events.TemporaryPasswordGiven:
 		s.Temporary, s.TemporaryUntil, s.CodesOnly = true, e.Until(), false
+		return s.opened(e.At)
 	case events.PortalAccessGiven, events.PortalAccessEnded:
 		return s.seeing(e)
 	case events.LoginEmailChanged, events.LoginPhoneChanged, events.SecondFactorEnrolled, events.SecondFactorRemoved:
 		return evolveOwn(s, e)
 	case events.RecoveryCodeUsed: // the vault knows which are left
+	}
+	return s
+}
+
+// opened notes when somebody else could enter. The clock can go back, the note does not.
+func (s User) opened(at time.Time) User {
+	if at.After(s.Opened) {
+		s.Opened = at
 	}
 	return s
 }
@@ -256,7 +268,7 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		if !m.Disabled {
 			return nil, nil
 		}
-		return []events.UserEvent{events.MembershipEnabled{UserID: s.ID, OrgID: c.OrgID}}, nil
+		return []events.UserEvent{events.MembershipEnabled{UserID: s.ID, OrgID: c.OrgID, At: now}}, nil
 	case commands.RecordPasswordChange:
 		if s.PasswordExpired(now) { // whoever proves it, as by a session of before, proves nothing any more
 			return nil, commands.ErrPasswordExpired()
@@ -353,7 +365,7 @@ func decideCorrectUser(s User, c commands.CorrectUser, now time.Time) ([]events.
 			return nil, failure.NewConflict("own_role", "You cannot change your own role. Ask another administrator.")
 		}
 		made = append(made, s.endPortal(c.OrgID, now)...) // of a customer who becomes staff
-		made = append(made, events.MembershipRoleAssigned{UserID: s.ID, OrgID: c.OrgID, Role: *c.Role})
+		made = append(made, events.MembershipRoleAssigned{UserID: s.ID, OrgID: c.OrgID, Role: *c.Role, At: now})
 	}
 	return made, nil
 }

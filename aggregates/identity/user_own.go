@@ -27,6 +27,9 @@ func evolveOwn(s User, e events.UserEvent) User {
 		s.SecondFactor = e.FactorID
 	case events.SecondFactorRemoved:
 		s.SecondFactor = id.SecondFactor{}
+		if !e.OrgID.IsZero() {
+			s = s.opened(e.At)
+		}
 	default: // evolveUser has the others
 	}
 	return s

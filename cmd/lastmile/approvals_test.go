@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// colleagueNamed makes a second administrator of acme.
-func (k *kit) colleagueNamed(name string) apiClient {
+// seated makes another administrator of acme, with a password of their own.
+func (k *kit) seated(name string) apiClient {
 	k.t.Helper()
 	email := name + "@acme.test"
 	k.must(k.admin, "POST", "/users", map[string]string{
@@ -19,6 +19,21 @@ func (k *kit) colleagueNamed(name string) apiClient {
 		"currentPassword": "temporary-1", "newPassword": testPassword,
 	})
 	return c
+}
+
+// colleagues makes administrators, and moves the clock to where each of them counts as a second person.
+func (k *kit) colleagues(names ...string) []apiClient {
+	k.t.Helper()
+	for _, name := range names {
+		k.seated(name)
+	}
+	k.advance(map[string]any{"advance": "72h"})
+	var signedIn []apiClient
+	for _, name := range names {
+		c, _ := k.login("acme", name+"@acme.test", testPassword)
+		signedIn = append(signedIn, c)
+	}
+	return signedIn
 }
 
 // limitedTo sets how much one person may give away on a day.
@@ -83,9 +98,9 @@ func because() map[string]any { return map[string]any{"reason": "agreed on the p
 
 func TestApprovals_AnActAboveTheLimitWaitsForAColleague(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.limitedTo(1000)
-	colleague := k.colleagueNamed("cara")
+	colleague := k.colleagues("cara")[0]
 	other, support := k.strangers()
 	_, key := k.apiKey(nil)
 	customer, invoice := k.invoicedFor(1, 3000)
@@ -180,7 +195,7 @@ func (k *kit) correctionsAre(want ...string) {
 
 func TestApprovals_ManyActsAtOnceStayWithinTheLimit(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.limitedTo(1000)
 	_, key := k.apiKey(nil)
 	const acts = 8
@@ -231,9 +246,9 @@ func TestApprovals_ManyActsAtOnceStayWithinTheLimit(t *testing.T) {
 
 func TestApprovals_OfTwoWordsAtOnceOneCounts(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.limitedTo(0)
-	colleagues := []apiClient{k.colleagueNamed("cara"), k.colleagueNamed("dan")}
+	colleagues := k.colleagues("cara", "dan")
 	for n := range 4 {
 		customer, _ := k.invoicedFor(n, 500)
 		approval := k.askedFor(k.admin, "/subscribers/"+customer+"/write-off", because())
@@ -267,9 +282,9 @@ func TestApprovals_OfTwoWordsAtOnceOneCounts(t *testing.T) {
 
 func TestApprovals_WhatIsNotSoAnyMoreDoesNothing(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.limitedTo(1000)
-	colleague := k.colleagueNamed("cara")
+	colleague := k.colleagues("cara")[0]
 	customer, _ := k.invoicedFor(1, 1500)
 	another, _ := k.invoicedFor(2, 1500)
 	approval := k.askedFor(k.admin, "/subscribers/"+customer+"/write-off", because())
@@ -304,10 +319,10 @@ func TestApprovals_WhatIsNotSoAnyMoreDoesNothing(t *testing.T) {
 
 func TestApprovals_ToRaiseTheLimitWaitsForASecondAdministrator(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.limitedTo(1000)
 	k.limitedTo(2000) // the only administrator
-	colleague := k.colleagueNamed("cara")
+	colleague := k.colleagues("cara")[0]
 	_, key := k.apiKey(nil)
 	path := "/settings/approvals"
 	k.refused(key, "PUT "+path, map[string]any{"limit": 10}, 403, "api_key_not_allowed")
@@ -331,11 +346,65 @@ func TestApprovals_ToRaiseTheLimitWaitsForASecondAdministrator(t *testing.T) {
 	}
 }
 
+// TestApprovals_NoSecondPersonIsMadeForTheAct: who makes a seat, or gives a colleague another password or a sign-in
+// without the second factor, cannot agree with himself through it.
+func TestApprovals_NoSecondPersonIsMadeForTheAct(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.limitedTo(100)
+	colleague := k.colleagues("cara")[0]
+	customer, _ := k.invoicedFor(1, 3000)
+	puppet := k.seated("puppet")
+	some := map[string]any{"amount": 700, "reason": "no"}
+	approval := k.askedFor(k.admin, "/subscribers/"+customer+"/write-off", some)
+	k.refused(puppet, "POST /approvals/"+approval+"/approve", nil, 403, "approver_too_new")
+	me := k.must(colleague, "GET", "/auth/me", nil).text("id")
+	k.must(k.admin, "POST", "/users/"+me+"/password", map[string]string{"temporaryPassword": "temporary-2"})
+	taken, _ := k.login("acme", "cara@acme.test", "temporary-2")
+	k.must(taken, "POST", "/auth/password", map[string]string{
+		"currentPassword": "temporary-2", "newPassword": testPassword + "-2",
+	})
+	taken, _ = k.login("acme", "cara@acme.test", testPassword+"-2")
+	k.refused(taken, "POST /approvals/"+approval+"/approve", nil, 403, "approver_too_new")
+
+	// Nor does a refund that one record asks for and another one lets go.
+	paid := k.must(k.admin, "POST", "/payments/cash", map[string]any{
+		"subscriberId": customer, "amount": 4000, "reference": "till 1",
+	})
+	receipt := paid.text("receiptId")
+	refund := k.must(k.admin, "POST", "/receipts/"+receipt+"/refund", map[string]any{
+		"amount": 900, "reason": "paid too much", "by": "manual",
+	}).text("id")
+	k.eventually("the money of the refund to wait", func(ctx context.Context) (bool, error) {
+		now, err := k.admin.call(ctx, "GET", "/refunds/"+refund, "", nil)
+		return now["secured"] == true, err
+	})
+	k.refused(puppet, "POST /refunds/"+refund+"/approve", nil, 403, "approver_too_new")
+
+	// Who has sent the others away raises the limit alone three days later.
+	for _, name := range []string{"puppet", "cara"} {
+		for _, u := range k.all(k.admin, "/users") {
+			if u.text("email") == name+"@acme.test" {
+				k.must(k.admin, "POST", "/users/"+u.text("id")+"/disable", because())
+			}
+		}
+	}
+	out := k.must(k.admin, "PUT", "/settings/approvals", map[string]any{"limit": 200})
+	if out.text("status") != "waiting" {
+		t.Errorf("raised by who sent the others away a moment ago: %v", out)
+	}
+	k.advance(map[string]any{"advance": "72h"})
+	k.limitedTo(200)
+	if now := k.must(k.admin, "GET", "/settings/approvals", nil); now.at("limit") != "200" {
+		t.Errorf("raised by the only one: %v", now)
+	}
+}
+
 func TestCorrections_AgreeWithTheEvents(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	k.limitedTo(0)
-	colleague := k.colleagueNamed("cara")
+	colleague := k.colleagues("cara")[0]
 	cash := func(n, amount int) (customer, receipt string) {
 		customer, _ = k.invoicedFor(n, 100)
 		paid := k.must(k.admin, "POST", "/payments/cash", map[string]any{
@@ -387,11 +456,11 @@ func TestCorrections_AgreeWithTheEvents(t *testing.T) {
 // TestApprovals_AKillBetweenApprovalAndActDoesItOnce: the program is killed while a colleague approves.
 func TestApprovals_AKillBetweenApprovalAndActDoesItOnce(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newKit(t, "DEV_CLOCK=true")
 	program := k.spawn(freePort(t))
 	k.signIn()
 	k.limitedTo(100)
-	k.colleagueNamed("cara")
+	k.colleagues("cara")
 	customer, _ := k.invoicedFor(1, 1500)
 	body := map[string]any{"amount": 700, "reason": "agreed"}
 	approval := k.askedFor(k.admin, "/subscribers/"+customer+"/write-off", body)

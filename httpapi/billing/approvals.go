@@ -44,7 +44,8 @@ func (a Approvals) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/approvals/:id/approve", Hosts: on, Access: admin, PeopleOnly: true,
-			Response: approvalResponse{}, Handle: a.approve, Codes: []string{"approval_own", "approval_decided"},
+			Response: approvalResponse{}, Handle: a.approve,
+			Codes:   []string{"approval_own", "approval_decided", "approver_too_new"},
 			Summary: "Agree to what a colleague asked for; it is done then",
 		},
 		{

@@ -57,7 +57,7 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 		}
 	}
 	if amount.IsZero() {
-		amount = account.Left(in.InvoiceID)
+		amount = leastOf(account, account.Left(in.InvoiceID))
 	}
 	command := commands.DraftCreditNote{
 		SubscriberID: in.SubscriberID, CreditNoteID: note, InvoiceID: in.InvoiceID, Amount: amount, Reason: in.Reason,
@@ -70,6 +70,15 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 		_, err := u.Bus.Execute(ctx, command, meta)
 		return err
 	})
+}
+
+// leastOf is all that there is to give away, for a command; never zero, by which a command would mean all that there is
+// when it arrives, which can be more than was looked at.
+func leastOf(account billing.Account, all money.Amount) money.Amount {
+	if all.Positive() {
+		return all
+	}
+	return money.Of(1, account.Currency)
 }
 
 // partOf reads an amount that was asked for in the currency of an account. Without one it is zero, which stands for

@@ -44,7 +44,7 @@ func (u WriteOffs) WriteOff(ctx context.Context, asked usecases.Asked, in WriteO
 		return bus.Result{}, err
 	}
 	if amount.IsZero() {
-		amount = account.Losable(u.Bus.Now())
+		amount = leastOf(account, account.Losable(u.Bus.Now()))
 	}
 	meta := asked.Meta
 	meta.Reason = in.Reason

@@ -1,8 +1,10 @@
 package identitycases
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -61,13 +63,23 @@ func (u ApprovalLimits) Set(ctx context.Context, asked usecases.Asked, in LimitI
 	return done, usecases.Ask(ctx, u.Bus, asked, staff, act)
 }
 
-// Granted changes the limit as a second administrator has granted it.
+// Granted changes the limit as a second administrator has granted it. Fails: approval_role_lost, and as Set.
 func (u ApprovalLimits) Granted(ctx context.Context, asked usecases.Asked, of usecases.Granted) error {
 	in := LimitInput{Limit: of.Figure(), Before: of.What.Before}
 	if of.What.NoLimit {
 		in.Limit = nil
 	}
-	_, err := u.Set(ctx, asked, in)
+	command := commands.SetApprovalLimit{OrgID: asked.Org(), Approved: true, Before: in.Before}
+	foreseen, err := u.Bus.Would(ctx, command, asked.Meta)
+	if err == nil && !foreseen.Acted {
+		var state billing.Approval
+		state, _, err = bus.LoadOwned[billing.Approval](ctx, u.Bus, asked.Org(), asked.Approval)
+		err = cmp.Or(err, usecases.MayStill(ctx, u.Bus, state))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = u.Set(ctx, asked, in)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -150,7 +151,7 @@ func (r Refunds) awaitSecured(ctx context.Context, org id.Organization, refund i
 // Approve lets the money of a refund go. A repeat changes nothing more. Who asked for the refund may let it go only
 // within the limit of what one person gives away; above it, it waits for a second person, whose approval here is that
 // of GET /approvals, too. Fails: refund_not_found, refund_not_secured, refund_ended, api_key_not_allowed,
-// approval_outdated.
+// approver_too_new, approval_outdated.
 func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Refund) (done bus.Result, err error) {
 	state, _, err := bus.LoadOwned[payments.Refund](ctx, r.Bus, asked.Org(), refund)
 	if err != nil {
@@ -172,6 +173,11 @@ func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Re
 	if err != nil {
 		return done, err
 	}
+	if !own {
+		if err := r.mayBeSecond(ctx, asked); err != nil {
+			return done, err
+		}
+	}
 	var waits bool
 	if act.ApprovalID, waits, err = r.approval(ctx, refund); err != nil {
 		return done, err
@@ -184,6 +190,20 @@ func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Re
 	}
 	act.Reason = reason
 	return done, usecases.Alone(ctx, r.Bus, asked, act, do)
+}
+
+// mayBeSecond refuses, where one person has a limit, whom somebody else has let in a moment ago: that may be who asked
+// for the refund.
+func (r Refunds) mayBeSecond(ctx context.Context, asked usecases.Asked) error {
+	org, _, err := bus.LoadUnchecked[identity.Organization](ctx, r.Bus, asked.Org())
+	if err != nil || org.ApprovalLimit == nil {
+		return err
+	}
+	staff, person, err := usecases.StaffOf(ctx, r.Bus, asked.Org(), asked.Meta.Actor)
+	if err != nil || !person {
+		return err
+	}
+	return commands.MayBeSecond(staff.Opened, r.Bus.Now())
 }
 
 // own reports whether who approves a refund is who asked for it, and why that was.

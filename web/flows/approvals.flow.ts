@@ -1,25 +1,31 @@
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { button, confirms, told } from './hands'
+import { button, confirms, dialogOf, told } from './hands'
 import { at, call, expectNoSideways, expectNoViolations, firstOf, flow, goTo, phone, type Row, signIn, unpaid, visit } from './kit'
 
-/** colleague is a second administrator, in a window of their own. */
-async function colleague(email: string) {
+/** inOwnWindow signs somebody of the staff in, in another window. */
+async function inOwnWindow(email: string, password: string) {
   const { page, context } = await visit()
   await page.route(`${at.isp}/app/`, (empty) => empty.fulfill({ contentType: 'text/html', body: '' }), { times: 1 })
   await page.goto(`${at.isp}/app/`)
-  for (const [path, body] of [
-    ['/auth/login', { email, password: 'temporary-word-9' }],
-    ['/auth/password', { currentPassword: 'temporary-word-9', newPassword: 'my-own-long-word' }],
-    ['/auth/login', { email, password: 'my-own-long-word' }],
-  ] as const) expect((await call(page, 'POST', path, body)).status, path).toBe(200)
+  expect((await call(page, 'POST', '/auth/login', { email, password })).status).toBe(200)
   return { page, context }
 }
 
-flow('above the limit a void waits for a colleague, who agrees on a page of their own', async ({ page }) => {
+/** seated is an administrator who was made a moment ago, in a window of their own. */
+async function seated(page: Page) {
   const email = `second-${Date.now()}@demo.lastmile.localhost`
-  await signIn(page, 'admin', '/organization')
   const made = await call(page, 'POST', '/users', { email, firstName: 'Zuhura', lastName: 'Pili', role: 'admin', temporaryPassword: 'temporary-word-9' })
   expect(made.status).toBe(201)
+  const first = await inOwnWindow(email, 'temporary-word-9')
+  const own = await call(first.page, 'POST', '/auth/password', { currentPassword: 'temporary-word-9', newPassword: 'my-own-long-word' })
+  expect(own.status).toBe(200)
+  await first.context.close()
+  return inOwnWindow(email, 'my-own-long-word')
+}
+
+flow('above the limit a void waits for a colleague, who agrees on a page of their own', async ({ page }) => {
+  await signIn(page, 'admin', '/organization')
   await page.getByLabel(/give away/).fill('100')
   await page.locator('form').filter({ has: page.getByLabel(/give away/) }).getByRole('button', { name: 'Save the limit' }).click()
   await expect.poll(async () => (await call<{ limit: number }>(page, 'GET', '/settings/approvals')).body.limit).toBe(100)
@@ -39,7 +45,15 @@ flow('above the limit a void waits for a colleague, who agrees on a page of thei
   expect(await button(page, 'Approve').count()).toBe(0)
   await expectNoViolations(page, 'an approval of the own')
 
-  const other = await colleague(email)
+  const fresh = await seated(page)
+  await goTo(fresh.page, 'admin', '/approvals')
+  await fresh.page.getByRole('link', { name: 'Void of an invoice' }).first().click()
+  await button(fresh.page, 'Approve').click()
+  await button(dialogOf(fresh.page), 'Approve').click()
+  await dialogOf(fresh.page).getByText(/You can refuse this, but not approve it yet/).waitFor()
+  await fresh.context.close()
+
+  const other = await inOwnWindow('desk@demo.lastmile.localhost', 'demo-password')
   await goTo(other.page, 'admin', '/approvals')
   await expectNoViolations(other.page, 'the approvals')
   await other.page.getByRole('link', { name: 'Void of an invoice' }).first().click()
