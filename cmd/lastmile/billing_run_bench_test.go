@@ -68,6 +68,12 @@ type measuredRun struct {
 func (k *kit) measureRun(b *testing.B, n int, until time.Time) measuredRun {
 	b.Helper()
 	k.billedMonthly(b, k.organizationID("acme"), n, until)
+	return k.measureBilled(b, n, until)
+}
+
+// measureBilled is measureRun for subscriptions that are there.
+func (k *kit) measureBilled(b *testing.B, n int, until time.Time) measuredRun {
+	b.Helper()
 	day := until.AddDate(0, 0, -3)
 	k.advance(map[string]any{"to": day.Add(time.Minute)})
 	held := k.runOf(b, day, "held", 5*time.Minute)
@@ -91,14 +97,16 @@ func (k *kit) measureRun(b *testing.B, n int, until time.Time) measuredRun {
 }
 
 // billedMonthly makes prepaid subscriptions for a month whose paid time ends at an instant, of customers who have been
-// invoiced before: they have accounts.
-func (k *kit) billedMonthly(b *testing.B, org id.Organization, n int, until time.Time) {
+// invoiced before: they have accounts. It gives the customers.
+func (k *kit) billedMonthly(b *testing.B, org id.Organization, n int, until time.Time) []id.Subscriber {
 	b.Helper()
+	customers := make([]id.Subscriber, n)
 	var group sync.WaitGroup
 	for writer := range benchWriters {
 		group.Go(func() {
 			for i := writer; i < n; i += benchWriters {
 				s, who := id.New[id.Subscription](), id.New[id.Subscriber]()
+				customers[i] = who
 				from := until.AddDate(0, -1, 0).UTC()
 				err := k.append(b, "subscription-"+s.String(), org, events.SubscriptionCreated{
 					SubscriptionID: s, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](), PlanVersion: 1,
@@ -120,6 +128,7 @@ func (k *kit) billedMonthly(b *testing.B, org id.Organization, n int, until time
 		})
 	}
 	group.Wait()
+	return customers
 }
 
 // runOf waits until the run of a day is in a state.

@@ -76,11 +76,15 @@ func (in ImportInput) source() string {
 	return in.Source
 }
 
-// pieces have together everything by which one import differs from another. The file is large, and not copied.
-func (in ImportInput) pieces(org id.Organization) [][]byte {
+// pieces have together everything by which one import differs from another: also how many of the same file were taken
+// back before it. The file is large, and not copied.
+func (in ImportInput) pieces(org id.Organization, undone int) [][]byte {
 	of := in.Source
 	if !in.Proposal.IsZero() {
 		of = in.source() + ":" + in.Proposal.String()
+	}
+	if undone > 0 {
+		of += fmt.Sprintf(" after %d", undone)
 	}
 	return [][]byte{[]byte(org.String() + " " + of + " "), in.Body}
 }
@@ -95,14 +99,18 @@ func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput
 
 // Ask stores the rows of a file that can be taken in, sealed, and then asks for the import; the others count as failed,
 // or as skipped when their customers are here already.
-// The same file of an organization is the same import, so it is taken in once, whoever sends it and however often.
-// One whose rows were lost begins again: what it has made is there already. Fails: invalid_input, proposal_not_found,
+// The same file of an organization is the same import, so it is taken in once, whoever sends it and however often. One
+// whose rows were lost begins again: what it has made is there already. After an import was taken back, its file is
+// another one. Fails: invalid_input, proposal_not_found,
 // batch_undo_runs.
 func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) (id.Import, bus.Result, error) {
 	if err := in.check(); err != nil {
 		return id.Import{}, bus.Result{}, err
 	}
-	of := id.Import(u.Key("import", in.pieces(asked.Org())...))
+	of, err := u.present(ctx, asked.Org(), in)
+	if err != nil {
+		return id.Import{}, bus.Result{}, err
+	}
 	meta := asked.Meta
 	meta.CorrelationID = of.String()
 	ask := commands.AskImport{ImportID: of, OrgID: asked.Org(), Source: in.source(), Rows: 1}
@@ -124,20 +132,26 @@ func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) 
 	return of, done, err
 }
 
-// again begins an import anew whose rows were lost, or may be. What was taken back stays so. Fails: invalid_input,
-// proposal_not_found, batch_undo_runs.
+// present is the import of a file: the first one that was not taken back. Fails: batch_undo_runs.
+func (u Imports) present(ctx context.Context, org id.Organization, in ImportInput) (id.Import, error) {
+	for undone := 0; ; undone++ {
+		of := id.Import(u.Key("import", in.pieces(org, undone)...))
+		undo, _, err := bus.LoadOwned[billing.BatchUndo](ctx, u.Bus, org, id.As[id.Batch](of))
+		switch {
+		case failure.KindOf(err) == failure.NotFound:
+			return of, nil
+		case err != nil:
+			return of, err
+		case undo.Running:
+			return of, commands.ErrBatchUndoRuns()
+		}
+	}
+}
+
+// again begins an import anew whose rows were lost, or may be. Fails: invalid_input, proposal_not_found.
 func (u Imports) again(
 	ctx context.Context, in ImportInput, state subscribers.Import, ask commands.AskImport, meta commands.Meta,
 ) (bus.Result, error) {
-	undo, _, err := bus.LoadOwned[billing.BatchUndo](ctx, u.Bus, ask.OrgID, id.As[id.Batch](ask.ImportID))
-	switch {
-	case err == nil && undo.Running:
-		return bus.Result{}, commands.ErrBatchUndoRuns()
-	case err == nil:
-		return u.Bus.Execute(ctx, ask, meta)
-	case failure.KindOf(err) != failure.NotFound:
-		return bus.Result{}, err
-	}
 	if err := u.store(ctx, in, &ask, state.Round+1); err != nil {
 		return bus.Result{}, err
 	}

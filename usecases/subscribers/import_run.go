@@ -241,18 +241,38 @@ func (t rowTaker) settled(ctx context.Context, row importRow) (outcome, error) {
 		return outcome{}, nil
 	}
 	_, refusal := t.u.Subscriptions.sold(ctx, t.part.OrgID, row.Plan)
-	if refusal == nil && !t.served[row.Completes] {
+	if refusal == nil && row.Completes.IsZero() {
 		return outcome{}, nil
 	}
-	made, err := t.u.Subscriptions.made(ctx, t.part.OrgID,
-		usecases.NewID[id.Subscription](t.asked(row.Row, "subscription"), "subscription"))
+	own, err := t.madeService(ctx, row)
 	switch {
-	case err != nil || !made.ID.IsZero():
+	case err != nil || own:
 		return outcome{}, err
 	case refusal != nil:
 		return refusedRow(row, refusal)
 	}
-	return outcome{skipped: true}, nil
+	first, err := t.u.Subscriptions.made(ctx, t.part.OrgID, firstOf(row.Completes))
+	return outcome{skipped: t.served[row.Completes] || !first.ID.IsZero()}, err
+}
+
+// madeService reports whether the service of a row was made by the same row before.
+func (t rowTaker) madeService(ctx context.Context, row importRow) (bool, error) {
+	asked := t.asked(row.Row, "subscription")
+	of := usecases.NewID[id.Subscription](asked, "subscription")
+	if !row.Completes.IsZero() {
+		of = firstOf(row.Completes)
+	}
+	made, err := t.u.Subscriptions.made(ctx, t.part.OrgID, of)
+	if err != nil || made.ID.IsZero() || row.Completes.IsZero() {
+		return !made.ID.IsZero(), err
+	}
+	again, err := t.u.Bus.Would(ctx, commands.CreateSubscription{
+		SubscriptionID: of, OrgID: t.part.OrgID, Username: made.Username,
+	}, asked.Meta)
+	if failure.KindOf(err) == failure.Conflict { // another file has made it
+		return false, nil
+	}
+	return again.Acted, err
 }
 
 // balanceAndService makes what a row has beside the customer. An account has one opening balance, so that a customer
@@ -274,8 +294,11 @@ func (t rowTaker) balanceAndService(ctx context.Context, row importRow) (outcome
 	_, err := t.u.Subscriptions.Create(ctx, t.asked(row.Row, "subscription"), CreateSubscriptionInput{
 		SubscriberID: subscriber, PlanID: row.Plan, Username: personal.Of(row.Username),
 		Password: secrets.Text(row.Password), Addresses: row.addresses(), PaidUntil: row.PaidUntil,
-		BillingDay: row.BillingDay,
+		BillingDay: row.BillingDay, First: !row.Completes.IsZero(),
 	})
+	if failure.CodeOf(err) == "subscription_exists" { // of another file, a moment ago
+		return outcome{skipped: true}, nil
+	}
 	if err != nil {
 		return refusedRow(row, err)
 	}

@@ -39,6 +39,8 @@ type CreateSubscriptionInput struct {
 	PaidUntil    time.Time                 // paid in another system; zero = not
 	BillingDay   int                       // of a monthly plan, in place of the plan's; 0 = the plan's
 	Extras       []ExtraInput              // on the first invoice already; they need no subscription
+	// First is set where it must stay the subscriber's only one: another such request makes the same, and is refused.
+	First bool
 }
 
 // MadeSubscription is the answer of Create.
@@ -57,11 +59,14 @@ type MadeSubscription struct {
 // repeat under the same key takes it. Once the subscription is made, a repeat under its key gets it as it was made,
 // with the same password, even when the plan has changed. When the command is refused, the password is deleted again.
 // Fails: subscriber_not_found, plan_not_found, plan_archived, organization_not_found, invalid_input, username_taken,
-// static_ip_taken, static_ipv6_prefix_taken.
+// static_ip_taken, static_ipv6_prefix_taken, subscription_exists.
 func (u Subscriptions) Create(
 	ctx context.Context, asked usecases.Asked, in CreateSubscriptionInput,
 ) (MadeSubscription, error) {
 	out := MadeSubscription{ID: usecases.NewID[id.Subscription](asked, "subscription")}
+	if in.First {
+		out.ID = firstOf(in.SubscriberID)
+	}
 	made, err := u.made(ctx, asked.Org(), out.ID)
 	switch {
 	case err != nil:
@@ -76,6 +81,9 @@ func (u Subscriptions) Create(
 	if err != nil {
 		return MadeSubscription{}, err
 	}
+	if in.First { // each request has a password of its own
+		command.PasswordRef = id.Derive[id.Secret](commands.NetworkPasswordPurpose, asked.Meta.CommandID.String())
+	}
 	if err := failure.JoinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
 		return MadeSubscription{}, err
 	}
@@ -87,6 +95,11 @@ func (u Subscriptions) Create(
 		err = errors.Join(err, u.forgetUnused(ctx, asked.Org(), out.ID, command.PasswordRef))
 	}
 	return u.withGenerated(ctx, out, in, command.PasswordRef, err)
+}
+
+// firstOf is the id of a subscription that is made as the first one of a subscriber, and as no second one.
+func firstOf(subscriber id.Subscriber) id.Subscription {
+	return id.Derive[id.Subscription]("first", subscriber.String())
 }
 
 // withGenerated adds the password to the answer when it was generated and is still the one that the subscription was
