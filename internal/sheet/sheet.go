@@ -38,15 +38,20 @@ type Reader struct {
 // separators are the characters that separate cells, in the order in which equal counts are decided.
 const separators = ",;\t|"
 
-// Open finds encoding and separator and reads the header, which is row 1. Fails: ErrUnreadable, ErrEmpty, ErrQuotes,
+// Open finds encoding and separator and reads the header, which is the first row that is not empty, or the one after a
+// line such as "sep=;", in which Excel has its separator. Fails: ErrUnreadable, ErrEmpty, ErrQuotes,
 // ErrTooWide.
 func Open(body []byte) (*Reader, error) {
 	text, err := decoded(body)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{rows: records{text: lineEnds(text), separator: separatorOf(text)}}
+	separator, declared := separatorOf(text)
+	r := &Reader{rows: records{text: lineEnds(text), separator: separator}}
 	header, _, err := r.Next()
+	if declared && err == nil {
+		header, _, err = r.Next()
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, ErrEmpty
@@ -85,8 +90,17 @@ func blank(cells []string) bool {
 	return true
 }
 
-// separatorOf is the character that occurs most often in the first line outside of quotes, as far as a row can be long.
-func separatorOf(text []byte) byte {
+// separatorOf is the character that occurs most often in the first line outside of quotes, as far as a row can be long,
+// or the one that the first line declares.
+func separatorOf(text []byte) (separator byte, declared bool) {
+	text = bytes.TrimLeft(text, " \r\n")
+	for i := range len(separators) {
+		line := "sep=" + separators[i:i+1]
+		if len(text) > len(line) && strings.EqualFold(string(text[:len(line)]), line) && bytes.IndexByte(
+			[]byte("\r\n"), text[len(line)]) >= 0 {
+			return separators[i], true
+		}
+	}
 	var counts [256]int
 	quoted := false
 	for _, b := range text[:min(len(text), MaxColumns*MaxCell)] {
@@ -106,7 +120,7 @@ func separatorOf(text []byte) byte {
 			best = separators[i]
 		}
 	}
-	return best
+	return best, false
 }
 
 // lineEnds makes a line feed of each carriage return that stands alone, as old spreadsheets write it.

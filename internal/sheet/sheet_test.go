@@ -77,6 +77,11 @@ func TestOpen_FindsTheSeparator(t *testing.T) {
 			if len(header) != 2 || !cmp.Equal(rows, [][]string{{"1", "2"}}) {
 				t.Errorf("%q: %q %q", body, header, rows)
 			}
+			for _, first := range []string{end + " " + end, "sep=" + separator + end, end + "SEP=" + separator + end} {
+				if header, rows := rowsOf(t, []byte(first+body)); len(header) != 2 || len(rows) != 1 {
+					t.Errorf("%q: %q %q", first+body, header, rows)
+				}
+			}
 		}
 	}
 }

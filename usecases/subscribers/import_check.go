@@ -99,7 +99,7 @@ func whyUnreadable(err error) string {
 	case errors.Is(err, sheet.ErrTooWide):
 		return "has too many cells, or one that is too long"
 	}
-	return "is no text that can be read"
+	return "is no text that can be read; a spreadsheet has to be saved as CSV first"
 }
 
 // blockTaker checks rows by themselves, against each other, and against what the organization has.
