@@ -14,6 +14,8 @@ besideOthers('money goes back to the payer: asked for, approved, paid and settle
 
   // Only what pays no invoice can go back, and the dialog keeps what was typed when it is refused.
   await button(main, 'Refund').click()
+  await dialogOf(page).getByRole('heading', { name: /Refund KES.500/ }).waitFor()
+  await dialogOf(page).getByText(/^Only KES.500.* of it is credit that can be refunded/).waitFor()
   await field(dialogOf(page), /^Amount/).fill('900')
   await field(dialogOf(page), 'Reason').fill('Paid too much.')
   await button(dialogOf(page), 'Ask for the refund').click()

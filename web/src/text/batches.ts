@@ -73,7 +73,7 @@ export const batchesText = catalogue(
     undoTitle: { billing_run: 'Tengua utoaji huu', import: 'Tengua uingizaji huu', compensation: 'Tengua fidia hii', plan_move: 'Tengua uhamisho huu' },
     looking: 'Inaangalia kilichofanywa …',
     undone: 'Zinarudishwa nyuma',
-    credited: { billing_run: 'Zimelipwa: hurekebishwa kwa hati ya salio', import: 'Hati ya salio', compensation: 'Zinatozwa kwa ankara', plan_move: 'Hati ya salio' },
+    credited: { billing_run: 'Zimelipwa: hurekebishwa kwa hati ya mkopo', import: 'Hati ya mkopo', compensation: 'Zinatozwa kwa ankara', plan_move: 'Hati ya mkopo' },
     blocked: 'Zinabaki zilivyo',
     nothing: 'Hakuna kinachoweza kurudishwa nyuma.',
     lookedAt: (looked, all) => `Ziliangaliwa ${looked} za kwanza kati ya ${all}.`,

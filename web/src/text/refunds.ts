@@ -58,6 +58,8 @@ export const refundsText = catalogue(
     part: 'Amount',
     partHint: 'Empty = all of it that is credit',
     wholeHint: 'Money in suspense is refunded whole.',
+    onlyCredit: (amount: string) => `Only ${amount} of it is credit that can be refunded. The rest pays invoices, and becomes credit when those are credited or voided.`,
+    noCredit: 'Nothing of it can be refunded: it pays invoices, and becomes credit when those are credited or voided.',
     requested: 'The refund waits to be approved; its money is set aside.',
     // Deciding
     approve: 'Approve',
@@ -133,6 +135,8 @@ export const refundsText = catalogue(
     part: 'Kiasi',
     partHint: 'Ikiachwa wazi = akiba yote ya risiti',
     wholeHint: 'Malipo yasiyotambulika hurejeshwa yote.',
+    onlyCredit: (amount) => `Ni ${amount} tu ya pesa hizi ambayo ni akiba inayoweza kurejeshwa. Nyingine inalipa ankara, na huwa akiba ankara hizo zikipewa hati ya mkopo au zikibatilishwa.`,
+    noCredit: 'Hakuna kinachoweza kurejeshwa: pesa hizi zinalipa ankara, na huwa akiba ankara hizo zikipewa hati ya mkopo au zikibatilishwa.',
     requested: 'Rejesho linasubiri idhini; pesa zake zimetengwa.',
     approve: 'Idhinisha',
     approveTitle: (amount) => `Idhinisha kurejeshwa kwa ${amount}`,

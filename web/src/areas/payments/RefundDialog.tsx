@@ -6,7 +6,7 @@ import { useFormat } from '../../text/format'
 import { refundsText } from '../../text/refunds'
 import { Confirm } from '../../ui/Confirm'
 import { NumberField } from '../../ui/NumberField'
-import { setAsideOf } from './booked'
+import { restOf, setAsideOf } from './booked'
 import { useRefunds } from './useRefunds'
 import type { ReceiptRow } from './words'
 
@@ -18,13 +18,17 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
   const held = r.creditedTo === null
   const [by, setBy] = useState<'manual' | 'reversal'>(r.reversible && r.refunded === 0 ? 'reversal' : 'manual')
   const back = by === 'reversal'
-  const left = r.amount - r.refunded - setAsideOf(useRefunds(r).data?.data ?? [])
+  const setAside = setAsideOf(useRefunds(r).data?.data ?? [])
+  const left = r.amount - r.refunded - setAside
+  // What pays an invoice cannot go back.
+  const credit = held ? left : restOf(r, setAside)
   const write = useWrite('post', '/receipts/{id}/refund', { told: () => t.requested, then: onClose })
   return (
     <Confirm
-      title={t.title(f.money(back || amount === '' ? left : amount, r.currency))}
+      title={t.title(f.money(back || amount === '' ? credit : amount, r.currency))}
       verb={t.verb}
       reason
+      incomplete={credit < 0.01}
       pending={write.isPending}
       error={write.error}
       onConfirm={(reason) => write.mutate({
@@ -42,6 +46,9 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
             </Stack>
           </Radio.Group>
         )}
+        {credit < 0.01
+          ? <Text size="sm" fw={600}>{t.noCredit}</Text>
+          : left - credit >= 0.01 && <Text size="sm" fw={600}>{t.onlyCredit(f.money(credit, r.currency))}</Text>}
         <Text size="sm">{back ? t.doesReversal : t.does}</Text>
         {back ? null : held ? <Text size="sm">{t.wholeHint}</Text> : (
           <NumberField
