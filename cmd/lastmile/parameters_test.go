@@ -85,8 +85,8 @@ var parametersOf = map[string][]string{
 	"GET /reports/messages":                                {"from", "to"},
 	"GET /reports/messages/organizations on the root host": {"from", "to"},
 
-	"GET /reports/settlement on the root host":          {"date", "format"},
-	"GET /reports/settlement/receipts on the root host": {"date", "orgId"},
+	"GET /reports/settlement on the root host":          {"date", "to", "format"},
+	"GET /reports/settlement/receipts on the root host": {"date", "to", "orgId"},
 }
 
 func TestEveryEndpoint_TakesTheseParameters(t *testing.T) {

@@ -22,12 +22,13 @@ func (a Settlement) Routes() []httpapi.Route {
 	date := httpapi.Param{
 		Name: "date", Type: "date", Doc: "in East Africa Time; yesterday, the last day that is over, when absent",
 	}
+	to := httpapi.Param{Name: "to", Type: "date", Doc: "the last day of up to 366; date alone when absent"}
 	return []httpapi.Route{
 		{
 			Method: "GET", Path: "/reports/settlement", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary:  "What the platform owes to the organizations whose customers pay at its paybill, for one day",
+			Summary:  "What the platform owes to the organizations whose customers pay at its paybill, for a day or a span",
 			Response: settlementResponse{}, Handle: a.report,
-			Query: []httpapi.Param{date, {
+			Query: []httpapi.Param{date, to, {
 				Name: "format", Type: "string", Enum: []string{"json", "csv"},
 				Doc: "csv: a table with a row for each organization, as text/csv",
 			}},
@@ -37,20 +38,21 @@ func (a Settlement) Routes() []httpapi.Route {
 			Access: httpapi.AccessSuperAdmin, Row: settlementPayment{}, Handle: a.receipts,
 			Summary: "What the sums are made of, newest first",
 			Query: []httpapi.Param{
-				date, {Name: "orgId", Type: "uuid", Doc: "of one organization; of all when absent"},
+				date, to, {Name: "orgId", Type: "uuid", Doc: "of one organization; of all when absent"},
 			},
 		},
 	}
 }
 
-// settlementResponse tells what the platform owes for a day (docs/rules/money.md#settlement). Amounts are in major
+// settlementResponse tells what the platform owes for some days (docs/rules/money.md#settlement). Amounts are in major
 // units.
 type settlementResponse struct {
-	Date          calendar.Date    `json:"date" doc:"in East Africa Time"`
+	Date          calendar.Date    `json:"date" doc:"the first one, in East Africa Time"`
+	To            calendar.Date    `json:"to" doc:"the last one"`
 	Currency      money.Currency   `json:"currency"`
 	Total         httpapi.Number   `json:"total"`
 	Count         int64            `json:"count" doc:"payments, less those taken back"`
-	Organizations []owedToResponse `json:"organizations" doc:"those with money on the day, by their slug"`
+	Organizations []owedToResponse `json:"organizations" doc:"those with money on the days, by their slug"`
 }
 
 // owedToResponse tells what one organization is owed.
@@ -77,11 +79,11 @@ type settlementPayment struct {
 // report answers with the sums as the read model shows them now.
 func (a Settlement) report(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
-	date, format := f.Date("date"), f.OneOf("format", "json", "csv")
+	days, format := settledDays(f), f.OneOf("format", "json", "csv")
 	if err := f.Err(); err != nil {
 		return err
 	}
-	r, err := a.Cases.Of(ctx, date)
+	r, err := a.Cases.Of(ctx, days)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (a Settlement) report(ctx context.Context, c *httpapi.Call) error {
 		return sendSettlement(c, r)
 	}
 	out := settlementResponse{
-		Date: r.Date, Currency: r.Currency, Total: r.All.Amount().Number(), Count: r.All.Count,
+		Date: r.Date, To: r.To, Currency: r.Currency, Total: r.All.Amount().Number(), Count: r.All.Count,
 		Organizations: make([]owedToResponse, len(r.Orgs)),
 	}
 	for i, o := range r.Orgs {
@@ -101,31 +103,40 @@ func (a Settlement) report(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
+// settledDays reads the days that are asked for.
+func settledDays(f *httpapi.Filters) paymentscases.SettledDays {
+	return paymentscases.SettledDays{Date: f.Date("date"), To: f.Date("to")}
+}
+
 // sendSettlement answers with a row for each organization.
 func sendSettlement(c *httpapi.Call, r paymentscases.SettlementReport) error {
 	rows := make([][]string, len(r.Orgs))
 	for i, o := range r.Orgs {
 		rows[i] = []string{
-			r.Date.String(), o.OrgID.String(), o.Slug, o.Name, o.Amount().Decimal(), o.Came.Decimal(),
+			r.Date.String(), r.To.String(), o.OrgID.String(), o.Slug, o.Name, o.Amount().Decimal(), o.Came.Decimal(),
 			o.Left.Decimal(), string(r.Currency), strconv.FormatInt(o.Count, 10),
 		}
 	}
-	return c.SendCSV("settlement-"+r.Date.String()+".csv", []string{
-		"date", "orgId", "slug", "name", "amount", "received", "takenBack", "currency", "count",
+	name := "settlement-" + r.Date.String()
+	if r.To != r.Date {
+		name += "-" + r.To.String()
+	}
+	return c.SendCSV(name+".csv", []string{
+		"date", "to", "orgId", "slug", "name", "amount", "received", "takenBack", "currency", "count",
 	}, rows)
 }
 
 // receipts answers with a page of the rows behind a sum.
 func (a Settlement) receipts(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
-	date, org := f.Date("date"), httpapi.FilterID[id.Organization](f, "orgId")
+	days, org := settledDays(f), httpapi.FilterID[id.Organization](f, "orgId")
 	if err := f.Err(); err != nil {
 		return err
 	}
 	return httpapi.SendList(ctx, c, showSettlementPayment, func(
 		ctx context.Context, after paymentsviews.SettlementKey, max int,
 	) ([]paymentsviews.SettlementRow, error) {
-		return a.Cases.Rows(ctx, org, date, after, max)
+		return a.Cases.Rows(ctx, org, days, after, max)
 	})
 }
 

@@ -28,13 +28,22 @@ type Settlement struct {
 	Clock  clock.Clock
 }
 
-// SettlementReport tells what the platform owes for one day.
+// SettlementReport tells what the platform owes for some days.
 type SettlementReport struct {
-	Date     calendar.Date // in East Africa Time
+	SettledDays
 	Currency money.Currency
 	All      Owed
-	Orgs     []OwedTo // in the order of their slugs; those without money on the day are left out
+	Orgs     []OwedTo // in the order of their slugs; those without money on the days are left out
 }
+
+// SettledDays are the days of a settlement, in East Africa Time.
+type SettledDays struct {
+	Date calendar.Date // the first one; zero = yesterday, the last day that is over
+	To   calendar.Date // the last one; zero = the first one
+}
+
+// mostSettledDays is how many days one settlement has at most.
+const mostSettledDays = 366
 
 // Owed is money that came over the platform's paybill.
 type Owed struct {
@@ -54,20 +63,19 @@ type OwedTo struct {
 	Owed
 }
 
-// Of sums up a day by organization, as the read model shows it now; no date means yesterday, the last day that is over.
-// A day that is over changes no more: what is placed or taken back later counts on the day on which it happens. Fails:
-// invalid_input.
-func (u Settlement) Of(ctx context.Context, date calendar.Date) (SettlementReport, error) {
-	day, err := u.day(date)
+// Of sums up days by organization, as the read model shows them now. A day that is over changes no more: what is placed
+// or taken back later counts on the day on which it happens. Fails: invalid_input.
+func (u Settlement) Of(ctx context.Context, days SettledDays) (SettlementReport, error) {
+	days, err := u.days(days)
 	if err != nil {
 		return SettlementReport{}, err
 	}
-	rows, err := u.shared(ctx, day)
+	rows, err := u.shared(ctx, days)
 	if err != nil {
 		return SettlementReport{}, err
 	}
 	none := money.Of(0, money.KES)
-	out := SettlementReport{Date: day, Currency: money.KES, All: Owed{Came: none, Left: none}}
+	out := SettlementReport{SettledDays: days, Currency: money.KES, All: Owed{Came: none, Left: none}}
 	for _, r := range rows { // those of one organization follow each other
 		part := Owed{money.Of(r.CameMinor, money.KES), money.Of(r.LeftMinor, money.KES), r.Count}
 		if last := len(out.Orgs) - 1; last >= 0 && out.Orgs[last].OrgID == r.OrgID {
@@ -109,20 +117,20 @@ func (u Settlement) name(ctx context.Context, orgs []OwedTo) error {
 	return nil
 }
 
-// Rows lists the money that the sum of an organization on a day is made of, the newest first; that of all of them for
-// the zero one. Fails: invalid_input.
+// Rows lists the money that the sum of an organization on some days is made of, the newest first; that of all of them
+// for the zero one. Fails: invalid_input.
 func (u Settlement) Rows(
-	ctx context.Context, org id.Organization, date calendar.Date, after paymentsviews.SettlementKey, max int,
+	ctx context.Context, org id.Organization, days SettledDays, after paymentsviews.SettlementKey, max int,
 ) ([]paymentsviews.SettlementRow, error) {
-	day, err := u.day(date)
+	days, err := u.days(days)
 	if err != nil {
 		return nil, err
 	}
-	sums, err := u.shared(ctx, day)
+	sums, err := u.shared(ctx, days)
 	if err != nil {
 		return nil, err
 	}
-	from, until := span(day)
+	from, until := days.span()
 	part := paymentsviews.SettlementPart{OrgID: org, From: from, Until: until, Currency: money.KES}
 	for _, s := range sums {
 		part.Tills = append(part.Tills, paymentsviews.Till{Shortcode: s.Shortcode, Environment: s.Environment})
@@ -130,26 +138,35 @@ func (u Settlement) Rows(
 	return u.Query.Rows(ctx, part, after, max)
 }
 
-// day is the day that is reported. Fails: invalid_input.
-func (u Settlement) day(date calendar.Date) (calendar.Date, error) {
+// days are the days that are reported. Fails: invalid_input.
+func (u Settlement) days(d SettledDays) (SettledDays, error) {
 	today := calendar.On(u.Clock.Now(), eastAfrica)
-	if date.IsZero() {
-		return today.AddDays(-1), nil
+	if d.Date.IsZero() {
+		d.Date = today.AddDays(-1)
+		if !d.To.IsZero() {
+			d.Date = d.To
+		}
+	}
+	if d.To.IsZero() {
+		d.To = d.Date
 	}
 	var faults failure.Faults
-	faults.Check(!today.Before(date), "date", "must not be in the future")
-	return date, faults.Err()
+	faults.Check(!today.Before(d.Date), "date", "must not be in the future")
+	faults.Check(!today.Before(d.To), "to", "must not be in the future")
+	faults.Check(!d.To.Before(d.Date), "date", "must not be after to")
+	faults.Check(d.To.Before(d.Date.AddDays(mostSettledDays)), "to", "must be within %d days", mostSettledDays)
+	return d, faults.Err()
 }
 
-// span gives the first instant of a day and that of the next one.
-func span(day calendar.Date) (from, until time.Time) {
-	return day.Start(eastAfrica), day.AddDays(1).Start(eastAfrica)
+// span gives the first instant of the days and that of the day after them.
+func (d SettledDays) span() (from, until time.Time) {
+	return d.Date.Start(eastAfrica), d.To.AddDays(1).Start(eastAfrica)
 }
 
-// shared reads the sums of a day over the platform's paybills alone. The money of an organization's own shortcode is
+// shared reads the sums of days over the platform's paybills alone. The money of an organization's own shortcode is
 // with the organization already.
-func (u Settlement) shared(ctx context.Context, day calendar.Date) ([]paymentsviews.SettlementSum, error) {
-	from, until := span(day)
+func (u Settlement) shared(ctx context.Context, days SettledDays) ([]paymentsviews.SettlementSum, error) {
+	from, until := days.span()
 	rows, err := u.Query.Sums(ctx, from, until, money.KES)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ export const batchesText = catalogue(
       later_period_billed: 'kipindi cha baadaye kimetolewa ankara', corrected_since: 'ilirekebishwa kwa mkono baadaye', taken_back_already: 'ilirudishwa nyuma kwa mkono',
       paid_since: 'amelipa baadaye', compensation_used: 'siku zimetumika', compensation_too_old: 'ni zamani mno', period_archived: 'ni zamani mno',
       plan_move_began: 'toleo jipya limelipwa au limeanza', payment_taken_back: 'malipo yalirudishwa', billing_suspended: 'amekatwa na hatozwi', subscription_paused: 'umesitishwa', subscription_ended: 'umeisha',
-      invoice_archived: 'ni zamani mno', credit_note_not_issued: 'hati yake ya salio haina namba bado', invoice_not_found: 'haijatolewa ankara bado',
+      invoice_archived: 'ni zamani mno', credit_note_not_issued: 'hati yake ya mkopo haina namba bado', invoice_not_found: 'haijatolewa ankara bado',
     },
     held: 'Imezuiwa',
     cutsHeld: (count, usual) => `Wateja ${count} walikatwa kwa siku moja; wengi zaidi katika miezi miwili kabla walikuwa ${usual}. Hakuna mwingine anayekatwa hadi mtu aruhusu. Anayelipa anarudi mara moja.`,

@@ -24,7 +24,7 @@ export const reportsText = catalogue(
     noDebtors: 'Nobody owes anything of this age.',
     // Settlement
     day: 'Day',
-    settled: (total: string, day: string) => `${total} for ${day}`,
+    settled: (total: string, from: string, to: string) => (from === to ? `${total} for ${from}` : `${total} from ${from} to ${to}`),
     settlementHint:
       'What customers paid at the platform’s paybill and the accounts of each organization got on this day in East Africa Time, less what was taken back on it. Money that waits in suspense is owed to nobody.',
     settlementNone: 'No account got money from the platform’s paybill on this day, and none was taken back.',
@@ -96,7 +96,7 @@ export const reportsText = catalogue(
     everybody: 'Umri wote',
     noDebtors: 'Hakuna anayedaiwa cha umri huu.',
     day: 'Siku',
-    settled: (total, day) => `${total} kwa ${day}`,
+    settled: (total, from, to) => (from === to ? `${total} kwa ${from}` : `${total} kuanzia ${from} hadi ${to}`),
     settlementHint:
       'Wateja walicholipa kwenye paybill ya jukwaa na kuingia kwenye akaunti za kila shirika siku hii kwa saa za Afrika Mashariki, ukiondoa kilichorudishwa siku hiyo. Pesa zisizotambulika hazidaiwi na yeyote.',
     settlementNone: 'Hakuna akaunti iliyopata pesa za paybill ya jukwaa siku hii, wala zilizorudishwa.',

@@ -22,7 +22,7 @@ type Report = Shape<'SettlementResponse'>
 const eastAfrica = 3 * 3600_000
 const dayThere = (at: number) => new Date(at + eastAfrica).toISOString().slice(0, 10)
 
-/** SettlementPage answers: what does the platform owe to each organization for a day? */
+/** SettlementPage answers: what does the platform owe to each organization for a day, or for some? */
 export default function SettlementPage() {
   const t = useText(reportsText)
   const app = useText(appText)
@@ -31,12 +31,13 @@ export default function SettlementPage() {
   const navigate = useNavigate({ from: '/settlement' })
   const today = dayThere(now)
   const date = search.date ?? dayThere(now - 24 * 3600_000)
-  const report = api.useQuery('get', '/reports/settlement', { params: { query: { date } } }, {
+  const to = search.to && search.to > date ? search.to : date
+  const report = api.useQuery('get', '/reports/settlement', { params: { query: { date, to } } }, {
     placeholderData: keepPreviousData,
   })
   const csv = useCsv(
-    `settlement-${date}.csv`,
-    () => client.GET('/reports/settlement', { params: { query: { date, format: 'csv' } }, parseAs: 'blob' }),
+    to === date ? `settlement-${date}.csv` : `settlement-${date}-${to}.csv`,
+    () => client.GET('/reports/settlement', { params: { query: { date, to, format: 'csv' } }, parseAs: 'blob' }),
   )
   return (
     <Page title={app.settlement} actions={csv.button}>
@@ -45,7 +46,11 @@ export default function SettlementPage() {
           type="date" label={t.day} value={date} max={today}
           onChange={(e) => e.currentTarget.value && void navigate({ search: { date: e.currentTarget.value }, replace: true })}
         />
-        {date === today && <Text size="sm" c="dimmed" pb={8}>{t.running}</Text>}
+        <TextInput
+          type="date" label={t.to} value={to} min={date} max={today}
+          onChange={(e) => e.currentTarget.value && void navigate({ search: { date, to: e.currentTarget.value }, replace: true })}
+        />
+        {to === today && <Text size="sm" c="dimmed" pb={8}>{t.running}</Text>}
       </Group>
       {csv.problem}
       <Loaded read={report} height={300}>{(of) => <Sums of={of} />}</Loaded>
@@ -63,7 +68,7 @@ function Sums({ of }: { of: Report }) {
   return (
     <Stack gap="lg">
       <div>
-        <Title order={2} size="h4">{t.settled(f.money(of.total, of.currency), f.day(of.date))}</Title>
+        <Title order={2} size="h4">{t.settled(f.money(of.total, of.currency), f.day(of.date), f.day(of.to))}</Title>
         <Text size="sm" c="dimmed">{t.settlementHint}</Text>
       </div>
       {of.organizations.length === 0 ? <Text size="sm">{t.settlementNone}</Text> : (
@@ -84,7 +89,7 @@ function Sums({ of }: { of: Report }) {
                   <Link to="/orgs/$id" params={{ id: o.orgId }}>{o.name ?? o.slug ?? '–'}</Link>
                 </Table.Td>
                 <Table.Td ta="right" className="figure">
-                  <Link to="/settlement" search={{ date: of.date, orgId: o.orgId }} activeProps={{}} resetScroll={false}>{f.number(o.count)}</Link>
+                  <Link to="/settlement" search={{ date: of.date, to: of.to, orgId: o.orgId }} activeProps={{}} resetScroll={false}>{f.number(o.count)}</Link>
                 </Table.Td>
                 <Table.Td ta="right" visibleFrom="sm"><Money amount={o.received} currency={of.currency} /></Table.Td>
                 <Table.Td ta="right" visibleFrom="sm"><Money amount={o.takenBack} currency={of.currency} /></Table.Td>
@@ -95,22 +100,22 @@ function Sums({ of }: { of: Report }) {
         </Table>
       )}
       {chosen && (
-        <SettledPayments key={chosen.orgId} date={of.date} orgId={chosen.orgId} name={chosen.name ?? chosen.slug ?? ''} />
+        <SettledPayments key={chosen.orgId} date={of.date} to={of.to} orgId={chosen.orgId} name={chosen.name ?? chosen.slug ?? ''} />
       )}
     </Stack>
   )
 }
 
 /** SettledPayments lists what the sum of one organization is made of. */
-function SettledPayments({ date, orgId, name }: { date: string; orgId: string; name: string }) {
+function SettledPayments({ date, to, orgId, name }: { date: string; to: string; orgId: string; name: string }) {
   const t = useText(reportsText)
   const navigate = useNavigate({ from: '/settlement' })
   return (
     <Behind
       title={t.rowsOf(name)}
-      list={useRows('/reports/settlement/receipts', { date, orgId })}
+      list={useRows('/reports/settlement/receipts', { date, to, orgId })}
       empty={t.noRows}
-      onClose={() => void navigate({ search: { date }, resetScroll: false, replace: true })}
+      onClose={() => void navigate({ search: { date, to }, resetScroll: false, replace: true })}
     />
   )
 }

@@ -17,7 +17,7 @@ const settlement = createRoute({
   path: '/settlement',
   validateSearch: (raw) => {
     const p = new Params(raw)
-    return given({ date: p.date('date'), orgId: p.text('orgId') })
+    return given({ date: p.date('date'), to: p.date('to'), orgId: p.text('orgId') })
   },
   component: page('GET /reports/settlement', () => import('./SettlementPage')),
 })
