@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestImport_TwoFilesAtOnceCompleteACustomerOnce: customers were imported without a service. Two files that bring it are uploaded
-// one right after the other: the second one corrects the plan of the first one.
+// TestImport_TwoFilesAtOnceCompleteACustomerOnce: customers were imported without a service. Two files that bring it
+// are uploaded one right after the other: the second one corrects the plan of the first one.
 func TestImport_TwoFilesAtOnceCompleteACustomerOnce(t *testing.T) {
 	t.Parallel()
 	const n = 40

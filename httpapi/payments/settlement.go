@@ -26,7 +26,7 @@ func (a Settlement) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "GET", Path: "/reports/settlement", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary:  "What the platform owes to the organizations whose customers pay at its paybill, for a day or a span",
+			Summary:  "What the platform owes to organizations whose customers pay at its paybill, by day or span",
 			Response: settlementResponse{}, Handle: a.report,
 			Query: []httpapi.Param{date, to, {
 				Name: "format", Type: "string", Enum: []string{"json", "csv"},

@@ -89,24 +89,7 @@ func TestSettlement_OwesWhatAccountsGotOverThePlatformsPaybill(t *testing.T) {
 	if len(list.Data) != 1 || *list.Data[0].ReceiptNumber != wrong.ReceiptNumber || list.Data[0].Amount != "100.00" {
 		t.Errorf("the payments of the day: %+v", list)
 	}
-	both := shownSettlement{Date: first, Currency: "KES", Total: "40.00", Count: 1, Organizations: []shownOwed{
-		{acme, "acme", "The acme", "0.00", "100.00", "100.00", 0},
-		{other, "other", "The other", "40.00", "40.00", "0.00", 1},
-	}}
-	if diff := cmp.Diff(both, k.settlement(t, first+"&to="+second)); diff != "" {
-		t.Errorf("both days (-want +got):\n%s", diff)
-	}
-	k.Do(t, apitest.Request{Host: apitest.Domain, As: apitest.Super,
-		Path: "/reports/settlement/receipts?orgId=" + acme + "&date=" + first + "&to=" + second}).Into(t, &list)
-	if len(list.Data) != 2 {
-		t.Errorf("the payments of both days: %+v", list)
-	}
-	for _, wrong := range []string{"date=" + second + "&to=" + first, "date=2020-01-01&to=" + second, "to=2999-01-01"} {
-		refused := k.Do(t, apitest.Request{Host: apitest.Domain, As: apitest.Super, Path: "/reports/settlement?" + wrong})
-		if refused.Status != 422 {
-			t.Errorf("%s: %d", wrong, refused.Status)
-		}
-	}
+	k.settledOver(t, first, second)
 	table := k.Do(t, apitest.Request{Host: apitest.Domain, As: apitest.Super,
 		Path: "/reports/settlement?format=csv"}) // yesterday, which is the first day
 	if diff := cmp.Diff(fmt.Sprintf("date,to,orgId,slug,name,amount,received,takenBack,currency,count\r\n"+
@@ -114,6 +97,32 @@ func TestSettlement_OwesWhatAccountsGotOverThePlatformsPaybill(t *testing.T) {
 		"%[1]s,%[1]s,%[3]s,other,The other,40.00,40.00,0.00,KES,1\r\n",
 		first, acme, other), string(table.Body)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// settledOver checks the settlement of both days of the test above.
+func (k *moneyKit) settledOver(t *testing.T, first, second string) {
+	t.Helper()
+	acme, other := k.Org.String(), k.Orgs["other"].ID.String()
+	both := shownSettlement{Date: first, Currency: "KES", Total: "40.00", Count: 1, Organizations: []shownOwed{
+		{acme, "acme", "The acme", "0.00", "100.00", "100.00", 0},
+		{other, "other", "The other", "40.00", "40.00", "0.00", 1},
+	}}
+	if diff := cmp.Diff(both, k.settlement(t, first+"&to="+second)); diff != "" {
+		t.Errorf("both days (-want +got):\n%s", diff)
+	}
+	var list struct{ Data []struct{} }
+	k.Do(t, apitest.Request{Host: apitest.Domain, As: apitest.Super,
+		Path: "/reports/settlement/receipts?orgId=" + acme + "&date=" + first + "&to=" + second}).Into(t, &list)
+	if len(list.Data) != 2 {
+		t.Errorf("the payments of both days: %+v", list)
+	}
+	for _, wrong := range []string{"date=" + second + "&to=" + first, "date=2020-01-01&to=" + second, "to=2999-01-01"} {
+		refused := k.Do(t, apitest.Request{Host: apitest.Domain, As: apitest.Super,
+			Path: "/reports/settlement?" + wrong})
+		if refused.Status != 422 {
+			t.Errorf("%s: %d", wrong, refused.Status)
+		}
 	}
 }
 
