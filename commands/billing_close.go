@@ -23,13 +23,14 @@ type MoneyOpen string
 
 // What can be open on an account, in the order in which it is told.
 const (
-	OpenBalance MoneyOpen = "forget_balance_owed"
-	OpenCredit  MoneyOpen = "forget_credit_left"
-	OpenPrompt  MoneyOpen = "forget_prompt_open"
-	OpenRefund  MoneyOpen = "forget_refund_open"
-	OpenDraft   MoneyOpen = "forget_draft_open"
-	OpenReceipt MoneyOpen = "forget_receipt_in_doubt"
-	OpenService MoneyOpen = "forget_service_running"
+	OpenBalance  MoneyOpen = "forget_balance_owed"
+	OpenCredit   MoneyOpen = "forget_credit_left"
+	OpenPrompt   MoneyOpen = "forget_prompt_open"
+	OpenRefund   MoneyOpen = "forget_refund_open"
+	OpenDraft    MoneyOpen = "forget_draft_open"
+	OpenReceipt  MoneyOpen = "forget_receipt_in_doubt"
+	OpenApproval MoneyOpen = "forget_approval_open"
+	OpenService  MoneyOpen = "forget_service_running"
 )
 
 // ErrMoneyOpen is the failure for a customer who cannot be forgotten yet. It says what to do.
@@ -52,6 +53,9 @@ func ErrMoneyOpen(open MoneyOpen) error {
 	case OpenReceipt:
 		return failure.NewConflict("forget_receipt_in_doubt",
 			"A payment of the customer is disputed or not booked yet. Settle it first.")
+	case OpenApproval:
+		return failure.NewConflict("forget_approval_open",
+			"An act about the customer waits for a second person. Have it approved, refused or withdrawn.")
 	case OpenService:
 		return failure.NewConflict("forget_service_running", "A service has not ended. End it first.")
 	}

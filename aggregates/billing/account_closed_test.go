@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
@@ -57,4 +58,35 @@ func TestClosedAccount_NotWhileMoneyMayBeOnItsWay(t *testing.T) {
 	l.fails(closes, failure.Conflict, "paid_since")
 	l.do(commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(1)})
 	l.do(closes)
+}
+
+// TestClosedAccount_ForgettingIsRefusedWhileAnythingIsOpen: each thing alone is an obstacle, with its own code, and
+// also in the next period. What has ended is none.
+func TestClosedAccount_ForgettingIsRefusedWhileAnythingIsOpen(t *testing.T) {
+	t.Parallel()
+	forgets := closes
+	forgets.Forget = true
+	advance := asks // of a customer who owes nothing
+	advance.InvoiceID = id.Invoice{}
+	paid := []commands.AccountCommand{draft(1, 700_00, 5), issue(1), credit(1, 700_00)}
+	for code, with := range map[string][]commands.AccountCommand{
+		"forget_balance_owed": {draft(1, 700_00, 5), issue(1)},
+		"forget_credit_left":  {credit(1, 300_00)},
+		"forget_prompt_open":  {advance},
+		"forget_refund_open":  {credit(1, 300_00), setAside(1, 1, 300_00)},
+		"forget_draft_open":   append(paid, draft(2, 0, 5)),
+	} {
+		l := given(t, with...)
+		l.fails(forgets, failure.Conflict, code)
+		l.closed()
+		l.fails(forgets, failure.Conflict, code)
+	}
+	l := given(t, append(paid, note(1, 1, 100_00))...)
+	l.fails(forgets, failure.Conflict, "forget_draft_open") // a credit note without a number
+	l = given(t, append(paid, credit(2, 300_00), setAside(2, 1, 300_00), paidOut(1))...)
+	l.do(forgets)
+	l.When(forgets).ThenNothing()
+	l.closed()
+	l.When(forgets).ThenNothing()
+	given(t, closes).fails(forgets, failure.Conflict, "account_closed") // an undo of an import is removing the customer
 }

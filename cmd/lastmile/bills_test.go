@@ -66,16 +66,43 @@ func (k *kit) billFor(number string) (found provider.Bill) {
 	return found
 }
 
+// TestBills_WhatTheProviderRefusesChangesNothing: the state tells what the next opt-in gives, and since when the last
+// one counts.
+func TestBills_WhatTheProviderRefusesChangesNothing(t *testing.T) {
+	t.Parallel()
+	k := newBillKit(t).start().signIn()
+	state := func(want string) answer {
+		t.Helper()
+		out := k.must(k.root, "GET", "/bill-manager/opt-in", nil)
+		if out.text("state") != want || out.text("shortcode") != testShortcode || out.text("phone") != "254700000009" ||
+			out.text("email") != "bills@lastmile.test" ||
+			!strings.HasSuffix(out.text("callbackUrl"), "/webhooks/billmanager/payment") ||
+			(out["since"] == nil) != (want == "not_opted_in") {
+			t.Errorf("want %s: %v", want, out)
+		}
+		return out
+	}
+	state("not_opted_in")
+	k.faults(provider.Faults{RefuseOptIn: true})
+	k.refused(k.root, "POST /bill-manager/opt-in", nil, 502, "provider_refused")
+	state("not_opted_in")
+	k.faults(provider.Faults{})
+	k.must(k.root, "POST", "/bill-manager/opt-in", map[string]any{"reminders": true})
+	before := state("opted_in")
+	k.faults(provider.Faults{RefuseOptIn: true})
+	k.refused(k.root, "POST /bill-manager/opt-in", map[string]any{"reminders": false}, 502, "provider_refused")
+	if after := state("opted_in"); after.text("since") != before.text("since") || after["reminders"] != true {
+		t.Errorf("from %v to %v", before, after)
+	}
+	k.refused(k.admin, "GET /bill-manager/opt-in", nil, 404, "")
+}
+
 // TestBills_AnInvoiceIsPaidThroughTheBillManager: the money is reported twice, and is one receipt; the customer gets
 // one receipt from the bill manager, and nobody sees its key.
 func TestBills_AnInvoiceIsPaidThroughTheBillManager(t *testing.T) {
 	t.Parallel()
 	k := newBillKit(t).start().signIn()
 	k.paybillReady()
-	if out := k.must(k.root, "GET", "/bill-manager/opt-in", nil); out.text("state") != "not_opted_in" ||
-		out.text("shortcode") != testShortcode {
-		t.Errorf("before: %v", out)
-	}
 	k.refused(k.admin, "PUT /settings/bill-manager", map[string]any{"enabled": true}, 409, "bill_manager_not_ready")
 	customer, _ := k.subscriber("254711000911")
 	before := k.billedByHand(customer, 300)
@@ -318,7 +345,8 @@ func TestBills_WhatWaitsWhenItIsTurnedOffIsNotSent(t *testing.T) {
 	k.billState(waits.text("id"), "sent")
 
 	bare := newKit(t).start().signIn()
-	if out := bare.must(bare.root, "GET", "/bill-manager/opt-in", nil); out.text("state") != "not_configured" {
+	if out := bare.must(bare.root, "GET", "/bill-manager/opt-in", nil); out.text("state") != "not_configured" ||
+		len(out["missing"].([]any)) != 4 {
 		t.Errorf("without credentials: %v", out)
 	}
 	bare.refused(bare.root, "POST /bill-manager/opt-in", nil, 409, "bill_manager_not_configured")

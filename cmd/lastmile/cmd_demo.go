@@ -101,6 +101,8 @@ func demoConfig(environ []string) (Config, error) {
 	cfg.PaymentConsumerKey, cfg.PaymentConsumerSecret = demoConsumerKey, demoConsumerSecret
 	cfg.PaymentShortcode, cfg.PaymentPasskey = demoShortcode, demoPasskey
 	cfg.PaymentInitiator, cfg.PaymentCredential = demoInitiator, demoCredential
+	cfg.BillManagerKey, cfg.BillManagerSecret, cfg.BillManagerShortcode = demoBillKey, demoBillSecret, demoShortcode
+	cfg.BillManagerEmail, cfg.BillManagerPhone = "bills@lastmile.localhost", "254700000001"
 	return cfg, errors.Join(err, cfg.Validate())
 }
 

@@ -17,6 +17,8 @@ const (
 	demoShortcode      = "600100"
 	demoInitiator      = "lastmile-demo-operator"
 	demoCredential     = "lastmile-demo-credential"
+	demoBillKey        = "lastmile-demo-bill-key"
+	demoBillSecret     = "lastmile-demo-bill-secret"
 )
 
 // demoRoot gives the id of the demo's super_admin, by which a database with the demo's data is recognised.
@@ -25,7 +27,7 @@ func demoRoot() id.User { return id.Derive[id.User]("demo", "root") }
 // hasDemoSecrets reports whether the provider's credentials are those of the demo.
 func (c Config) hasDemoSecrets() bool {
 	return c.PaymentConsumerSecret.Reveal() == demoConsumerSecret || c.PaymentPasskey.Reveal() == demoPasskey ||
-		c.PaymentCredential.Reveal() == demoCredential
+		c.PaymentCredential.Reveal() == demoCredential || c.BillManagerSecret.Reveal() == demoBillSecret
 }
 
 // errDemoData is the reason why `serve` does not start on the demo's data.

@@ -102,12 +102,15 @@ func (a *App) wireBills(context.Context) ([][]httpapi.Route, error) {
 		},
 	}).Register(e.jobs)
 	query := paymentsviews.BillsQuery{Views: e.views}
+	callback := func() (string, error) { // scheme and host of prompts (docs/rules/payments.md#callback-endpoints)
+		return paymentsjobs.Addresses{Prompt: a.callbackURL()}.OfBills()
+	}
 	return [][]httpapi.Route{paymentsapi.BillManager{Bills: query, Cases: paymentscases.BillManager{
 		Bus: e.bus, Secrets: a.storage.vault.Secrets, Invoices: billingviews.InvoicesQuery{Views: e.views},
 		Bills: query, Shortcode: creds.ShortCode, Environment: a.cfg.PaymentEnv, Missing: a.cfg.missingForBills(),
+		Email: a.cfg.BillManagerEmail, Phone: a.cfg.BillManagerPhone, CallbackURL: callback,
 		Ask: func(ctx context.Context, reminders bool) (secrets.Text, error) {
-			// Scheme and host are those of prompts (docs/rules/payments.md#callback-endpoints).
-			address, err := paymentsjobs.Addresses{Prompt: a.callbackURL()}.OfBills()
+			address, err := callback()
 			if err != nil {
 				return "", err
 			}

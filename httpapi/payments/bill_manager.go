@@ -123,6 +123,19 @@ type optInResponse struct {
 	State     string `json:"state" enum:"not_configured,not_opted_in,opted_in"`
 	Shortcode string `json:"shortcode"`
 	Reminders bool   `json:"reminders" doc:"the bill manager reminds customers"`
+
+	Since       *time.Time `json:"since" doc:"when it was opted in last; null: never"`
+	Email       string     `json:"email" doc:"that the next opt-in gives, like the two below; a setting of the program"`
+	Phone       string     `json:"phone"`
+	CallbackURL string     `json:"callbackUrl" doc:"to which it reports payments"`
+	Missing     []string   `json:"missing" doc:"settings without which nobody can opt in"`
+}
+
+// showOptIn writes the state.
+func showOptIn(s paymentscases.OptInState) optInResponse {
+	out := optInResponse(s)
+	out.Missing = append([]string{}, s.Missing...)
+	return out
 }
 
 // optIn answers with the state.
@@ -131,7 +144,7 @@ func (a BillManager) optIn(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Send(200, optInResponse(state))
+	return c.Send(200, showOptIn(state))
 }
 
 // askToOptIn opts in. The body may be absent.
@@ -147,7 +160,7 @@ func (a BillManager) askToOptIn(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Send(200, optInResponse(state))
+	return c.Send(200, showOptIn(state))
 }
 
 // billState is one of paymentsviews.BillStates.

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/exports"
 	"github.com/lastmile-isp/lastmile/usecases/persons"
 )
@@ -24,7 +25,8 @@ const contentJSON = "application/json"
 // openCodes are the failures for a customer who cannot be forgotten yet.
 var openCodes = []string{
 	string(commands.OpenBalance), string(commands.OpenCredit), string(commands.OpenPrompt), string(commands.OpenRefund),
-	string(commands.OpenDraft), string(commands.OpenReceipt), string(commands.OpenService),
+	string(commands.OpenDraft), string(commands.OpenReceipt), string(commands.OpenApproval),
+	string(commands.OpenService),
 }
 
 // Routes lists the endpoints.
@@ -95,7 +97,12 @@ func (a Persons) forget(ctx context.Context, c *httpapi.Call) error {
 	}
 	asked := c.Asked()
 	asked.Meta.Reason = in.Reason
-	if _, err := a.Forgetting.Forget(ctx, asked, of, in.Reason); err != nil {
+	done, err := a.Forgetting.Forget(ctx, asked, of, in.Reason)
+	if err != nil {
+		return err
+	}
+	// Who asked sees no name any more. What is shown later is forgotten all the same.
+	if _, err := c.WaitVisible(ctx, subscribersviews.SubscribersName, done.Position); err != nil {
 		return err
 	}
 	return c.Send(http.StatusOK, forgottenResponse{ID: of, Status: "forgotten"})

@@ -43,7 +43,9 @@ where ($1::uuid is null or org_id = $1) and ($2 = '' or address in ($2, '+' || $
 	forgetOutboxSQL = `delete from {schema}.outbox where subscriber_id = $1`
 	// messages to somebody who signs in name no customer
 	forgetAddressesSQL = `delete from {schema}.outbox where subscriber_id is null and address = any($1)`
-	purgeOutboxSQL     = `delete from {schema}.outbox where at < $1`
+	// A code to an address that was only wished for names no user, so it goes with its wish.
+	purgeOutboxSQL = `
+delete from {schema}.outbox where at < $1 or subscriber_id is null and template = 'address_code' and at < $2`
 )
 
 // Put keeps a message. One with the same id is kept once.
@@ -87,7 +89,8 @@ func (o *Outbox) ForgetAddresses(ctx context.Context, addresses []string) error 
 
 // Purge removes the messages that were kept long enough.
 func (o *Outbox) Purge(ctx context.Context) error {
-	_, err := o.core.db.Owner.Exec(ctx, o.core.sql(purgeOutboxSQL), o.core.clock.Now().Add(-OutboxKept))
+	now := o.core.clock.Now()
+	_, err := o.core.db.Owner.Exec(ctx, o.core.sql(purgeOutboxSQL), now.Add(-OutboxKept), now.Add(-codesKept))
 	if err != nil {
 		return fmt.Errorf("remove old messages: %w", err)
 	}

@@ -36,11 +36,14 @@ func TestOutbox_KeepsEachMessageOnceUntilItIsForgottenOrOld(t *testing.T) {
 	put(vault.OutboxMessage{Org: acme, Subscriber: who, At: now, Channel: "sms", To: "+254711000001", Text: "a"})
 	put(vault.OutboxMessage{At: now.Add(time.Second), Channel: "email", To: "ada@example.com", Text: "b"})
 	put(vault.OutboxMessage{Org: acme, At: now.Add(-vault.OutboxKept - time.Hour), Channel: "sms", To: "+1", Text: "c"})
+	wished := now.Add(-time.Hour - time.Second)
+	put(vault.OutboxMessage{At: wished, Channel: "sms", To: "+2", Template: "address_code", Text: "d"})
+	put(vault.OutboxMessage{At: wished, Channel: "sms", To: "+3", Template: "sign_in_code", Text: "e"})
 	for _, c := range []struct {
 		org      id.Organization
 		to, want string
 	}{
-		{id.Organization{}, "", "bac"}, {acme, "", "ac"}, {acme, "254711000001", "a"},
+		{id.Organization{}, "", "baedc"}, {acme, "", "ac"}, {acme, "254711000001", "a"},
 		{acme, "+254711000001", "a"}, {id.New[id.Organization](), "", ""}, {id.Organization{}, "ada@example.com", "b"},
 	} {
 		if got := list(c.org, c.to); got != c.want {
@@ -53,7 +56,7 @@ func TestOutbox_KeepsEachMessageOnceUntilItIsForgottenOrOld(t *testing.T) {
 	if err := k.Outbox.Forget(t.Context(), who); err != nil {
 		t.Fatal(err)
 	}
-	if got := list(id.Organization{}, ""); got != "b" {
+	if got := list(id.Organization{}, ""); got != "be" {
 		t.Errorf("messages %q are left", got)
 	}
 }

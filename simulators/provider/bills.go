@@ -163,6 +163,11 @@ func (s *Simulator) optIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
+	if s.book.faults.RefuseOptIn {
+		s.mu.Unlock()
+		billAnswer(w, http.StatusOK, billInvalid, "Shortcode is not enrolled")
+		return
+	}
 	key := s.book.id("AK-")
 	s.book.bills.shortcodes[string(q.ShortCode)] = optedIn{
 		appKey: key, callbackURL: string(q.CallbackURL), reminders: q.Reminders == "1",

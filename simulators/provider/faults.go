@@ -58,6 +58,8 @@ type Faults struct {
 	RefuseBillOf string `json:"refuseBillOf"`
 	// CancelConflict answers each cancellation of a bill that it was cancelled before, with HTTP 409; it is then.
 	CancelConflict bool `json:"cancelConflict"`
+	// RefuseOptIn has the bill manager refuse each opt-in.
+	RefuseOptIn bool `json:"refuseOptIn"`
 	// WrongAppKey accepts no key of an opt-in.
 	WrongAppKey bool `json:"wrongAppKey"`
 	// C2BAlso sends a C2B confirmation for a paid prompt too, where addresses are registered. On by default.

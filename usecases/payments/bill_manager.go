@@ -3,6 +3,7 @@ package paymentscases
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -25,9 +26,11 @@ type BillManager struct {
 	Secrets  *vault.Secrets
 	Invoices billingviews.InvoicesQuery
 	Bills    paymentsviews.BillsQuery
-	// Shortcode and Environment are the platform's at the bill manager; Missing names the settings without which it
-	// cannot opt in.
+	// Shortcode and Environment are the platform's at the bill manager, which is given Email, Phone and CallbackURL at
+	// the opt-in. Missing names the settings without which there is none.
 	Shortcode, Environment string
+	Email, Phone           string
+	CallbackURL            func() (string, error)
 	Missing                []string
 	// Ask opts in and gives the key of later calls.
 	Ask func(ctx context.Context, reminders bool) (secrets.Text, error)
@@ -39,13 +42,26 @@ type BillManager struct {
 type OptInState struct {
 	State     string // "not_configured", "not_opted_in" or "opted_in"
 	Shortcode string
-	Reminders bool // the bill manager reminds customers
+	Reminders bool       // the bill manager reminds customers
+	Since     *time.Time // when the platform has opted in last; nil = never
+	// The next opt-in gives Email, Phone and CallbackURL; without the Missing settings there is none.
+	Email, Phone, CallbackURL string
+	Missing                   []string
 }
 
 // OptIn reads how the bill manager knows the platform.
 func (m BillManager) OptIn(ctx context.Context) (OptInState, error) {
 	known, _, err := bus.LoadUnchecked[payments.BillOptIn](ctx, m.Bus, m.optIn())
-	state := OptInState{State: "not_opted_in", Shortcode: m.Shortcode, Reminders: known.Reminders}
+	state := OptInState{
+		State: "not_opted_in", Shortcode: m.Shortcode, Reminders: known.Reminders, Email: m.Email, Phone: m.Phone,
+		Missing: m.Missing,
+	}
+	if address, err := m.CallbackURL(); err == nil {
+		state.CallbackURL = address
+	}
+	if !known.Key.IsZero() {
+		state.Since = &known.At
+	}
 	switch {
 	case len(m.Missing) > 0:
 		state.State = "not_configured"

@@ -202,12 +202,25 @@ func (e Eraser) EraseUser(ctx context.Context, user id.User) error {
 			known.contact(v.Phone, personal.Text{})
 		}
 	}
+	wished, err := e.Vault.Codes.WishedAddress(ctx, user)
+	if err != nil {
+		return err
+	}
+	switch { // no event has it
+	case wished == nil:
+	case wished.Channel == string(events.ChannelEmail):
+		known.contact(personal.Text{}, personal.Of(wished.Next))
+	default:
+		known.contact(personal.Of(wished.Next), personal.Text{})
+	}
 	err = errors.Join(
 		e.Vault.Outbox.ForgetAddresses(ctx, slices.Collect(maps.Keys(known.addresses))),
 		e.Vault.Sweep(ctx, vault.Traces{Names: known.names, Answer: e.Answer}),
-		e.Vault.ForgetUser(ctx, user),
 	)
 	if err != nil {
+		return err
+	}
+	if err := e.Vault.ForgetUser(ctx, user); err != nil { // the wish is known until here
 		return err
 	}
 	return e.Vault.SubjectKeys.Destroy(ctx, user.UUID())

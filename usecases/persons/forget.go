@@ -4,6 +4,7 @@ package personscases
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -90,8 +92,9 @@ func checkReason(customer subscribers.Subscriber, reason string) error {
 	return faults.Err()
 }
 
-// Open lists what keeps a customer from being forgotten: the account and the services by the log, and the receipts that
-// are in doubt or not booked yet. Nothing does for one who is forgotten. Fails: subscriber_not_found.
+// Open lists what keeps a customer from being forgotten: the account and the services by the log, the receipts that are
+// in doubt or not booked yet, and the acts that a second person has not decided about, or that are being done. Nothing
+// does for one who is forgotten. Fails: subscriber_not_found, runner.ErrBehind.
 func (f Forgetting) Open(ctx context.Context, org id.Organization, of id.Subscriber) ([]commands.MoneyOpen, error) {
 	customer, err := f.owned(ctx, org, of)
 	if err != nil || customer.Forgotten {
@@ -102,12 +105,15 @@ func (f Forgetting) Open(ctx context.Context, org id.Organization, of id.Subscri
 		return nil, err
 	}
 	list := account.Open()
-	doubt, err := f.receiptInDoubt(ctx, org, of)
+	doubt, waits, err := f.readOpen(ctx, org, of)
 	if err != nil {
 		return nil, err
 	}
 	if doubt {
 		list = append(list, commands.OpenReceipt)
+	}
+	if waits {
+		list = append(list, commands.OpenApproval)
 	}
 	services, err := f.services(ctx, org, of)
 	if err != nil {
@@ -121,18 +127,41 @@ func (f Forgetting) Open(ctx context.Context, org id.Organization, of id.Subscri
 	return list, nil
 }
 
-// inDoubtSQL finds money of a customer of which it is not settled whose it is, or that is not booked yet.
-const inDoubtSQL = `
+// SQL of what is open beside the account.
+const (
+	inDoubtSQL = `
 select exists (select from {schema}.receipts where subscriber_id = $1 and (disputed or state = 'recorded'
 		or state = 'matched' and credited_to is null)
 	or reason_of = $1 and state = 'suspense')`
+	waitsSQL = `
+select exists (select from {schema}.approvals where org_id = $2 and state in ('waiting', 'approved')
+	and (subscriber_id = $1 or (act->>'toId')::uuid = $1))`
+)
 
-// receiptInDoubt looks for such money.
-func (f Forgetting) receiptInDoubt(ctx context.Context, org id.Organization, of id.Subscriber) (doubt bool, err error) {
+// readOpen looks for money of which it is not settled whose it is, or that is not booked yet, and for acts that wait
+// for a second person. What was recorded a moment ago counts, so it waits until the read models show all of the log.
+func (f Forgetting) readOpen(
+	ctx context.Context, org id.Organization, of id.Subscriber,
+) (doubt, waits bool, err error) {
+	at := func(context.Context) (bool, error) { return true, nil }
+	for _, model := range []string{
+		paymentsviews.ReceiptsName, billingviews.ApprovalsName, subscribersviews.SubscriptionsName,
+	} {
+		whole, err := f.Views.WaitWhole(ctx, model, at)
+		switch {
+		case err != nil:
+			return false, false, err
+		case !whole:
+			return false, false, runner.ErrBehind
+		}
+	}
 	err = f.Views.Snapshot(ctx, org, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, f.Views.SQL(paymentsviews.ReceiptsName, inDoubtSQL), of).Scan(&doubt)
+		return errors.Join(
+			tx.QueryRow(ctx, f.Views.SQL(paymentsviews.ReceiptsName, inDoubtSQL), of).Scan(&doubt),
+			tx.QueryRow(ctx, f.Views.SQL(billingviews.ApprovalsName, waitsSQL), of, org).Scan(&waits),
+		)
 	})
-	return doubt, err
+	return doubt, waits, err
 }
 
 // servicesPage is how many services are listed in one step.

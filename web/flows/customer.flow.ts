@@ -1,4 +1,5 @@
 // The customers' portal, as a customer with a phone walks through it.
+import { readFile } from 'node:fs/promises'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { button, field } from './hands'
@@ -100,6 +101,9 @@ for (const [where, window] of windows) {
     await expectNoViolations(page, 'usage')
     await place(page, 'Profile').click()
     await page.getByText('This device').waitFor()
+    const [data] = await Promise.all([page.waitForEvent('download'), button(page, 'Download my data').click()])
+    expect(JSON.parse(await readFile(await data.path(), 'utf8'))).toMatchObject({ subscriberId: customer.id, accountNumber: customer.accountNumber })
+    await page.getByText('Saved among your downloads.').waitFor()
     await expectNoViolations(page, 'profile')
     await expectNoSideways(page, 'profile')
   }, window)

@@ -57,6 +57,15 @@ async function tried(page: Page) {
   return `/webhooks/deliveries/${made.body.id}`
 }
 
+/** forgotten makes a customer and forgets the person, when the demo has none who was forgotten, and gives the page. */
+async function forgotten(page: Page): Promise<string> {
+  const { body } = await call<{ data: Row[] }>(page, 'GET', '/subscribers?status=forgotten')
+  if (body.data[0]) return `/customers/${body.data[0].id}`
+  const made = await call<Row>(page, 'POST', '/subscribers', { firstName: 'Pita', lastName: 'Njia', phone: '+254700000477' })
+  await call(page, 'POST', `/subscribers/${made.body.id}/forget`, { reason: 'asked for it in a letter' })
+  return `/customers/${made.body.id}`
+}
+
 const all: Screen[] = [
   { name: 'home', role: 'admin', path: '/', phone: true },
   { name: 'home-support', role: 'support', path: '/' },
@@ -64,6 +73,7 @@ const all: Screen[] = [
   { name: 'customers', role: 'admin', path: '/customers', phone: true },
   { name: 'customer', role: 'admin', path: of('/subscribers?q=acacia', (id) => `/customers/${id}`), phone: true },
   { name: 'customer-unpaid', role: 'support', path: of('/subscribers?q=hibiscus', (id) => `/customers/${id}`) },
+  { name: 'customer-forgotten', role: 'admin', path: forgotten },
   { name: 'customer-new', role: 'admin', path: '/customers/new' },
   { name: 'payments', role: 'admin', path: '/payments' },
   { name: 'payment', role: 'admin', path: of('/payments', (id) => `/payments/${id}`) },
@@ -79,6 +89,7 @@ const all: Screen[] = [
   { name: 'invoices', role: 'admin', path: '/invoices' },
   { name: 'invoice', role: 'admin', path: of('/invoices', (id) => `/invoices/${id}`) },
   { name: 'correct-invoice', role: 'admin', path: of('/invoices', (id) => `/invoices/${id}/reissue`) },
+  { name: 'bills', role: 'admin', path: '/bills' },
   { name: 'tax-documents', role: 'admin', path: '/tax-documents' },
   { name: 'collections', role: 'admin', path: '/collections' },
   { name: 'ageing', role: 'admin', path: '/ageing' },
@@ -133,6 +144,7 @@ const all: Screen[] = [
   { name: 'platform-organization-new', role: 'root', path: '/orgs/new' },
   { name: 'platform-suspense', role: 'root', path: '/suspense' },
   { name: 'platform-settlement', role: 'root', path: '/settlement' },
+  { name: 'platform-bill-manager', role: 'root', path: '/bill-manager' },
   { name: 'platform-audit', role: 'root', path: '/audit' },
   { name: 'platform-system', role: 'root', path: '/system' },
 ]

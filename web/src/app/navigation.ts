@@ -38,6 +38,7 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/approvals', name: 'approvals', icon: icons.ListChecks, needs: 'GET /approvals' },
       { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
       { to: '/invoices', name: 'invoices', icon: icons.ScrollText, needs: 'GET /invoices' },
+      { to: '/bills', name: 'billManager', icon: icons.ScrollText, needs: 'GET /bill-manager/invoices' },
       { to: '/tax-documents', name: 'taxDocuments', icon: icons.Stamp, needs: 'GET /tax-documents' },
       { to: '/batches', name: 'batches', icon: icons.Undo2, needs: 'GET /batches' },
       { to: '/billing-runs', name: 'billingRuns', icon: icons.CalendarClock, needs: 'GET /billing/runs' },
@@ -95,6 +96,7 @@ export const platformPlaces: PlaceGroup[] = [
       { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
       { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
       { to: '/settlement', name: 'settlement', icon: icons.Landmark, needs: 'GET /reports/settlement' },
+      { to: '/bill-manager', name: 'billManager', icon: icons.ScrollText, needs: 'GET /bill-manager/opt-in' },
       { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },
       { to: '/system', name: 'system', icon: icons.Server, needs: 'GET /system/projections' },
     ],
@@ -121,6 +123,6 @@ const everywhere = ['/account']
 /** isElsewhere says of a page that this kind of host does not have it: the root host has no customers, say. */
 export function isElsewhere(path: string, platform: boolean): boolean {
   const list = listOf(path)
-  if (!platform) return list === '/orgs' || list === '/settlement'
+  if (!platform) return ['/orgs', '/settlement', '/bill-manager'].includes(list)
   return !everywhere.includes(list) && !platformPlaces.some((g) => g.places.some((p) => p.to === list))
 }

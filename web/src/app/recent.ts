@@ -25,9 +25,9 @@ const isRecent = (r: unknown): r is Recent => {
   return typeof r === 'object' && r !== null && 'id' in r && 'name' in r && 'account' in r
 }
 
-/** added puts a customer at the head of a list. */
+/** added puts a customer at the head of a list of others. */
 function added(list: Recent[], now: Recent): Recent[] {
-  return [now, ...list.filter((r) => r.id !== now.id)].slice(0, kept)
+  return [now, ...list].slice(0, kept)
 }
 
 /** forgetRecent leaves no name of a customer on this device. */
@@ -40,14 +40,19 @@ export function useRecent(person: string): Recent[] {
   return useState(() => recentOf(person))[0]
 }
 
-/** RememberCustomer keeps the customer whose page is open. It reads nothing: it waits for what the page reads. */
+/**
+ * RememberCustomer keeps the customer whose page is open, and no more when the person was forgotten. It reads nothing: it
+ * waits for what the page reads.
+ */
 export function RememberCustomer({ id, person }: { id: string; person: string }) {
   const { data } = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } }, { enabled: false })
   const name = [data?.firstName, data?.lastName].filter(Boolean).join(' ')
   const account = data?.accountNumber ?? ''
+  const forgotten = data?.status === 'forgotten'
   useEffect(() => {
-    if (!name) return
-    localStorage.setItem(key(person), JSON.stringify(added(recentOf(person), { id, name, account })))
-  }, [id, name, account, person])
+    if (!name && !forgotten) return
+    const others = recentOf(person).filter((r) => r.id !== id)
+    localStorage.setItem(key(person), JSON.stringify(forgotten ? others : added(others, { id, name, account })))
+  }, [id, name, account, forgotten, person])
   return null
 }

@@ -13,6 +13,7 @@ import { nameOf, useOwn } from './accounts'
 import { choose, type Colours, coloursNow } from './colours'
 import { Button, Card, Choice, Facts, Field, Note, Page } from './parts'
 import { useInstall } from './install'
+import { MyData } from './MyData'
 
 /** Profile answers: who am I here, how am I written to, and where am I signed in? */
 export default function Profile() {
@@ -29,6 +30,7 @@ export default function Profile() {
       <Messages />
       <Pages />
       <Sessions />
+      <MyData key={a.id} id={a.id} />
       <Note of={out.problem} />
       <Button look="main" busy={out.pending} onClick={out.gone ? out.leave : out.signOut}>{t.signOut}</Button>
     </Page>

@@ -113,6 +113,7 @@ export const swahiliFailures: Record<string, Failure> = {
   forget_refund_open: () => 'Marejesho hayajaisha. Yalipe, au yakatae.',
   forget_draft_open: () => 'Ankara au hati ya mkopo haina nambari bado. Subiri nambari, au futa rasimu.',
   forget_receipt_in_doubt: () => 'Malipo ya mteja yanapingwa au hayajaandikwa bado. Yatatue kwanza.',
+  forget_approval_open: () => 'Jambo kuhusu mteja linasubiri mtu wa pili. Likubaliwe, likataliwe, au liondolewe.',
   forget_service_running: () => 'Huduma haijaisha. Imalize kwanza.',
   paid_since: () => 'Mteja amelipa baadaye, au analipa sasa.',
   period_not_there: () => 'Usajili hauna kipindi hiki.',

@@ -25,4 +25,10 @@ const organization = createRoute({
   component: page('GET /orgs/{id}', () => import('./OrganizationPage')),
 })
 
-export const platformRoutes = [organizations, newOrganization, organization] as const
+const billManager = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/bill-manager',
+  component: page('GET /bill-manager/opt-in', () => import('./OptInPage')),
+})
+
+export const platformRoutes = [organizations, newOrganization, organization, billManager] as const

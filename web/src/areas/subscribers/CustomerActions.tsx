@@ -5,7 +5,7 @@ import { customerText } from '../../text/customer'
 import { portalText } from '../../text/portal'
 import { subscribersText } from '../../text/subscribers'
 import { ActionMenu } from '../../ui/ActionMenu'
-import { Ban, Pencil, Plus, Scale, ScrollText, Smartphone } from '../../ui/icons'
+import { Ban, Download, Pencil, Plus, Scale, ScrollText, Smartphone, User } from '../../ui/icons'
 import { useDo } from './doing'
 import type { Customer } from './words'
 
@@ -35,6 +35,12 @@ export function CustomerActions({ of: c }: { of: Customer }) {
     },
     c.status === 'active' && may('POST /subscribers/{id}/block') && {
       key: 'block', label: t.block, danger: true, icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'block' }),
+    },
+    may('GET /subscribers/{id}/personal-data') && {
+      key: 'personal_data', label: t.personalData, icon: <Download size={14} aria-hidden />, onClick: () => begin({ act: 'personal_data' }),
+    },
+    may('POST /subscribers/{id}/forget') && {
+      key: 'forget', label: t.forget, danger: true, icon: <User size={14} aria-hidden />, onClick: () => begin({ act: 'forget' }),
     },
   ].filter((action) => action !== false)
   return (

@@ -16,7 +16,9 @@ import { Credentials, NewCredentials } from './Credentials'
 import type { Doing } from './doing'
 import { EditCustomer } from './EditCustomer'
 import { EndService } from './EndService'
+import { Forget } from './Forget'
 import { NewInvoice } from './NewInvoice'
+import { PersonalData } from './PersonalData'
 import { PortalAccess } from './PortalAccess'
 import { RemoveExtra } from './RemoveExtra'
 import { TakePayment } from './TakePayment'
@@ -43,6 +45,10 @@ export function CustomerDialogs({ doing, of: c, onClose }: { doing: Doing; of: C
       return <WriteOff id={c.id} name={nameOf(c, words)} onClose={onClose} />
     case 'portal':
       return <PortalAccess of={c} onClose={onClose} />
+    case 'personal_data':
+      return <PersonalData of={c} onClose={onClose} />
+    case 'forget':
+      return <Forget of={c} onClose={onClose} />
     case 'disconnect':
       return <Disconnect session={doing.session} onClose={onClose} />
     default:

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Text } from '@mantine/core'
+import { Paper, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { api } from '../../api/client'
 import { useMay } from '../../app/person'
@@ -10,6 +10,7 @@ import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
+import { State } from '../../ui/State'
 import { useIdle } from '../../ui/useIdle'
 import { useKeys } from '../../ui/useKeys'
 import { Views } from '../../ui/Views'
@@ -40,7 +41,9 @@ export default function CustomerPage() {
   const [begun, setBegun] = useState<Doing | null>(null)
   const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } })
   const view = search.view ?? 'overview'
-  const doing: Doing | null = begun ?? (search.pay ? { act: 'take_payment' } : null)
+  const forgotten = customer.data?.status === 'forgotten'
+  const mayPay = may('POST /payments/initiate') && !forgotten
+  const doing: Doing | null = forgotten ? null : begun ?? (search.pay ? { act: 'take_payment' } : null)
   const close = () => {
     setBegun(null)
     if (search.pay) void navigate({ search: { ...search, pay: undefined }, replace: true })
@@ -50,8 +53,8 @@ export default function CustomerPage() {
     if (idle) CustomerDialogs.preload()
   }, [idle])
   useKeys(doing !== null, [
-    ['p', () => may('POST /payments/initiate') && setBegun({ act: 'take_payment' })],
-    ['e', () => may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
+    ['p', () => mayPay && setBegun({ act: 'take_payment' })],
+    ['e', () => !forgotten && may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
     ['t', () => void navigate({ search: { view: 'timeline' } })],
   ])
   if (customer.error && !customer.data) {
@@ -64,7 +67,14 @@ export default function CustomerPage() {
         actions={customer.data && <CustomerActions of={customer.data} />}
       >
         {customer.data && <div className="printed" hidden>{t.account} {customer.data.accountNumber}</div>}
-        <AnswerCard id={id} />
+        {forgotten
+          ? (
+            <Paper withBorder p="md" role="note">
+              <State tone="quiet">{t.statuses.forgotten}</State>
+              <Text size="sm" mt={4}>{words.forgotten}</Text>
+            </Paper>
+          )
+          : <AnswerCard id={id} />}
         <Views
           label={words.details}
           current={view}
@@ -78,7 +88,7 @@ export default function CustomerPage() {
         {view === 'timeline' && <Timeline id={id} />}
         {view === 'sessions' && <Sessions id={id} />}
         {view === 'usage' && <Usage id={id} />}
-        {may('POST /payments/initiate') && <Text size="xs" c="dimmed" visibleFrom="sm" className="unprinted">{words.keys}</Text>}
+        {mayPay && <Text size="xs" c="dimmed" visibleFrom="sm" className="unprinted">{words.keys}</Text>}
       </Page>
       {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
     </DoContext>

@@ -18,9 +18,10 @@ import { Statement } from './Statement'
 import { Timeline } from './Timeline'
 import type { Customer } from './words'
 
-/** Overview has the first rows of everything about a customer. */
+/** Overview has the first rows of everything about a customer; of one who was forgotten, of what remains. */
 export function Overview({ of: c }: { of: Customer }) {
   const t = useText(customerText)
+  const forgotten = c.status === 'forgotten'
   const all = (view: 'statement' | 'timeline' | 'sessions' | 'usage') => (
     <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/customers/$id" params={{ id: c.id }} search={{ view }} />}>
       {t.all}
@@ -28,11 +29,11 @@ export function Overview({ of: c }: { of: Customer }) {
   )
   return (
     <Stack gap="lg">
-      <Section title={t.days} actions={all('usage')}><Days id={c.id} /></Section>
+      {!forgotten && <Section title={t.days} actions={all('usage')}><Days id={c.id} /></Section>}
       <div className="overview">
         <Stack gap="lg">
-          <Services id={c.id} />
-          <Section title={t.sessions} actions={all('sessions')}><Sessions id={c.id} first={3} /></Section>
+          {!forgotten && <Services id={c.id} />}
+          {!forgotten && <Section title={t.sessions} actions={all('sessions')}><Sessions id={c.id} first={3} /></Section>}
           <Section title={t.statement} actions={all('statement')}><Statement id={c.id} first={5} /></Section>
         </Stack>
         <Stack gap="lg">
@@ -60,7 +61,7 @@ function Details({ of: c }: { of: Customer }) {
             </Link>
           )],
           [t.account, <CopyText text={c.accountNumber} />],
-          [words.paysTo, paybill.isPending ? '…' : (
+          [words.paysTo, c.status === 'forgotten' ? null : paybill.isPending ? '…' : (
             <>
               {paybill.isError ? words.paybillUnknown : shortcode ? words.paybill(shortcode, c.accountNumber) : words.noPaybill}
               {environment === 'sandbox' && <State key="s" tone="attention">{words.sandbox}</State>}

@@ -7,7 +7,7 @@ export type ServiceAct = HoldAct | 'pause' | 'resume' | 'change_plan' | 'end' | 
 
 /** Doing is what somebody has begun on a customer's page: one dialog at a time. */
 export type Doing =
-  | { act: 'take_payment' | 'edit' | 'block' | 'unblock' | 'add_service' | 'invoice' | 'write_off' | 'portal' }
+  | { act: 'take_payment' | 'edit' | 'block' | 'unblock' | 'add_service' | 'invoice' | 'write_off' | 'portal' | 'personal_data' | 'forget' }
   | { act: ServiceAct; subscriptionId: string }
   | { act: 'remove_extra'; subscriptionId: string; kind: ExtraKind; extra: { id: string; description: string } }
   | { act: 'disconnect'; session: { id: string; username: string } }

@@ -1,0 +1,81 @@
+import type { Shape } from '../api/types'
+import { catalogue } from './catalogue'
+
+/** Obstacle is something that keeps a person from being forgotten. */
+export type Obstacle = Shape<'ObstaclesResponse'>['open'][number]
+
+/** forgettingText has what the dialogs about the personal data of a customer say. */
+export const forgettingText = catalogue(
+  {
+    dataTitle: (name: string) => `Personal data of ${name}`,
+    dataHint: 'One file with all that is kept of this person: details, services, documents, payments, messages, usage, support requests, sign-ins and who looked. It has no passwords, and nothing of anybody else.',
+    dataRecorded: 'Each download is written into the audit log.',
+    download: 'Download',
+    title: (name: string) => `Forget ${name}`,
+    verb: 'Forget for good',
+    cannot: 'Nobody can take this back.',
+    goes: 'Name, phone, e-mail, address, notes, messages, sessions, sign-ins and files that name the person are erased. The account is closed, and sign-ins to the portal end at once.',
+    stays: 'What remains are numbers and sums: invoices, credit notes, receipts and the books, without the person.',
+    later: 'Money that is paid to this account number later waits in suspense.',
+    give: 'If the person wants the data, export it first.',
+    reasonHint: 'The reason is kept, so it must not name the person.',
+    waits: 'Not yet: first this has to be settled.',
+    done: 'The person is forgotten.',
+    open: {
+      forget_balance_owed: 'The customer owes money: record the payment, void or credit the invoices, or write the debt off.',
+      forget_credit_left: 'There is credit on the account: refund it, or move the money where it belongs.',
+      forget_prompt_open: 'A phone was asked to pay: wait until the payment has ended.',
+      forget_refund_open: 'A refund has not ended: pay it out, or reject it.',
+      forget_draft_open: 'An invoice or a credit note has no number yet: wait for it, or void the draft.',
+      forget_receipt_in_doubt: 'A payment is disputed or not booked yet: settle it.',
+      forget_approval_open: 'An act waits for a second person: have it approved, refused or withdrawn.',
+      forget_service_running: 'A service has not ended: end it.',
+    } satisfies Record<Obstacle, string>,
+    to: {
+      forget_balance_owed: 'To the invoices',
+      forget_credit_left: 'To the receipts',
+      forget_prompt_open: 'To the payments',
+      forget_refund_open: 'To the refunds',
+      forget_draft_open: 'To the invoices without a number',
+      forget_receipt_in_doubt: 'To the receipts in doubt',
+      forget_approval_open: 'To the approvals',
+      forget_service_running: 'To the services',
+    } satisfies Record<Obstacle, string>,
+  },
+  {
+    dataTitle: (name) => `Data binafsi ya ${name}`,
+    dataHint: 'Faili moja yenye yote yanayohifadhiwa kuhusu mtu huyu: maelezo, huduma, hati, malipo, ujumbe, matumizi, maombi ya msaada, kuingia na aliyeangalia. Haina nenosiri, wala chochote cha mtu mwingine.',
+    dataRecorded: 'Kila upakuaji huandikwa kwenye kumbukumbu za ukaguzi.',
+    download: 'Pakua',
+    title: (name) => `Sahau ${name}`,
+    verb: 'Sahau kabisa',
+    cannot: 'Jambo hili haliwezi kutenduliwa na mtu yeyote.',
+    goes: 'Jina, simu, barua pepe, anwani, maelezo, ujumbe, vipindi, ruhusa za kuingia na faili zinazomtaja mtu hufutwa. Akaunti hufungwa, na ruhusa za tovuti huisha mara moja.',
+    stays: 'Hubaki namba na jumla tu: ankara, hati za mkopo, stakabadhi na vitabu, bila mtu mwenyewe.',
+    later: 'Pesa zitakazolipwa baadaye kwa namba hii ya akaunti husubiri kwenye malipo yasiyojulikana.',
+    give: 'Mtu akitaka data yake, ipakue kwanza.',
+    reasonHint: 'Sababu huhifadhiwa, kwa hiyo isimtaje mtu.',
+    waits: 'Bado: kwanza haya yatatuliwe.',
+    done: 'Mtu amesahauliwa.',
+    open: {
+      forget_balance_owed: 'Mteja anadaiwa: rekodi malipo, futa ankara, au futa deni.',
+      forget_credit_left: 'Kuna salio kwenye akaunti: lirudishe, au lihamishie linakostahili.',
+      forget_prompt_open: 'Simu iliombwa kulipa: subiri malipo yaishe.',
+      forget_refund_open: 'Marejesho hayajaisha: yalipe, au yakatae.',
+      forget_draft_open: 'Ankara au hati ya mkopo haina namba bado: isubiri, au futa rasimu.',
+      forget_receipt_in_doubt: 'Malipo yanapingwa au hayajaandikwa bado: yatatue.',
+      forget_approval_open: 'Jambo linasubiri mtu wa pili: likubaliwe, likataliwe, au liondolewe.',
+      forget_service_running: 'Huduma haijaisha: imalize.',
+    },
+    to: {
+      forget_balance_owed: 'Kwenye ankara',
+      forget_credit_left: 'Kwenye stakabadhi',
+      forget_prompt_open: 'Kwenye malipo',
+      forget_refund_open: 'Kwenye marejesho',
+      forget_draft_open: 'Kwenye ankara zisizo na namba',
+      forget_receipt_in_doubt: 'Kwenye stakabadhi zenye shaka',
+      forget_approval_open: 'Kwenye idhini',
+      forget_service_running: 'Kwenye huduma',
+    },
+  },
+)
