@@ -10,22 +10,51 @@ import (
 
 // CompensateSubscription gives a subscription time or money for [From, To). A compensation that was given already
 // changes nothing. Fails: subscription_not_found, compensation_not_over, already_compensated, compensation_too_old,
-// not_served_then, nothing_to_compensate.
+// not_served_then, nothing_to_compensate, compensation_changed.
 type CompensateSubscription struct {
 	SubscriptionID id.Subscription
 	CompensationID id.Compensation
 	From           time.Time
 	To             time.Time
 	Give           events.CompensationGive
+	Only           GiftKind // what was agreed to; "" = either
 }
 
-// CompensationNote is the id of the credit note by which a compensation gives a subscription money on an invoice.
-func CompensationNote(of id.Compensation, invoice id.Invoice, to id.Subscription) id.Receipt {
-	return id.Derive[id.Receipt]("compensation", of.String(), invoice.String(), to.String())
+// GiftKind is whether a compensation gives a subscription days or money.
+type GiftKind string
+
+// What a subscription gets.
+const (
+	GiftDays  GiftKind = "days"
+	GiftMoney GiftKind = "money"
+)
+
+// GiftOf tells days from money in an item of a preview; "" for nothing.
+func GiftOf(item events.CompensationItem) GiftKind {
+	switch {
+	case item.Code != "":
+		return ""
+	case item.Amount.Positive():
+		return GiftMoney
+	}
+	return GiftDays
+}
+
+// ErrNothingToCompensate refuses money for which no invoice is left.
+func ErrNothingToCompensate() error {
+	return failure.NewConflict("nothing_to_compensate",
+		"There is no period of more than a day whose invoice could be credited.")
+}
+
+// ErrCompensationChanged refuses a gift that is not the one that was previewed and agreed to.
+func ErrCompensationChanged() error {
+	return failure.NewConflict("compensation_changed",
+		"Since the preview the subscription has come to get something else: money for days, days for money, or more.")
 }
 
 // TakeBackCompensation takes off a subscription what a compensation gave; money is charged by whoever asks, on the
-// account. A repeat changes nothing. Fails: subscription_not_found, compensation_too_old, compensation_used.
+// account. A repeat changes nothing. Fails: subscription_not_found, compensation_too_old, compensation_used,
+// corrected_since.
 type TakeBackCompensation struct {
 	SubscriptionID id.Subscription
 	CompensationID id.Compensation

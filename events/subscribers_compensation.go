@@ -28,6 +28,11 @@ type SubscriptionCompensated struct {
 	At        time.Time     `json:"at"`
 }
 
+// CompensationNote is the id of the credit note by which a compensation gives a subscription money on an invoice.
+func CompensationNote(of id.Compensation, invoice id.Invoice, to id.Subscription) id.Receipt {
+	return id.Derive[id.Receipt]("compensation", of.String(), invoice.String(), to.String())
+}
+
 // CompensationTakenBack records that a compensation of a subscription was undone. Days that it gave are taken off the
 // paid time again; money that it gave is charged by an invoice of its own. Source: docs/rules/billing.md#undo.
 type CompensationTakenBack struct {

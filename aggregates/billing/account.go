@@ -268,6 +268,9 @@ func (s Account) NumberOf(invoice id.Invoice) string {
 	return inv.Number
 }
 
+// Knows reports whether the account has or had an invoice, drafts and voided ones included.
+func (s Account) Knows(invoice id.Invoice) bool { return s.knows(invoice) }
+
 // knows reports whether the invoice id was used before; voided and archived invoices count.
 func (s Account) knows(invoice id.Invoice) bool {
 	_, voided := s.Voided[invoice]
@@ -283,6 +286,9 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		case events.CreditNoteDrafted:
 			if e.Prefix == "" { // it would have no series, and never get a number
 				return nil, errNoSettings()
+			}
+			if _, removing := c.(commands.VoidInvoice); s.Forgotten || s.Closed && !removing {
+				return nil, commands.ErrAccountClosed()
 			}
 		case events.InvoiceDrafted, events.ReceiptCredited, events.BalanceCarriedOver, events.PromptReserved:
 			if s.Closed {

@@ -90,3 +90,48 @@ func TestClosedAccount_ForgettingIsRefusedWhileAnythingIsOpen(t *testing.T) {
 	l.When(forgets).ThenNothing()
 	given(t, closes).fails(forgets, failure.Conflict, "account_closed") // an undo of an import is removing the customer
 }
+
+// TestClosedAccount_NothingOpensOnItAgain: all is paid, and the customer is forgotten. Nothing that staff corrects
+// makes a credit or a debt, also in the next period of the account, and money that was leaving already is a loss.
+func TestClosedAccount_NothingOpensOnItAgain(t *testing.T) {
+	t.Parallel()
+	forgets := closes
+	forgets.Forget = true
+	l := given(t, credit(1, 1000_00), draft(1, 1000_00, 5), issue(1), forgets)
+	for range 2 {
+		l.fails(commands.DraftCreditNote{
+			SubscriberID: subscriber, CreditNoteID: receiptID(8), InvoiceID: invoiceID(1), Amount: kes(300_00),
+			Reason: "late", Prefix: "ACME-CN",
+		}, failure.Conflict, "account_closed")
+		l.fails(commands.TakeBackInvoice{
+			SubscriberID: subscriber, CreditNoteID: receiptID(8), InvoiceID: invoiceID(1), Reason: "run",
+			Prefix: "ACME-CN",
+		}, failure.Conflict, "account_closed")
+		if err := l.State().MayWithdraw(receiptID(1)); failure.CodeOf(err) != "account_closed" {
+			t.Errorf("reverse by hand: %v", err)
+		}
+		l.When(commands.CreditDays{
+			SubscriberID: subscriber, CreditNoteID: receiptID(8), Reason: "outage", Prefix: "ACME-CN",
+			DaysCredit: events.DaysCredit{InvoiceID: invoiceID(1), Days: 3, Of: 31},
+		}).ThenNothing()
+		l.closed()
+	}
+	back := commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: receiptID(1), Reason: "reversed"}
+	lost := 0
+	for _, e := range l.When(back).ThenEvents() {
+		switch e := e.(type) {
+		case events.DebtWrittenOff:
+			lost++
+			if e.Amount != kes(1000_00) {
+				t.Errorf("%s are lost", e.Amount)
+			}
+		case events.InvoiceReopened:
+			t.Errorf("the invoice is due again: %+v", e)
+		default: // the way of the money
+		}
+	}
+	l.When(back).ThenNothing()
+	if s := l.State(); lost != 1 || s.Due().Positive() || s.Credit().Positive() {
+		t.Errorf("%d losses, due %s, credit %s", lost, s.Due(), s.Credit())
+	}
+}

@@ -299,13 +299,13 @@ func (s Account) Share(c events.DaysCredit) money.Amount {
 
 // decideCreditDays drafts a credit note over the share of some days. Where the rest of the invoice is smaller, or
 // nothing, since it was given back or written off already, it takes that. The days of a reissued invoice are given back
-// by the corrected one: nothing of the wrong one is left.
+// by the corrected one: nothing of the wrong one is left. On a closed account there is nobody to give them to.
 func decideCreditDays(s Account, c commands.CreditDays, now time.Time) ([]events.AccountEvent, error) {
 	c.InvoiceID = s.InPlaceOf(c.InvoiceID)
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
 	share := s.Share(c.DaysCredit)
-	if voided || found && inv.Seq > 0 && !share.Positive() || !found && s.Closed {
+	if voided || found && inv.Seq > 0 && !share.Positive() || s.Closed {
 		return nil, nil
 	}
 	return decideDraftCreditNote(s, commands.DraftCreditNote{

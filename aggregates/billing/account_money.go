@@ -86,6 +86,9 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 	b.withdraw(c, amount)
 	b.bringHome()
 	b.spend(id.Invoice{}, id.Receipt{})
+	if s.Closed {
+		b.giveUp(id.Derive[id.Receipt]("closed", c.ReceiptID.String(), c.WithdrawalID.String()))
+	}
 	b.reopen(c.Reason)
 	return b.events(), nil
 }
@@ -126,12 +129,15 @@ func (s Account) Holds(receipt id.Receipt) bool {
 
 // MayWithdraw gives the failure that withdrawing the whole receipt would have, nil for a receipt that never was on the
 // account. It is called before the receipt itself is corrected, so that a correction that the account refuses never
-// begins. An account that has forgotten receipts refuses each that it does not know: its money may be spent here.
+// begins. A closed account refuses: nobody owes what the money has paid. An account that has forgotten receipts refuses
+// each that it does not know: its money may be spent here.
 func (s Account) MayWithdraw(receipt id.Receipt) error {
 	r, known := s.Receipts[receipt]
 	switch {
 	case isArchived(s, receipt), !known && s.mayHaveForgotten(time.Time{}):
 		return receiptArchived()
+	case known && s.Closed:
+		return commands.ErrAccountClosed()
 	case slices.ContainsFunc(r.Allocations, func(a Allocation) bool {
 		return a.Target.Kind == events.ForRefund && a.Amount.Positive()
 	}):

@@ -25,6 +25,8 @@ func decideTakeBackInvoice(s Account, c commands.TakeBackInvoice, now time.Time)
 		return nil, nil
 	case !found:
 		return nil, commands.ErrNoInvoice()
+	case s.Closed: // what was paid would become credit of somebody who is gone
+		return nil, commands.ErrAccountClosed()
 	case (inv.Noted.Positive() || inv.WrittenOff.Positive()) && !c.Dropped:
 		return nil, commands.ErrCorrectedSince()
 	case !inv.Noted.Positive() && !inv.WrittenOff.Positive() && inv.Due == inv.Total:

@@ -79,6 +79,24 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 	return b.events(), nil
 }
 
+// giveUp writes off all that is due on a closed account. Money left it that was on its way out before it was closed,
+// and there is no one who could be asked for it.
+func (b *booking) giveUp(writeOff id.Receipt) {
+	owed, amount := b.s.debts(b.now)
+	if !amount.Positive() {
+		return
+	}
+	b.record(events.DebtWrittenOff{
+		SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, WriteOffID: writeOff, Amount: amount,
+		Reason: personal.Of("the customer is gone"), At: b.now,
+	})
+	for _, d := range owed {
+		if d.most.Positive() {
+			b.allocate(d.invoice, writeOff, d.most, false)
+		}
+	}
+}
+
 // recover lets money that names a written-off invoice cover the loss. Money that does not name it is the customer's,
 // and so is money that names an invoice whose period never began.
 func (b *booking) recover(invoice id.Invoice, receipt id.Receipt) {

@@ -112,11 +112,16 @@ func decideCompensate(
 		FirstDay: calendar.On(from, zone), LastDay: calendar.On(to.Add(-1), zone), At: now,
 	}
 	if done, ok := s.givenTime(given, c.Give, lost, now); ok {
+		if c.Only == commands.GiftMoney {
+			return nil, commands.ErrCompensationChanged()
+		}
 		return []events.SubscriptionEvent{done}, nil
 	}
 	if given.Credits = s.givenMoney(c.Give, lost); len(given.Credits) == 0 {
-		return nil, failure.NewConflict("nothing_to_compensate",
-			"There is no period of more than a day whose invoice could be credited.")
+		return nil, commands.ErrNothingToCompensate()
+	}
+	if c.Only == commands.GiftDays {
+		return nil, commands.ErrCompensationChanged()
 	}
 	given.PaidUntil = s.PaidUntil()
 	return []events.SubscriptionEvent{given}, nil

@@ -34,8 +34,8 @@ func (s Subscription) Given(of id.Compensation) (Compensated, bool) {
 	return s.Compensated[at], true
 }
 
-// decideTakeBackCompensation takes days off the paid time again, as long as none of them was used. Source:
-// docs/rules/billing.md#undo.
+// decideTakeBackCompensation takes days off the paid time again, as long as none of them was used, and no change to a
+// dearer plan was charged for them. Source: docs/rules/billing.md#undo.
 func decideTakeBackCompensation(
 	s Subscription, c commands.TakeBackCompensation, now time.Time,
 ) ([]events.SubscriptionEvent, error) {
@@ -57,6 +57,9 @@ func decideTakeBackCompensation(
 	after := next.Course()
 	if given.Days > 0 && (s.State == Ended || after.PaidUntil.Before(s.running(now))) {
 		return nil, errCompensationUsed()
+	}
+	if given.Days > 0 && s.upgradedSince(given.At) { // the price of the dearer plan is paid for these days, too
+		return nil, commands.ErrCorrectedSince()
 	}
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 	return []events.SubscriptionEvent{event}, nil

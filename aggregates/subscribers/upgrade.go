@@ -18,6 +18,7 @@ type Upgrade struct {
 	Days      int
 	// Net is the price of the days on the invoice, and NetOf that of all its days, before discounts and taxes.
 	Net, NetOf money.Amount
+	At         time.Time // of the change; zero = not known, as in openings of older programs
 }
 
 // upgraded keeps with each period what a change cost for it.
@@ -33,7 +34,7 @@ func (s Subscription) upgraded(e events.SubscriptionPlanChanged) Subscription {
 	}
 	s.Periods = slices.Clone(s.Periods)
 	for i, p := range s.Periods {
-		u := Upgrade{InvoiceID: e.InvoiceID, Net: money.Of(0, total.Currency), NetOf: total}
+		u := Upgrade{InvoiceID: e.InvoiceID, Net: money.Of(0, total.Currency), NetOf: total, At: e.At}
 		for _, l := range e.Lines {
 			if l.Ordinal == p.Ordinal {
 				u.First, u.Days, u.Net = l.From, l.Days, u.Net.Add(l.Amount)
@@ -61,6 +62,19 @@ func (s Subscription) withUpgrades(
 		}
 	}
 	return credits
+}
+
+// upgradedSince reports whether a change since an instant cost something for a period that is not taken back. Where the
+// instant of a change is not known, the first day that it charged has to be before that of the instant.
+func (s Subscription) upgradedSince(at time.Time) bool {
+	return slices.ContainsFunc(s.Periods, func(p Period) bool {
+		return p.State != PeriodCancelled && slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool {
+			if u.At.IsZero() {
+				return !u.First.Before(calendar.On(at, s.zone()))
+			}
+			return !u.At.Before(at)
+		})
+	})
 }
 
 // credit adds days of the upgrade to the credit on its invoice.
@@ -106,4 +120,5 @@ type openingUpgrade struct {
 	Days      int           `json:"days"`
 	Net       money.Amount  `json:"net"`
 	NetOf     money.Amount  `json:"netOf"`
+	At        time.Time     `json:"at,omitzero"`
 }

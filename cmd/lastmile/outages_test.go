@@ -324,16 +324,7 @@ func (o *outageCourse) withoutRouter(d time.Duration) {
 	o.t.Helper()
 	reached := func(want bool) (during span) {
 		during.after = o.app.clock.Now()
-		o.router.SetFaults(router.Faults{Refuse: !want})
-		if want {
-			o.advance(map[string]any{"advance": coolDown})
-		}
-		o.eventually(fmt.Sprint("the router to be reached: ", want), func(ctx context.Context) (bool, error) {
-			path := "/nas/devices/" + o.router.device
-			_, _ = o.admin.call(ctx, "GET", path+"/interfaces", "", nil) // asks the router
-			device, err := o.admin.call(ctx, "GET", path, "", nil)
-			return err == nil && (device["unreachableSince"] == nil) == want, err
-		})
+		o.reaches(o.router, want)
 		during.before = o.app.clock.Now()
 		return during
 	}

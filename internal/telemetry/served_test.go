@@ -90,11 +90,97 @@ func (k *kit) served(t *testing.T, at telemetry.ServedAt, who map[string]id.Subs
 	}
 }
 
+// TestServed_WhoWasCutOffCountsWhateverTheSessionWasClosedAs: a router goes away at one, eight minutes after its last
+// reports, and is back at ten past. Its customers count for that time however their sessions were closed since. Who had
+// left by the router's own report, or had gone on elsewhere before, does not.
+func TestServed_WhoWasCutOffCountsWhateverTheSessionWasClosedAs(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	const went, back = time.Hour, time.Hour + 10*time.Minute
+	last, hit := went-8*time.Minute, []string{"dials again", "gone", "lost", "restarted", "still open"}
+	who := map[string]id.Subscriber{}
+	for _, name := range append(hit, "stopped", "redialled and stopped", "moved", "silent long before") {
+		who[name] = id.Derive[id.Subscriber]("cut off", name)
+	}
+	directory := k.directory()
+	directory.Resolve = func(r telemetry.Report) telemetry.Given {
+		return telemetry.Given{Subscriber: who[r.User], Subscription: id.As[id.Subscription](who[r.User])}
+	}
+	report := func(name, session string, kind telemetry.Kind, at, online time.Duration) telemetry.Report {
+		r := k.at(kind, online, 1, 1)
+		r.Session, r.User, r.At = session, name, noon.Add(at)
+		return r
+	}
+	commit := func(reports ...telemetry.Report) {
+		t.Helper()
+		if _, err := k.Commit(t.Context(), directory, reports); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restarted, elsewhere := id.New[id.Device](), id.New[id.Device]()
+	silent, open := went-16*time.Minute, report("restarted", "1", telemetry.Interim, last, last)
+	moved := report("moved", "2", telemetry.Start, last+time.Minute, 0)
+	open.Device, moved.Device = restarted, elsewhere
+	commit(
+		report("dials again", "1", telemetry.Interim, last, last), report("gone", "1", telemetry.Interim, last, last),
+		report("lost", "1", telemetry.Interim, last, last), report("still open", "1", telemetry.Interim, last, last),
+		report("silent long before", "1", telemetry.Interim, silent, silent), open,
+		report("stopped", "1", telemetry.Stop, last, last),
+		report("redialled and stopped", "1", telemetry.Interim, last, last),
+		report("redialled and stopped", "2", telemetry.Start, last+time.Minute, 0),
+		report("redialled and stopped", "2", telemetry.Stop, last+3*time.Minute, 2*time.Minute),
+		report("moved", "1", telemetry.Interim, last, last), moved,
+	)
+	asks := func(when string) {
+		t.Helper()
+		at := telemetry.ServedAt{Devices: []id.Device{k.device, restarted}, From: noon.Add(went), To: noon.Add(back)}
+		got := k.served(t, at, who)
+		if n, err := k.CountServed(t.Context(), k.org, at); err != nil || n != len(hit) || !slices.Equal(got, hit) {
+			t.Errorf("%s: %v, counted %d (%v), want %v", when, got, n, err, hit)
+		}
+	}
+	k.closes(t, telemetry.ReasonLost, "silent long before", "moved")
+	asks("while the router is away")
+
+	k.closes(t, telemetry.ReasonLost, "lost")
+	k.closes(t, telemetry.ReasonGone, "gone")
+	on := telemetry.Report{Kind: telemetry.On, Org: k.org, Device: restarted, At: noon.Add(back)}
+	commit(on, report("dials again", "2", telemetry.Start, back+time.Minute, 0))
+	k.closedAs(t, map[string]string{
+		"dials again": telemetry.ReasonReplaced, "restarted": telemetry.ReasonRestarted, "still open": "",
+		"redialled and stopped": telemetry.ReasonReplaced,
+	})
+	asks("when the customers are back")
+}
+
+// closedAs fails the test unless the first session of each was closed for a reason.
+func (k *kit) closedAs(t *testing.T, why map[string]string) {
+	t.Helper()
+	for name, want := range why {
+		var got string
+		if err := k.db.Owner.QueryRow(t.Context(), `select end_reason from `+k.schema()+`.sessions
+			where username = $1 and session_key = '1'`, name).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: closed as %q (%v), want %q", name, got, err, want)
+		}
+	}
+}
+
+// closes ends the first session of each at its last report, as the program concludes it.
+func (k *kit) closes(t *testing.T, reason string, users ...string) {
+	t.Helper()
+	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.schema()+`.sessions
+		set ended_at = updated_at, ended_by = 2, end_reason = $2
+		where username = any($1) and session_key = '1'`, users, reason); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // lose ends a session as one that was lost.
 func (k *kit) lose(t *testing.T, key string, at time.Time) {
 	t.Helper()
-	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.schema()+`.sessions set ended_at = $2, end_reason = $3
-		where session_key = $1`, key, at, telemetry.ReasonLost); err != nil {
+	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.schema()+`.sessions
+		set ended_at = $2, ended_by = 2, end_reason = $3 where session_key = $1`, key, at,
+		telemetry.ReasonLost); err != nil {
 		t.Fatal(err)
 	}
 }

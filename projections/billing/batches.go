@@ -25,13 +25,13 @@ var batchesDDL string
 func (Batches) Name() string { return BatchesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Batches) Version() int { return 4 }
+func (Batches) Version() int { return 5 }
 
 // DDL creates the tables of batches.sql.
 func (Batches) DDL() string { return batchesDDL }
 
 // TenantTables are under row-level security.
-func (Batches) TenantTables() []string { return []string{"batches", "items"} }
+func (Batches) TenantTables() []string { return []string{"batches", "items", "notes"} }
 
 // Handles lists the events that change the tables.
 func (Batches) Handles() []string {
@@ -47,7 +47,7 @@ func (Batches) Handles() []string {
 		events.BatchUndoPartDone{}.EventType(), events.BatchUndoFinished{}.EventType(),
 		events.PlanMoveAsked{}.EventType(), events.PlanMovePartDone{}.EventType(),
 		events.PlanMoveFinished{}.EventType(), events.PlanChangePlanned{}.EventType(),
-		events.SubscriptionPlanChanged{}.EventType(),
+		events.SubscriptionPlanChanged{}.EventType(), events.CreditNoteDrafted{}.EventType(),
 	}
 }
 
@@ -73,7 +73,19 @@ select batch_id, $2, org_id, $2, $3 from {schema}.batches where batch_id = $1 an
 on conflict (batch_id, item_id) do nothing`
 	itemAmountSQL = `update {schema}.items set amount_minor = $2, currency = $3 where item_id = $1`
 	givenItemSQL  = `
-update {schema}.items set made_at = $3, days = $4 where batch_id = $1 and item_id = $2`
+update {schema}.items set made_at = $3, days = $4, amount_minor = case when $4 > 0 then 0 else amount_minor end
+where batch_id = $1 and item_id = $2`
+	givenNoteSQL = `
+insert into {schema}.notes (credit_note_id, org_id, batch_id, item_id) values ($1, $2, $3, $4)
+on conflict (credit_note_id) do nothing`
+	draftedNoteSQL = `
+with note as (
+	update {schema}.notes set amount_minor = $2 where credit_note_id = $1 returning *
+)
+update {schema}.items i set currency = $3, amount_minor = $2 + (
+	select coalesce(sum(o.amount_minor), 0) from {schema}.notes o where o.batch_id = n.batch_id
+		and o.item_id = n.item_id and o.credit_note_id <> $1
+) from note n where i.batch_id = n.batch_id and i.item_id = n.item_id`
 	outcomeSQL = `
 update {schema}.items set outcome = $3, code = $4 where batch_id = $1 and item_id = $2`
 	undoAskedSQL = `
@@ -116,6 +128,12 @@ func (Batches) Apply(w *runner.Writes, e events.Envelope) error {
 		movedItem(w, e, v.MoveID, v.SubscriberID, v.SubscriptionID)
 	case events.SubscriptionCompensated:
 		w.Exec(givenItemSQL, v.CompensationID, v.SubscriptionID, v.At, v.Days)
+		for _, c := range v.Credits {
+			note := events.CompensationNote(v.CompensationID, c.InvoiceID, v.SubscriptionID)
+			w.Exec(givenNoteSQL, note, e.Meta.OrgID, v.CompensationID, v.SubscriptionID)
+		}
+	case events.CreditNoteDrafted:
+		w.Exec(draftedNoteSQL, v.CreditNoteID, v.Amount.Minor, string(v.Amount.Currency))
 	default:
 		applyBatch(w, e)
 	}

@@ -40,3 +40,13 @@ create table {schema}.items (
 );
 create index items_item on {schema}.items (item_id);
 create index items_subscriber on {schema}.items (subscriber_id) where subscription_id is null;
+
+-- The credit notes by which a compensation gives money: an account decides how much is left to give.
+create table {schema}.notes (
+  credit_note_id uuid primary key,
+  org_id uuid not null,
+  batch_id uuid not null,
+  item_id uuid not null,
+  amount_minor bigint not null default 0 -- 0 = not drafted
+);
+create index notes_item on {schema}.notes (batch_id, item_id);

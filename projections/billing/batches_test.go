@@ -24,6 +24,7 @@ func TestBatches_StoryEndsInTheseRows(t *testing.T) {
 			Total: money.Major(1500, money.KES),
 		}
 	}
+	given, note := creditedBy(compensation, 3)
 	s := projectiontest.NewStory(acme, began)
 	for _, e := range []events.Event{
 		events.BillingRunRequested{RunID: run, OrgID: acme, Date: day, At: began},
@@ -55,16 +56,29 @@ func TestBatches_StoryEndsInTheseRows(t *testing.T) {
 		events.CompensationListed{CompensationID: compensation, OrgID: acme, Items: []events.CompensationItem{
 			{SubscriptionID: line(1), SubscriberID: amina, Days: 2},
 			{SubscriptionID: line(2), SubscriberID: amina, Code: "nothing_to_compensate"},
+			{SubscriptionID: line(3), SubscriberID: amina, Amount: money.Major(50, money.KES)},
 		}},
 		events.CompensationApplied{CompensationID: compensation, OrgID: acme, Parts: 1, At: began},
 		events.SubscriptionCompensated{
 			SubscriptionID: line(1), SubscriberID: amina, CompensationID: compensation, Days: 2, At: began,
 		},
+		given, note,
 		events.CompensationFinished{CompensationID: compensation, OrgID: acme, Given: 1, Refused: 1, At: began},
 	} {
 		s.Add("batch-story", e)
 	}
 	projectiontest.Check(t, billingviews.Batches{}, s)
+}
+
+// creditedBy gives a subscription money on its invoice, by a credit note that is smaller than its item.
+func creditedBy(of id.Compensation, n int) (events.SubscriptionCompensated, events.CreditNoteDrafted) {
+	return events.SubscriptionCompensated{
+			SubscriptionID: line(n), SubscriberID: amina, CompensationID: of, At: began,
+			Credits: []events.DaysCredit{{InvoiceID: invoiceID(n), Days: 1, Of: 30}},
+		}, events.CreditNoteDrafted{
+			SubscriberID: amina, OrgID: acme, InvoiceID: invoiceID(n), Amount: money.Major(40, money.KES),
+			CreditNoteID: events.CompensationNote(of, invoiceID(n), line(n)),
+		}
 }
 
 // After an undo and a second run of the same day, counts and sums are those of what stands, and who asked first stays.

@@ -26,13 +26,13 @@ var compensationsDDL string
 func (Compensations) Name() string { return CompensationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Compensations) Version() int { return 2 }
+func (Compensations) Version() int { return 3 }
 
 // DDL creates the tables of compensations.sql.
 func (Compensations) DDL() string { return compensationsDDL }
 
 // TenantTables are under row-level security.
-func (Compensations) TenantTables() []string { return []string{"compensations", "items"} }
+func (Compensations) TenantTables() []string { return []string{"compensations", "items", "notes"} }
 
 // Handles lists the events that change the tables.
 func (Compensations) Handles() []string {
@@ -40,7 +40,7 @@ func (Compensations) Handles() []string {
 		events.CompensationPreviewed{}.EventType(), events.CompensationListed{}.EventType(),
 		events.CompensationApplied{}.EventType(), events.CompensationPartDone{}.EventType(),
 		events.CompensationFinished{}.EventType(), events.SubscriptionCompensated{}.EventType(),
-		events.CompensationTakenBack{}.EventType(),
+		events.CompensationTakenBack{}.EventType(), events.CreditNoteDrafted{}.EventType(),
 	}
 }
 
@@ -71,7 +71,20 @@ update {schema}.items set code = $3 where compensation_id = $1 and subscription_
 	finishedSQL = `
 update {schema}.compensations set finished_at = $2, revision = $3 where compensation_id = $1`
 	givenSQL = `
-update {schema}.items set given = true, code = '', days = $3 where compensation_id = $1 and subscription_id = $2`
+update {schema}.items
+set given = true, code = '', days = $3, amount_minor = case when $3 > 0 then 0 else amount_minor end
+where compensation_id = $1 and subscription_id = $2`
+	noteSQL = `
+insert into {schema}.notes (credit_note_id, org_id, compensation_id, subscription_id) values ($1, $2, $3, $4)
+on conflict (credit_note_id) do nothing`
+	draftedSQL = `
+with note as (
+	update {schema}.notes set amount_minor = $2 where credit_note_id = $1 returning *
+)
+update {schema}.items i set currency = $3, amount_minor = $2 + (
+	select coalesce(sum(o.amount_minor), 0) from {schema}.notes o where o.compensation_id = n.compensation_id
+		and o.subscription_id = n.subscription_id and o.credit_note_id <> $1
+) from note n where i.compensation_id = n.compensation_id and i.subscription_id = n.subscription_id`
 	revisedSQL = `update {schema}.compensations set revision = $2 where compensation_id = $1`
 )
 
@@ -116,6 +129,12 @@ func (Compensations) Apply(w *runner.Writes, e events.Envelope) error {
 			and subscription_id = $2`, v.CompensationID, v.SubscriptionID)
 	case events.SubscriptionCompensated:
 		w.Exec(givenSQL, v.CompensationID, v.SubscriptionID, v.Days)
+		for _, c := range v.Credits {
+			w.Exec(noteSQL, events.CompensationNote(v.CompensationID, c.InvoiceID, v.SubscriptionID), e.Meta.OrgID,
+				v.CompensationID, v.SubscriptionID)
+		}
+	case events.CreditNoteDrafted:
+		w.Exec(draftedSQL, v.CreditNoteID, v.Amount.Minor, string(v.Amount.Currency))
 	}
 	return nil
 }

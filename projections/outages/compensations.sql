@@ -39,3 +39,12 @@ create table {schema}.items (
   primary key (compensation_id, number)
 );
 create index items_subscription on {schema}.items (compensation_id, subscription_id);
+-- The credit notes by which a compensation gives money: an account decides how much is left to give.
+create table {schema}.notes (
+  credit_note_id uuid primary key,
+  org_id uuid not null,
+  compensation_id uuid not null,
+  subscription_id uuid not null,
+  amount_minor bigint not null default 0 -- 0 = not drafted
+);
+create index notes_subscription on {schema}.notes (compensation_id, subscription_id);

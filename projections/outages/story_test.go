@@ -14,15 +14,15 @@ import (
 
 // The ids of the stories.
 var (
-	acme   = id.Derive[id.Organization]("test", "acme")
-	amina  = id.Derive[id.Subscriber]("test", "amina")
-	brian  = id.Derive[id.Subscriber]("test", "brian")
-	tower  = id.Derive[id.Device]("test", "tower")
-	hill   = id.Derive[id.Device]("test", "hill")
-	dark   = id.Derive[id.Outage]("test", "dark")
-	area   = id.Derive[id.Outage]("test", "area")
-	gift   = id.Derive[id.Compensation]("test", "gift")
-	unused = id.Derive[id.Compensation]("test", "unused")
+	acme     = id.Derive[id.Organization]("test", "acme")
+	amina    = id.Derive[id.Subscriber]("test", "amina")
+	brian    = id.Derive[id.Subscriber]("test", "brian")
+	tower    = id.Derive[id.Device]("test", "tower")
+	hill     = id.Derive[id.Device]("test", "hill")
+	dark     = id.Derive[id.Outage]("test", "dark")
+	area     = id.Derive[id.Outage]("test", "area")
+	gift     = id.Derive[id.Compensation]("test", "gift")
+	credited = id.Derive[id.Compensation]("test", "credited")
 )
 
 // began is the first instant of the stories.
@@ -71,14 +71,21 @@ func TestCompensations_StoryEndsInTheseRows(t *testing.T) {
 			To: at(90), Give: give, Reason: "the tower had no power", Subscriptions: 2, Parts: 1, At: at(100),
 		}
 	}
+	one, two := id.Derive[id.Invoice]("test", "one"), id.Derive[id.Invoice]("test", "two")
+	noted := func(of id.Invoice, amount int64) events.CreditNoteDrafted {
+		return events.CreditNoteDrafted{
+			SubscriberID: amina, OrgID: acme, CreditNoteID: events.CompensationNote(credited, of, line(amina)),
+			InvoiceID: of, Amount: money.Major(amount, money.KES), DraftedAt: at(122),
+		}
+	}
 	for _, e := range []events.Event{
 		previewed(gift, events.CompensationGive{Days: 1}),
 		events.CompensationListed{CompensationID: gift, OrgID: acme, Items: []events.CompensationItem{
 			{SubscriptionID: line(amina), SubscriberID: amina, Days: 1},
 			{SubscriptionID: line(brian), SubscriberID: brian, Days: 1},
 		}},
-		previewed(unused, events.CompensationGive{Money: money.Major(50, money.KES)}),
-		events.CompensationListed{CompensationID: unused, OrgID: acme, Items: []events.CompensationItem{
+		previewed(credited, events.CompensationGive{Money: money.Major(50, money.KES)}),
+		events.CompensationListed{CompensationID: credited, OrgID: acme, Items: []events.CompensationItem{
 			{SubscriptionID: line(amina), SubscriberID: amina, Amount: money.Major(50, money.KES)},
 			{SubscriptionID: line(brian), SubscriberID: brian, Code: "subscription_ended"},
 		}},
@@ -92,6 +99,14 @@ func TestCompensations_StoryEndsInTheseRows(t *testing.T) {
 			Refused: []events.CompensationRefusal{{SubscriptionID: line(brian), Code: "already_compensated"}},
 		},
 		events.CompensationFinished{CompensationID: gift, OrgID: acme, Given: 1, Refused: 1, At: at(113)},
+		// Two invoices are credited, of one of which less is left than the preview says.
+		events.CompensationApplied{CompensationID: credited, OrgID: acme, Parts: 1, At: at(120)},
+		events.SubscriptionCompensated{
+			SubscriptionID: line(amina), SubscriberID: amina, CompensationID: credited, From: at(1), To: at(90),
+			FirstDay: calendar.On(at(1), time.UTC), LastDay: calendar.On(at(90), time.UTC), At: at(121),
+			Credits: []events.DaysCredit{{InvoiceID: one, Days: 1, Of: 30}, {InvoiceID: two, Days: 1, Of: 30}},
+		},
+		noted(one, 30), noted(two, 10),
 	} {
 		s.Add("compensation-story", e)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -80,5 +81,48 @@ func TestGivenBack_TheMonthAfterStaysWhereItIs(t *testing.T) {
 		w.account.Due().Positive() {
 		t.Errorf("%d invoices, %d notes, May is at %v, credit %s, due %s", len(w.invoices), len(w.notes), may,
 			w.account.Credit(), w.account.Due())
+	}
+}
+
+// TestUndoCompensation_DaysThatAnUpgradeHasChargedForStay: a month from 21 March is paid, and 31 days are given. A
+// dearer plan takes its place on 12 April, and is paid for the rest with the given days. Then these are not taken back:
+// their price would be kept. Given after the change, they cost nothing, and go.
+func TestUndoCompensation_DaysThatAnUpgradeHasChargedForStay(t *testing.T) {
+	t.Parallel()
+	for _, upgraded := range []time.Time{local(time.April, 12), local(time.April, 8)} {
+		w := sold(t, terms(events.Prepaid, 0))
+		w.pays(w.lastInvoice().Total)
+		given := id.Derive[id.Compensation]("given", upgraded.String())
+		gives := func() {
+			w.until(local(time.April, 10))
+			w.does(commands.CompensateSubscription{
+				SubscriptionID: w.line.ID, CompensationID: given, From: local(time.April, 5), To: local(time.April, 6),
+				Give: events.CompensationGive{Days: 31},
+			})
+		}
+		first := upgraded.After(local(time.April, 10))
+		if first {
+			gives()
+		}
+		w.until(upgraded)
+		to := commands.NewPlan{PlanID: id.Derive[id.Plan]("dearer"), Version: 1, Terms: w.line.Terms}
+		to.Terms.Price = money.Major(4500, money.KES)
+		change, err := w.line.PlanChange(to, w.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.does(commands.ChangePlan{SubscriptionID: w.line.ID, NewPlan: to, Preview: change.Preview})
+		w.pays(w.account.Due())
+		if !first {
+			gives()
+		}
+		until := w.line.PaidUntil()
+		err = w.execute(commands.TakeBackCompensation{SubscriptionID: w.line.ID, CompensationID: given})
+		switch stays := w.line.PaidUntil().Equal(until); {
+		case first && (failure.CodeOf(err) != "corrected_since" || !stays):
+			t.Errorf("given before the change: %v, paid until %s, before %s", err, w.line.PaidUntil(), until)
+		case !first && (err != nil || stays):
+			t.Errorf("given after the change: %v, paid until %s", err, w.line.PaidUntil())
+		}
 	}
 }

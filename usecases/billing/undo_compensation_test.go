@@ -53,7 +53,7 @@ func moneyGiven(t *testing.T, k *kit) (notes func(), undo func() (outcome string
 		for _, e := range gave.Events {
 			compensated, _ := e.(events.SubscriptionCompensated)
 			for _, c := range compensated.Credits {
-				note := commands.CompensationNote(given, c.InvoiceID, line)
+				note := events.CompensationNote(given, c.InvoiceID, line)
 				k.Run(t, coretest.Operator(k.acme), commands.CreditDays{
 					SubscriberID: k.amina, DaysCredit: c, CreditNoteID: note, Reason: "outage", Prefix: "ACME",
 				})
@@ -130,5 +130,52 @@ func TestUndoCompensation_WhatWasGivenBackWholeIsNotChargedAgain(t *testing.T) {
 	outcome, err := undo()
 	if failure.CodeOf(err) != "corrected_since" {
 		t.Errorf("%s, %v", outcome, err)
+	}
+}
+
+// TestUndoCompensation_WhatIsUndoneStaysSoWhateverIsCorrectedLater: the money was charged again, then a person credits
+// the rest of the invoice. Another undo, which is for what was blocked, finds the item undone.
+func TestUndoCompensation_WhatIsUndoneStaysSoWhateverIsCorrectedLater(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	notes, undo := moneyGiven(t, k)
+	notes()
+	of := k.account(t).Settled
+	for n := range 2 {
+		if outcome, err := undo(); outcome != events.ItemCredited || err != nil {
+			t.Errorf("undo %d: %s, %v", n+1, outcome, err)
+		}
+		for invoice := range of {
+			k.Run(t, coretest.Operator(k.acme), commands.DraftCreditNote{
+				SubscriberID: k.amina, InvoiceID: invoice, Reason: "never worked", Prefix: "ACME",
+				CreditNoteID: id.Derive[id.Receipt]("test", invoice.String()),
+			})
+		}
+	}
+	drafts := 0
+	for _, e := range k.log(t) {
+		if _, is := e.Event.(events.InvoiceDrafted); is {
+			drafts++
+		}
+	}
+	if drafts != 2 {
+		t.Errorf("%d invoices, want that of the month and one for the money", drafts)
+	}
+}
+
+// TestUndoCompensation_OfAClosedAccountIsRefusedBeforeAnythingHappens: the customer was forgotten since. Nobody could
+// be asked for the money, and so the time is not taken back either.
+func TestUndoCompensation_OfAClosedAccountIsRefusedBeforeAnythingHappens(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	notes, undo := moneyGiven(t, k)
+	notes()
+	k.Run(t, coretest.Operator(k.acme), commands.CloseAccount{
+		SubscriberID: k.amina, OrgID: k.acme, Currency: money.KES, Reason: "removed",
+	})
+	for range 2 {
+		if outcome, err := undo(); failure.CodeOf(err) != "account_closed" {
+			t.Errorf("%s, %v", outcome, err)
+		}
 	}
 }

@@ -51,7 +51,8 @@ func (u UndoRuns) Text(ctx context.Context, org id.Organization, batch id.Batch)
 }
 
 // Look asks the subscription and the account what they would do, and has the account's answer. Fails:
-// later_period_billed, corrected_since, taken_back_already, period_archived, invoice_archived, invoice_not_found.
+// later_period_billed, corrected_since, taken_back_already, period_archived, invoice_archived, invoice_not_found,
+// account_closed.
 func (u UndoRuns) Look(ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem) (string, error) {
 	period, invoice := u.commands(of, item)
 	subscription, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, of.OrgID, item.SubscriptionID)

@@ -195,8 +195,7 @@ func (u Compensations) item(
 	if err != nil {
 		return item, err
 	}
-	given, err := state.Compensation(command(c.CompensationID, item.SubscriptionID, c.From, c.To, c.Give),
-		u.Clock.Now())
+	given, err := state.Compensation(command(c, item), u.Clock.Now())
 	if err != nil {
 		return item, err
 	}
@@ -208,6 +207,9 @@ func (u Compensations) item(
 	if err != nil {
 		return item, err
 	}
+	if account.Closed { // there is no one whose credit it would be
+		return item, commands.ErrAccountClosed()
+	}
 	item.Amount = money.Of(0, state.Terms.Price.Currency)
 	for _, credit := range given.Credits {
 		if share := account.Share(credit); share.Positive() {
@@ -215,27 +217,35 @@ func (u Compensations) item(
 		}
 	}
 	if !item.Amount.Positive() {
-		item.Amount, item.Code = money.Amount{}, "nothing_to_compensate"
+		item.Amount, item.Code = money.Amount{}, failure.CodeOf(commands.ErrNothingToCompensate())
 	}
 	return item, nil
 }
 
 // command tells one subscription to take its part.
-func command(
-	compensation id.Compensation, of id.Subscription, from, to time.Time, give events.CompensationGive,
-) commands.CompensateSubscription {
+func command(c commands.PreviewCompensation, of events.CompensationItem) commands.CompensateSubscription {
 	return commands.CompensateSubscription{
-		SubscriptionID: of, CompensationID: compensation, From: from, To: to, Give: give,
+		SubscriptionID: of.SubscriptionID, CompensationID: c.CompensationID, From: c.From, To: c.To, Give: c.Give,
 	}
 }
 
-// Apply has a previewed compensation given. More money than one person may give away waits for a second one. Fails:
-// compensation_not_found, stale_revision.
+// asPreviewed is the question of which a compensation was the answer.
+func asPreviewed(state outages.Compensation) commands.PreviewCompensation {
+	return commands.PreviewCompensation{
+		CompensationID: state.ID, OrgID: state.Org, From: state.From, To: state.To, Give: state.Give,
+	}
+}
+
+// Apply has a previewed compensation given, if it still gives what the preview says. More money than one person may
+// give away waits for a second one. Fails: compensation_not_found, preview_stale, stale_revision.
 func (u Compensations) Apply(
 	ctx context.Context, asked usecases.Asked, compensation id.Compensation,
 ) (bus.Result, error) {
 	state, _, err := bus.LoadOwned[outages.Compensation](ctx, u.Bus, asked.Org(), compensation)
 	if err != nil {
+		return bus.Result{}, err
+	}
+	if err := u.stillSo(ctx, state); err != nil {
 		return bus.Result{}, err
 	}
 	command := commands.ApplyCompensation{CompensationID: compensation}
@@ -249,6 +259,41 @@ func (u Compensations) Apply(
 		return err
 	})
 	return done, err
+}
+
+// stillSo asks each subscription again: between preview and apply, days can have become money, of which nobody has seen
+// the sum. Who gets nothing any more, or less, is no obstacle. Fails: preview_stale.
+func (u Compensations) stillSo(ctx context.Context, state outages.Compensation) error {
+	if state.Applied {
+		return nil
+	}
+	var before []events.CompensationItem
+	var of []telemetry.Served
+	for _, part := range state.Parts {
+		for _, item := range part {
+			if item.Code == "" {
+				before = append(before, item)
+				of = append(of, telemetry.Served{
+					SubscriberID: item.SubscriberID, SubscriptionID: item.SubscriptionID,
+				})
+			}
+		}
+	}
+	now, err := u.items(ctx, asPreviewed(state), of)
+	if err != nil {
+		return err
+	}
+	var more int64
+	for i, item := range now {
+		if kind := commands.GiftOf(item); kind != "" && kind != commands.GiftOf(before[i]) {
+			return commands.ErrPreviewStale()
+		}
+		more += item.Amount.Minor - before[i].Amount.Minor
+	}
+	if more > 0 {
+		return commands.ErrPreviewStale()
+	}
+	return nil
 }
 
 // Granted gives a compensation as a second person has granted it.
@@ -276,19 +321,17 @@ func (u Compensations) GivePart(
 		report.Refused = append(report.Refused, events.CompensationRefusal{SubscriptionID: of, Code: code})
 	}
 	var list []id.Subscription
+	var previewed []events.CompensationItem
 	for _, item := range state.Parts[args.Part] {
 		if item.Code != "" {
 			refuse(item.SubscriptionID, item.Code)
 			continue
 		}
-		list = append(list, item.SubscriptionID)
+		list, previewed = append(list, item.SubscriptionID), append(previewed, item)
 	}
 	items := usecases.Items{Logger: u.Logger, Batch: state.ID, Crew: givers}
 	codes, err := usecases.EachItem(ctx, items, list, func(i int) error {
-		one := meta
-		one.CommandID = id.Derive[id.Command]("compensation", state.ID.String(), list[i].String())
-		_, err := u.Bus.Execute(ctx, command(state.ID, list[i], state.From, state.To, state.Give), one)
-		return err
+		return u.giveOne(ctx, asPreviewed(state), previewed[i], meta)
 	})
 	if err != nil {
 		return err
@@ -301,5 +344,28 @@ func (u Compensations) GivePart(
 		report.Given++
 	}
 	_, err = u.Bus.Execute(ctx, report, meta)
+	return err
+}
+
+// giveOne gives one subscription what its item says. What would be something else by now, or more money, is not given:
+// whoever applied the compensation has not seen it. A repeat finds it given. Fails: as CompensateSubscription.
+func (u Compensations) giveOne(
+	ctx context.Context, c commands.PreviewCompensation, previewed events.CompensationItem, meta commands.Meta,
+) error {
+	if previewed.Amount.Positive() {
+		now, err := u.item(ctx, c, events.CompensationItem{SubscriptionID: previewed.SubscriptionID})
+		switch {
+		case err != nil:
+			return err
+		case now.Code != "":
+			return commands.ErrNothingToCompensate()
+		case now.Amount.Minor > previewed.Amount.Minor:
+			return commands.ErrCompensationChanged()
+		}
+	}
+	meta.CommandID = id.Derive[id.Command]("compensation", c.CompensationID.String(), previewed.SubscriptionID.String())
+	give := command(c, previewed)
+	give.Only = commands.GiftOf(previewed)
+	_, err := u.Bus.Execute(ctx, give, meta)
 	return err
 }

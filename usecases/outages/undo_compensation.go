@@ -56,7 +56,7 @@ func (u UndoCompensations) Text(ctx context.Context, org id.Organization, batch 
 }
 
 // Look asks the subscription, and the account for the credit notes. Fails: compensation_too_old, compensation_used,
-// credit_note_not_issued, credit_note_archived, corrected_since.
+// credit_note_not_issued, credit_note_archived, corrected_since, account_closed.
 func (u UndoCompensations) Look(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem,
 ) (string, error) {
@@ -67,68 +67,86 @@ func (u UndoCompensations) Look(
 	if err := subscription.TakingBack(id.As[id.Compensation](of.BatchID), u.Clock.Now()); err != nil {
 		return "", err
 	}
-	notes, err := u.notes(ctx, of, item, subscription)
-	switch {
-	case err != nil:
-		return "", err
-	case len(notes) > 0:
-		return events.ItemCredited, nil
-	}
-	return events.ItemUndone, nil
+	again, err := u.charges(ctx, of, item, subscription)
+	return again.outcome, err
 }
 
-// notes are the drafts of the invoices that charge the money again, one for each credit note.
-func (u UndoCompensations) notes(
+// charges are the invoices that charge the money of one item again, one for each credit note.
+type charges struct {
+	drafts  []commands.DraftInvoice // those that are still to be made
+	outcome string                  // of the item, with those that were made before
+}
+
+// charges looks for the credit notes. What an undo before has charged is not asked about again, whatever became of its
+// invoices since.
+func (u UndoCompensations) charges(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem, subscription subscribers.Subscription,
-) ([]commands.DraftInvoice, error) {
+) (charges, error) {
+	out := charges{outcome: events.ItemUndone}
 	given, _ := subscription.Given(id.As[id.Compensation](of.BatchID))
 	if len(given.Invoices) == 0 {
-		return nil, nil
+		return out, nil
 	}
 	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, of.OrgID, item.SubscriberID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	settings, err := usecases.BillingSettings(ctx, u.Bus, of.OrgID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	zone, err := usecases.Zone(settings)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	tax := settings.Tax
 	tax.Inclusive = true // the note's amount had the tax in it
-	var drafts []commands.DraftInvoice
 	for _, invoice := range given.Invoices {
-		note := commands.CompensationNote(given.ID, invoice, item.SubscriptionID)
-		_, drafted := account.Notes[note]
-		issued, known := account.Receipts[note]
-		switch {
-		case account.ArchivedNote(note):
-			return nil, failure.NewConflict("credit_note_archived",
-				"The credit note is used up and too old to be taken back.")
-		case drafted, !known && account.Creditable(invoice):
-			return nil, failure.NewConflict("credit_note_not_issued",
-				"Its credit note has no number yet. Try again in a moment.")
-		case !known: // nothing was left of the invoice to give back
+		note := events.CompensationNote(given.ID, invoice, item.SubscriptionID)
+		charge := id.Derive[id.Invoice]("undo", note.String())
+		if account.Knows(charge) {
+			out.outcome = events.ItemCredited
 			continue
-		case account.GivenBack(invoice): // the note is a part of that
-			return nil, commands.ErrCorrectedSince()
 		}
-		drafts = append(drafts, commands.DraftInvoice{
-			SubscriberID: item.SubscriberID, OrgID: of.OrgID, InvoiceID: id.Derive[id.Invoice]("undo", note.String()),
-			Tax: tax, Currency: settings.Currency, Prefix: settings.InvoicePrefix,
-			DueOn: calendar.On(u.Clock.Now(), zone),
+		if err := chargeable(account, note, invoice); err != nil {
+			return out, err
+		}
+		issued, known := account.Receipts[note]
+		if !known { // nothing was left of the invoice to give back
+			continue
+		}
+		out.outcome = events.ItemCredited
+		out.drafts = append(out.drafts, commands.DraftInvoice{
+			SubscriberID: item.SubscriberID, OrgID: of.OrgID, InvoiceID: charge, Tax: tax, Currency: settings.Currency,
+			Prefix: settings.InvoicePrefix, DueOn: calendar.On(u.Clock.Now(), zone),
 			Lines: []commands.LineInput{{
 				Description: "Credit note " + issued.Number + " taken back", Quantity: "1", UnitPrice: issued.Amount,
 			}},
 		})
 	}
-	return drafts, nil
+	return out, nil
 }
 
-// Undo takes the subscription's part first, then charges the money. Fails as Look.
+// chargeable refuses a credit note whose money cannot be charged again, or not yet.
+func chargeable(account billing.Account, note id.Receipt, of id.Invoice) error {
+	_, drafted := account.Notes[note]
+	_, known := account.Receipts[note]
+	switch {
+	case account.ArchivedNote(note):
+		return failure.NewConflict("credit_note_archived", "The credit note is used up and too old to be taken back.")
+	case drafted, !known && account.Creditable(of):
+		return failure.NewConflict("credit_note_not_issued",
+			"Its credit note has no number yet. Try again in a moment.")
+	case known && account.GivenBack(of): // the note is a part of that
+		return commands.ErrCorrectedSince()
+	case known && account.Closed: // nobody could be asked for the money
+		return commands.ErrAccountClosed()
+	}
+	return nil
+}
+
+// Undo charges the money first, then takes the subscription's part: the account can refuse, as when its customer is
+// forgotten at the same moment, and an item is undone whole or not at all. Fails as Look.
 func (u UndoCompensations) Undo(
 	ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem, meta commands.Meta,
 ) (string, error) {
@@ -136,22 +154,21 @@ func (u UndoCompensations) Undo(
 	if err != nil {
 		return "", err
 	}
-	drafts, err := u.notes(ctx, of, item, subscription)
+	compensation := id.As[id.Compensation](of.BatchID)
+	if err := subscription.TakingBack(compensation, u.Clock.Now()); err != nil {
+		return "", err
+	}
+	again, err := u.charges(ctx, of, item, subscription)
 	if err != nil {
 		return "", err
 	}
-	_, err = u.Bus.Execute(ctx, commands.TakeBackCompensation{
-		SubscriptionID: item.SubscriptionID, CompensationID: id.As[id.Compensation](of.BatchID),
-	}, usecases.UndoStep(meta, of))
-	if err != nil {
-		return "", err
-	}
-	outcome := events.ItemUndone
-	for _, draft := range drafts {
+	for _, draft := range again.drafts {
 		if _, err := u.Bus.Execute(ctx, draft, usecases.UndoStep(meta, of)); err != nil {
 			return "", err
 		}
-		outcome = events.ItemCredited
 	}
-	return outcome, nil
+	_, err = u.Bus.Execute(ctx, commands.TakeBackCompensation{
+		SubscriptionID: item.SubscriptionID, CompensationID: compensation,
+	}, usecases.UndoStep(meta, of))
+	return again.outcome, err
 }

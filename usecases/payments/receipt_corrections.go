@@ -108,7 +108,7 @@ func (r Receipts) attribution(ctx context.Context, present payments.Receipt, in 
 // Reverse takes a payment back from the account that has it (docs/rules/money.md#mistakes). The account is asked first
 // whether it can give the money up, and the receipt is reversed only while it is on that account; a process then takes
 // it from the account. A repeat changes nothing more. Fails: invalid_input, receipt_not_found, receipt_archived,
-// period_archived, receipt_absorbed, approval_outdated.
+// period_archived, receipt_absorbed, approval_outdated, account_closed.
 func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseInput) (Booked, error) {
 	command := commands.ReverseReceipt{ReceiptID: in.ReceiptID, OrgID: asked.Org(), Reason: in.Reason}
 	if err := command.Validate(); err != nil {

@@ -60,7 +60,7 @@ func compensating(out processmanagers.Output, e events.SubscriptionCompensated) 
 	for _, c := range e.Credits {
 		out.Commands = append(out.Commands, commands.CreditDays{
 			SubscriberID: e.SubscriberID, DaysCredit: c, Reason: compensatedReason(e),
-			CreditNoteID: commands.CompensationNote(e.CompensationID, c.InvoiceID, e.SubscriptionID),
+			CreditNoteID: events.CompensationNote(e.CompensationID, c.InvoiceID, e.SubscriptionID),
 		})
 	}
 	return out

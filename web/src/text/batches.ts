@@ -41,8 +41,8 @@ export const batchesText = catalogue(
     why: 'Reason',
     customer: 'Customer',
     reasons: {
-      later_period_billed: 'a later period is billed', corrected_since: 'corrected by hand since', taken_back_already: 'taken back by hand',
-      paid_since: 'paid since', compensation_used: 'the days are used', compensation_too_old: 'too long ago', period_archived: 'too long ago',
+      later_period_billed: 'a later period is billed', corrected_since: 'corrected or changed since', taken_back_already: 'taken back by hand',
+      paid_since: 'paid since', compensation_used: 'the days are used', account_closed: 'the account is closed', compensation_too_old: 'too long ago', period_archived: 'too long ago',
       plan_move_began: 'paid or begun under the new version', payment_taken_back: 'a payment was taken back', billing_suspended: 'cut off and not billed', subscription_paused: 'paused', subscription_ended: 'ended',
       invoice_archived: 'too long ago', credit_note_not_issued: 'its credit note has no number yet', invoice_not_found: 'not invoiced yet',
     } as Record<string, string>,
@@ -91,7 +91,7 @@ export const batchesText = catalogue(
     customer: 'Mteja',
     reasons: {
       later_period_billed: 'kipindi cha baadaye kimetolewa ankara', corrected_since: 'ilirekebishwa kwa mkono baadaye', taken_back_already: 'ilirudishwa nyuma kwa mkono',
-      paid_since: 'amelipa baadaye', compensation_used: 'siku zimetumika', compensation_too_old: 'ni zamani mno', period_archived: 'ni zamani mno',
+      paid_since: 'amelipa baadaye', compensation_used: 'siku zimetumika', account_closed: 'akaunti imefungwa', compensation_too_old: 'ni zamani mno', period_archived: 'ni zamani mno',
       plan_move_began: 'toleo jipya limelipwa au limeanza', payment_taken_back: 'malipo yalirudishwa', billing_suspended: 'amekatwa na hatozwi', subscription_paused: 'umesitishwa', subscription_ended: 'umeisha',
       invoice_archived: 'ni zamani mno', credit_note_not_issued: 'hati yake ya mkopo haina namba bado', invoice_not_found: 'haijatolewa ankara bado',
     },

@@ -235,6 +235,8 @@ export const swahiliFailures: Record<string, Failure> = {
   outage_not_found: () => 'Hakuna hitilafu kama hiyo.',
   already_compensated: () => 'Sehemu ya muda huu imeshafidiwa.',
   compensation_too_old: () => 'Muda huu ni wa zamani mno: kilichotolewa kwa ajili yake hakijulikani tena.',
+  compensation_changed: () =>
+    'Tangu onyesho la awali usajili umekuja kupata kitu kingine: pesa badala ya siku, siku badala ya pesa, au zaidi.',
   not_served_then: () => 'Usajili haukupaswa kuwa na huduma wakati huo.',
   nothing_to_compensate: () => 'Hakuna kipindi cha zaidi ya siku moja ambacho ankara yake inaweza kupunguzwa.',
   outage_exists: () => 'Kuna hitilafu inayoendelea mahali hapa. Imalize kwanza.',
