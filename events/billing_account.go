@@ -166,6 +166,8 @@ type InvoicePaid struct {
 	Part PartPeriod `json:"part,omitzero"`
 	// Ordered is set when it was an order until now: from now on it is an invoice.
 	Ordered OrderTaken `json:"ordered,omitzero"`
+	// WrittenOff is the part that was given up; money has paid all others that no credit note covers. Zero = none was.
+	WrittenOff money.Amount `json:"writtenOff,omitzero"`
 	At      time.Time  `json:"at"`
 	After   Books      `json:"after,omitzero"`
 }

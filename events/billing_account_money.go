@@ -75,8 +75,9 @@ type DebtWrittenOff struct {
 	After        Books           `json:"after"`
 }
 
-// InvoiceWrittenOff records that nothing is due on an invoice any more because a part of it, or all, was written off.
-// Its period is not granted by this.
+// InvoiceWrittenOff records that nothing is due on an invoice any more because a part of it, or all, was written off,
+// and that no money is on it: its period is not granted, or is taken back. Older programs recorded it also where money
+// had paid the rest.
 type InvoiceWrittenOff struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`

@@ -43,6 +43,13 @@ type BatchKind interface {
 	Undo(ctx context.Context, of BatchUndoOf, item BatchItem, meta commands.Meta) (string, error)
 }
 
+// BillingUndo is a kind whose undo makes a new invoice of some items, over what was used before the end of a service.
+type BillingUndo interface {
+	BatchKind
+	// Bills reports whether the undo of an item makes one, provided that nothing refuses it.
+	Bills(ctx context.Context, of BatchUndoOf, item BatchItem) (bool, error)
+}
+
 // UndoStep is the metadata of a command by which an item is taken back. Its id is new: the states decide what is to be
 // done again. The batch is the correlation, so that all that an undo causes can be found.
 func UndoStep(meta commands.Meta, of BatchUndoOf) commands.Meta {

@@ -46,7 +46,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceWrittenOff:
 		inv, _ := s.invoice(e.InvoiceID)
-		inv.WroteOff = true
+		inv.WroteOff, inv.Paid = true, false
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.RecoveryWaived:
 		inv, _ := s.invoice(e.InvoiceID)

@@ -174,8 +174,9 @@ func (s Account) PeriodsReopened(receipt id.Receipt) map[id.Invoice]id.Subscript
 }
 
 // PeriodCancelled is the subscription whose period ends when the credit note is issued, because the notes of the
-// invoice then cover the whole of it. It is zero for a smaller note, for an invoice of no period, and for a note that
-// the account has already. An amount of zero means all that is left, as in commands.DraftCreditNote.
+// invoice, and what was written off, then cover the whole of it. It is zero for a smaller note, for an invoice of no
+// period, and for a note that the account has already. An amount of zero means all that is left, as in
+// commands.DraftCreditNote.
 func (s Account) PeriodCancelled(note id.Receipt, invoice id.Invoice, amount money.Amount) id.Subscription {
 	_, drafted := s.Notes[note]
 	_, issued := s.Receipts[note]
@@ -183,7 +184,7 @@ func (s Account) PeriodCancelled(note id.Receipt, invoice id.Invoice, amount mon
 	if drafted || issued || !found || inv.Seq == 0 {
 		return id.Subscription{}
 	}
-	if !amount.IsZero() && inv.Noted.Add(amount).Cmp(inv.Total) < 0 {
+	if !amount.IsZero() && amount.Cmp(s.Left(invoice)) < 0 {
 		return id.Subscription{}
 	}
 	return inv.SubscriptionID

@@ -134,9 +134,9 @@ func TestWriteOff_BeginsWithTheOldestDebtAndIsNoPayment(t *testing.T) {
 			SubscriberID: subscriber, OrgID: org, WriteOffID: writeOff(1, 0).WriteOffID, Amount: kes(700),
 			Reason: personal.Of("gone away"), At: now,
 		},
-		amount(2, 400), events.InvoiceWrittenOff{
+		amount(2, 400), events.InvoicePaid{
 			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(2), SubscriptionID: subscription(),
-			Amount: kes(400), At: now,
+			WrittenOff: kes(400), At: now,
 		}, part)
 	l.then(writeOff(1, 700))
 	l.stands(700, 0)

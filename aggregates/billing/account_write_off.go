@@ -36,6 +36,12 @@ func (s Account) debts(now time.Time) (list []debt, sum money.Amount) {
 	return list, sum
 }
 
+// moneyOn is the part of an invoice that neither its issued credit notes nor write-offs cover, and that is not due.
+func (s Account) moneyOn(invoice id.Invoice) money.Amount {
+	inv, _ := s.invoice(invoice)
+	return inv.Total.Sub(s.returned(invoice)).Sub(inv.WrittenOff).Sub(inv.Due)
+}
+
 // lost is the written-off part of an invoice that money can still recover: nothing of an invoice whose period never
 // began.
 func (s Account) lost(invoice id.Invoice) money.Amount {

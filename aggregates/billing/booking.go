@@ -139,24 +139,29 @@ func (b *booking) bringNoteHome(note id.Receipt, home id.Invoice) {
 }
 
 // settle records what became of an invoice on which nothing is due any more. Credit notes over the whole cancel it,
-// also when it was paid, and then its period is not granted. One that is paid by the help of a write-off is written
-// off.
+// also when it was paid, and then its period is not granted. One is written off when a part was given up and no money
+// is on it, also when that was given back. Where money has paid all that was still asked for, it is paid: who has given
+// up a part has asked for no more. Source: docs/rules/money.md#write-off.
 func (b *booking) settle(invoice id.Invoice) {
 	inv, settled := b.s.Settled[invoice]
 	switch {
 	case !settled || inv.Cancelled:
 	case inv.Total.Positive() && b.s.returned(invoice) == inv.Total:
 		b.record(b.cancels(invoice))
-	case inv.Paid || inv.WroteOff:
-	case inv.WrittenOff.Positive():
+	case inv.WroteOff:
+	case inv.WrittenOff.Positive() && !b.s.moneyOn(invoice).Positive():
 		b.record(events.InvoiceWrittenOff{
 			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
 			Amount: inv.WrittenOff, At: b.now,
 		})
+	case inv.Paid:
 	default:
 		paid := events.InvoicePaid{
 			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
 			SoldTo: inv.SoldTo, PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, Part: inv.Part, At: b.now,
+		}
+		if inv.WrittenOff.Positive() {
+			paid.WrittenOff = inv.WrittenOff
 		}
 		if inv.Order {
 			paid.Ordered = events.OrderTaken{Number: inv.Number, Total: inv.Total}
@@ -175,8 +180,7 @@ func (b *booking) cancels(invoice id.Invoice) events.InvoiceCancelled {
 	}
 	place := b.s.successor(invoice)
 	if corrected, found := b.s.invoice(place); found && !corrected.Cancelled && !corrected.WroteOff {
-		enough := corrected.Due.Cmp(b.s.Credit()) <= 0
-		e.ReplacedBy, e.Covered = place, enough && !corrected.WrittenOff.Positive()
+		e.ReplacedBy, e.Covered = place, corrected.Due.Cmp(b.s.Credit()) <= 0
 	}
 	return e
 }

@@ -24,6 +24,16 @@ func (s Subscription) givenBack(at int) bool {
 	return p.State == PeriodPaid && p.BillingDay > 0 && p.Paused+p.Free >= s.days(p, s.Course().Places[at])
 }
 
+// notToPay credits further days of a period because they need not be paid. As long as days of a prepaid one are left,
+// it keeps what is left of its time, also where the invoice has other notes, of a person or of a compensation, which
+// leave less than the share of the days: none of these means that the period goes.
+func (p Period) notToPay(days, of int) events.DaysCredit {
+	return events.DaysCredit{
+		InvoiceID: p.InvoiceID, Days: days, Of: of,
+		KeepsPeriod: p.Mode == events.Prepaid && p.Paused+p.Free+days < of,
+	}
+}
+
 // afterPause is an instant on the subscription's own clock: one that lies in a pause or another gap is its end.
 func (s Subscription) afterPause(at time.Time) time.Time {
 	for _, g := range s.Gaps {
@@ -50,9 +60,14 @@ func (s Subscription) paidByBillingDay(
 		of := s.days(p, place)
 		without := func(in Span) int { return daysWithout(in, served, s.zone()) }
 		if days := min(of, without(late)); days > 0 {
-			paid.Credits = []events.DaysCredit{{InvoiceID: p.InvoiceID, Days: days, Of: of}}
+			paid.Credits = []events.DaysCredit{p.notToPay(days, of)}
 		}
 		paid.Credits = s.withUpgrades(paid.Credits, at, clipped(late, place), without)
+		for i := range paid.Credits {
+			if c := &paid.Credits[i]; c.InvoiceID != p.InvoiceID {
+				c.PeriodOf = p.InvoiceID
+			}
+		}
 	}
 	return s.extendedBy(at, paid)
 }
@@ -121,7 +136,7 @@ func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 		left := max(0, wholeDays(gaps, place)-p.Paused)
 		bounded := func(in Span) int { return min(count(in), left) }
 		if days := bounded(in); days > 0 && p.State != PeriodCancelled {
-			list = append(list, events.DaysCredit{InvoiceID: p.InvoiceID, Days: days, Of: s.days(p, place)})
+			list = append(list, p.notToPay(days, s.days(p, place)))
 		}
 		list = s.withUpgrades(list, i, in, bounded)
 	}
@@ -187,7 +202,7 @@ func (s Subscription) paused(credits []events.DaysCredit) Subscription {
 // yesterday. An hour or a day that has begun is paid. Source: docs/rules/subscribers.md#pause-and-end.
 func (s Subscription) daysLeft(now time.Time) []events.DaysCredit {
 	var list []events.DaysCredit
-	end := s.running(now)
+	end := s.servedUntil(now)
 	for i, place := range s.Course().Places {
 		p, left := s.Periods[i], Span{latest(end, place.From), place.To}
 		if p.Mode != events.Postpaid || p.Unit.Short() || !end.Before(place.To) {

@@ -63,6 +63,14 @@ func credits(invoice id.Invoice, days, of int) []events.DaysCredit {
 	return []events.DaysCredit{{InvoiceID: invoice, Days: days, Of: of}}
 }
 
+// leave are credits of which a prepaid period of the mode keeps what is left of its time.
+func leave(mode events.BillingMode, list []events.DaysCredit) []events.DaysCredit {
+	for i := range list {
+		list[i].KeepsPeriod = mode == events.Prepaid
+	}
+	return list
+}
+
 // sameCredits fails when two lists of credits differ.
 func sameCredits(t *testing.T, got, want []events.DaysCredit) {
 	t.Helper()
@@ -119,7 +127,7 @@ func TestBillingDay_APaymentThatComesLateCreditsTheDaysWithoutService(t *testing
 	if !late.From.Equal(local(time.February, 5, 0)) || !late.PaidUntil.Equal(local(time.March, 5, 0)) {
 		t.Errorf("the month is %s to %s", late.From, late.PaidUntil)
 	}
-	sameCredits(t, late.Credits, credits(second, 3, 28))
+	sameCredits(t, late.Credits, leave(events.Prepaid, credits(second, 3, 28)))
 }
 
 // Of the month that passed without service nothing is left to pay, and the next one begins with the day on which
@@ -150,7 +158,8 @@ func TestBillingDay_DaysThatWereServedBeforeThePaymentArePaid(t *testing.T) {
 	s.At(local(time.February, 2, 0)).When(commands.MakePeriodDue{SubscriptionID: subscription}).ThenEvents()
 	payment := paid(second, local(time.February, 10, 9))
 	payment.Served = []events.TimeSpan{{From: local(time.February, 5, 0), To: local(time.February, 8, 0)}}
-	sameCredits(t, extendedOf(t, s.When(payment).ThenEvents()).Credits, credits(second, 2, 28)) // the 8th and the 9th
+	late := extendedOf(t, s.When(payment).ThenEvents())
+	sameCredits(t, late.Credits, leave(events.Prepaid, credits(second, 2, 28))) // the 8th and the 9th
 }
 
 func TestBillingDay_APauseIsCreditedAndMovesNoPeriod(t *testing.T) {
@@ -161,7 +170,7 @@ func TestBillingDay_APauseIsCreditedAndMovesNoPeriod(t *testing.T) {
 			s.When(paid(first, now)).ThenEvents()
 		}
 		resumed := pauseFor(s, local(time.February, 1, 10), 2)
-		sameCredits(t, resumed.Credits, credits(first, 2, 5))
+		sameCredits(t, resumed.Credits, leave(mode, credits(first, 2, 5)))
 		if len(resumed.Moved) > 0 || mode == events.Postpaid && !resumed.NextFrom.Equal(part.To) {
 			t.Errorf("%s: a pause of days within a period gives %+v", mode, resumed)
 		}

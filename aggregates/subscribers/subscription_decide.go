@@ -376,14 +376,20 @@ func (s Subscription) neverServed(at int, now time.Time) bool {
 // stopsAt is the instant from which time counts as not served, or now: service ended, or waits for money that was taken
 // back.
 func (s Subscription) stopsAt(now time.Time) time.Time {
-	over := s.running(now)
-	if s.State == Ended {
-		over = earliest(over, cmp.Or(s.EndedAt, over))
-	}
+	over := s.servedUntil(now)
 	if !s.UnservedSince.IsZero() {
 		over = earliest(over, latest(s.UnservedSince, s.PaidUntil()))
 	}
 	return over
+}
+
+// servedUntil is now on the subscription's own clock, and at most its end.
+func (s Subscription) servedUntil(now time.Time) time.Time {
+	at := s.running(now)
+	if s.State == Ended {
+		at = earliest(at, cmp.Or(s.EndedAt, at))
+	}
+	return at
 }
 
 // paidBefore is the subscription as it would be if those periods before the one at an index were paid that were paid

@@ -2,6 +2,7 @@ package subscribers
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -137,8 +138,11 @@ func (s Subscription) untilStopped(now time.Time) (serving Subscription, until t
 }
 
 // used is the part of a period that retakes its place of which time was given: the days up to the one on which that
-// stopped, without it. The zero value is none of them. An hour or a day that has begun is whole.
+// stopped, without it. The zero value is none of them. An hour or a day that has begun is whole. Days that were given
+// are none of those that the price is for: they come after them.
 func (s Subscription) used(period events.PeriodDue, now time.Time) events.PeriodDue {
+	place, _ := s.placed(period)
+	s.Grants = slices.DeleteFunc(slices.Clone(s.Grants), func(g Grant) bool { return !g.At.Before(place.From) })
 	place, next := s.placed(period)
 	over := next.stopsAt(now)
 	switch {

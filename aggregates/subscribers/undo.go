@@ -7,10 +7,12 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // decideUndoPeriod drops the last period that a billing run made. One before it stays, because the later one begins
-// where it ends. Where time of a prepaid one was given, the next one takes its place.
+// where it ends. Where time of a prepaid one was given, the next one takes its place. After the end no next one comes:
+// what was used is due at once, as when the end had come after the undo.
 // Source: docs/rules/billing.md#undo.
 func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]events.SubscriptionEvent, error) {
 	at, err := s.wanted(c.InvoiceID)
@@ -44,10 +46,49 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 		event.NextFrom = evolveSubscription(s, event).Course().End
 	}
 	event = s.dropped(event, now)
-	if s.State == Ended {
-		event = s.withCharges(event)
+	if s.State != Ended {
+		return []events.SubscriptionEvent{event}, nil
 	}
-	return []events.SubscriptionEvent{event}, nil
+	if used := evolveSubscription(s, event).usedUntilEnd(now); len(used) > 0 { // charges are on its invoice
+		return append([]events.SubscriptionEvent{event}, used...), nil
+	}
+	return []events.SubscriptionEvent{s.withCharges(event)}, nil
+}
+
+// usedUntilEnd makes due, after the end, what the end would have made due if the undo had come before it. Days of a
+// postpaid period after the end are given back.
+func (s Subscription) usedUntilEnd(now time.Time) []events.SubscriptionEvent {
+	if s.Terms.Mode != events.Postpaid {
+		_, made := s.billUsed(now)
+		return made
+	}
+	serving := s
+	serving.State = Active
+	_, made := serving.billUsed(s.servedUntil(now))
+	for i, e := range made {
+		if period, ok := e.(events.PeriodDue); ok {
+			period.At = now
+			s = evolveSubscription(s, period)
+			period.Credits = withDays(period.Credits, s.daysLeft(now), period.InvoiceID)
+			made[i] = period
+		}
+	}
+	return made
+}
+
+// withDays adds to the days that are credited on an invoice those of a list: there is one note for all.
+func withDays(credits, more []events.DaysCredit, invoice id.Invoice) []events.DaysCredit {
+	for _, c := range more {
+		switch {
+		case c.InvoiceID != invoice:
+		case len(credits) == 0:
+			credits = append(credits, c)
+		default:
+			credits = slices.Clone(credits)
+			credits[0].Days = min(credits[0].Days+c.Days, c.Of)
+		}
+	}
+	return credits
 }
 
 // Undoing fails as the undo of a period would, without doing it: the decision itself is asked. done says that the
@@ -57,11 +98,20 @@ func (s Subscription) Undoing(c commands.UndoPeriod, now time.Time) (done bool, 
 	return err == nil && len(made) == 0, err
 }
 
+// UndoBills reports whether the undo of a period makes another one due, since the subscription has ended.
+func (s Subscription) UndoBills(c commands.UndoPeriod, now time.Time) bool {
+	made, err := decideSubscription(s, c, now)
+	return err == nil && slices.ContainsFunc(made, func(e events.SubscriptionEvent) bool {
+		_, due := e.(events.PeriodDue)
+		return due
+	})
+}
+
 // gave reports whether time of the prepaid period at an index was given for money, which may have been taken back.
 func (s Subscription) gave(at int, now time.Time) bool {
 	switch s.Periods[at].State {
 	case PeriodPaid:
-		return s.Course().Places[at].From.Before(s.running(now))
+		return s.Course().Places[at].From.Before(s.servedUntil(now))
 	case PeriodWithdrawn:
 		return !s.neverServed(at, now)
 	case PeriodDue, PeriodCancelled:

@@ -93,6 +93,129 @@ func TestEnd_WhatWasUsedOfAnUndoneMonthIsBilled(t *testing.T) {
 	}
 }
 
+// TestEnd_DaysThatWereGivenAreNoneOfThoseThatAnUndoneMonthIsBilledBy: March was longer by 31 days that were given. What
+// was used of its own days costs their share of its price, and the given ones, which come after them, nothing.
+func TestEnd_DaysThatWereGivenAreNoneOfThoseThatAnUndoneMonthIsBilledBy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		undone time.Time
+		days   int
+		price  string
+	}{
+		{noon(3, 22), 22, "1064.52"},
+		{noon(3, 30), 30, "1451.61"},
+		{noon(3, 31), 0, "1500.00"},
+		{noon(4, 20), 0, "1500.00"},
+	} {
+		s := usedMonth(t)
+		given := compensates("given", 32*day, 33*day, events.CompensationGive{Days: 31})
+		s.At(noon(3, 10)).When(given).ThenEvents()
+		if until := s.State().PaidUntil(); !until.Equal(noon(5, 1)) {
+			t.Fatalf("paid until %s", until)
+		}
+		s.At(c.undone).When(undoes(subscription, second)).ThenEvents()
+		due := unbilled(t, s, c.undone.Add(time.Hour))
+		if due.Part.Days != c.days || due.Own().Decimal() != c.price {
+			t.Errorf("undone on %s: made %+v", c.undone, due)
+		}
+	}
+}
+
+// TestUndoPeriod_AfterTheEndBillsWhatTheEndWouldHaveBilled: the end comes first, and then the run of the second month,
+// from 28 February to 31 March, is taken back. What was used of it is due in the same decision, since nobody could ask
+// for it later.
+func TestUndoPeriod_AfterTheEndBillsWhatTheEndWouldHaveBilled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before func(s *scenario)
+		ended  time.Time
+		days   int
+		price  string
+	}{
+		"in the middle":   {nil, noon(3, 22), 22, "1064.52"},
+		"when it is over": {nil, noon(4, 6), 0, "1500.00"},
+		"before it began": {nil, noon(2, 26), -1, ""},
+		"in a pause": {func(s *scenario) {
+			s.At(noon(3, 10)).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "x"}).ThenEvents()
+		}, noon(3, 22), 10, "483.87"},
+		"after its payment was taken back": {func(s *scenario) { takeBack(s, noon(3, 20), second) }, noon(3, 22), 20,
+			"967.74"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := usedMonth(t)
+			if c.before != nil {
+				c.before(s)
+			}
+			s.At(c.ended).When(end).ThenEvents()
+			s.SurvivesClosing()
+			made := s.At(noon(4, 20)).When(undoes(subscription, second)).ThenEvents()
+			if c.days < 0 {
+				if len(made) != 1 {
+					t.Errorf("made %+v", made)
+				}
+				return
+			}
+			due := dueIn(made)
+			if len(made) != 2 || due.InvoiceID != third || due.Part.Days != c.days || due.Own().Decimal() != c.price {
+				t.Fatalf("made %+v", made)
+			}
+			s.SurvivesClosing()
+			s.When(undoes(subscription, second)).ThenNothing()
+			if e := extendedOf(t, s.When(paid(third, noon(4, 20))).ThenEvents()); len(e.Credits) > 0 {
+				t.Errorf("paid %+v", e)
+			}
+			s.When(again).ThenNothing()
+		})
+	}
+}
+
+// TestUndoPeriod_AfterTheEndBillsAChargeWithWhatWasUsed, or drops it with a month of which nothing was.
+func TestUndoPeriod_AfterTheEndBillsAChargeWithWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	for ended, used := range map[time.Time]bool{noon(3, 22): true, noon(2, 26): false} {
+		s := paidMonth(t)
+		adds(t, s, extra(events.ChargeExtra, "router", 500))
+		s.At(noon(2, 25)).When(due).ThenEvents()
+		s.When(paid(second, noon(2, 25))).ThenEvents()
+		s.At(ended).When(end).ThenEvents()
+		made := s.At(noon(4, 20)).When(undoes(subscription, second)).ThenEvents()
+		dropped, _ := made[0].(events.PeriodCancelled)
+		again := dueIn(made)
+		charged := len(again.Extras) == 1 && again.Extras[0].Amount == money.Major(500, money.KES)
+		if charged != used || dropped.DropsCharges == used {
+			t.Errorf("ended on %s: made %+v", ended, made)
+		}
+	}
+}
+
+// TestUndoPeriod_AfterTheEndBillsAPostpaidPeriodUpToTheEnd: of a month the days after it are given back, and a day that
+// has begun is paid.
+func TestUndoPeriod_AfterTheEndBillsAPostpaidPeriodUpToTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []calendar.Period{calendar.Month, calendar.Day} {
+		c := create(events.Postpaid)
+		c.Terms.Period = unit
+		s, before := running(t, c)
+		ended := before.From.Add(10*24*time.Hour + time.Hour)
+		if unit == calendar.Day {
+			ended = before.From.Add(time.Hour)
+		}
+		s.At(ended).When(end).ThenEvents()
+		made := s.At(ended.Add(40 * 24 * time.Hour)).When(undoes(c.SubscriptionID, before.InvoiceID)).ThenEvents()
+		due := dueIn(made)
+		if !due.From.Equal(before.From) || !due.To.Equal(before.To) || due.Charge != before.Charge {
+			t.Fatalf("by the %s: made %+v, before %+v", unit, due, before)
+		}
+		if unit == calendar.Day {
+			sameCredits(t, due.Credits, nil)
+			continue
+		}
+		of := calendar.DaysBetween(calendar.On(before.From, time.UTC), calendar.On(before.To, time.UTC))
+		sameCredits(t, due.Credits, credits(due.InvoiceID, of-10, of))
+	}
+}
+
 // TestEnd_WhatWasUsedOfAnUndoneMonthWithABillingDayIsBilled, once: its payment gives no day back.
 func TestEnd_WhatWasUsedOfAnUndoneMonthWithABillingDayIsBilled(t *testing.T) {
 	t.Parallel()

@@ -205,7 +205,7 @@ func TestUndoPeriod_AUsedMonthWithABillingDayIsBilledWholeAgain(t *testing.T) {
 		t.Errorf("billed again %+v, before %+v", got, month)
 	}
 	e := extendedOf(t, s.When(paid(got.InvoiceID, local(2, 22, 12))).ThenEvents())
-	if sameCredits(t, e.Credits, credits(got.InvoiceID, 2, 28)); !e.PaidUntil.Equal(month.To) {
+	if sameCredits(t, e.Credits, leave(events.Prepaid, credits(got.InvoiceID, 2, 28))); !e.PaidUntil.Equal(month.To) {
 		t.Errorf("paid until %s", e.PaidUntil)
 	}
 }

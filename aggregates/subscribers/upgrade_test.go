@@ -77,7 +77,7 @@ func TestUpgrade_APauseGivesItsDaysBack(t *testing.T) {
 		_, made := changes(t, s, to, local(time.February, 7, 9))
 		changed, _ := made[0].(events.SubscriptionPlanChanged)
 		resumed := rests(t, s, local(time.February, 8, 0), local(time.February, 18, 0))
-		sameCredits(t, resumed.Credits, append(credits(due.InvoiceID, 10, 20),
+		sameCredits(t, resumed.Credits, append(leave(mode, credits(due.InvoiceID, 10, 20)),
 			upgradeCredit(one, 10, 15, 322_58, 483_87), upgradeCredit(changed.InvoiceID, 10, 13, 967_74, 1258_06)))
 	}
 }
@@ -99,9 +99,9 @@ func TestUpgrade_OfTwoPeriodsIsCreditedOnce(t *testing.T) {
 	resumed := rests(t, s, local(time.February, 22, 0), local(time.March, 4, 0))
 	// 1,000 shillings more a month: 500 for half of February, of which a half is paused, and 1,000 for March
 	sameCredits(t, resumed.Credits, []events.DaysCredit{
-		{InvoiceID: months[0], Days: 7, Of: 28},
+		{InvoiceID: months[0], Days: 7, Of: 28, KeepsPeriod: true},
 		upgradeCredit(change, 10, 14+31, 250_00+96_77, 1500_00),
-		{InvoiceID: months[1], Days: 3, Of: 31},
+		{InvoiceID: months[1], Days: 3, Of: 31, KeepsPeriod: true},
 	})
 }
 

@@ -167,6 +167,7 @@ var (
 	reversalBeginning = regexp.MustCompile(`(?i)^(pay utility )?reversal\b`)
 	chargeEnd         = regexp.MustCompile(`(?i)\b(charges?|fees?)$`)
 	numberShape       = regexp.MustCompile(`\b[A-Z0-9]{10}\b`)
+	lettersBehind     = regexp.MustCompile(`^REVERSAL OF ([A-Z]{10})\b`)
 	partyOrAccount    = regexp.MustCompile(`(?i)(^|\s)((to|from|by) +[0-9]|- |acc\. ?)`)
 )
 
@@ -180,18 +181,27 @@ func providersWords(details string) string {
 }
 
 // Reverses gives the number of the payment that this movement sends back; "" for any other movement, and when the
-// provider names none. Only money that leaves sends a payment back.
+// provider names none. Only money that leaves sends a payment back. Other words can be as long as a number, so one
+// without a digit is a number only right behind "Reversal of", and only when no word with both follows: a phone number
+// has no letter.
 func (l StatementLine) Reverses() string {
 	if l.Kind != LineReversal || l.Withdrawn.IsZero() {
 		return ""
 	}
-	for _, word := range numberShape.FindAllString(strings.ToUpper(providersWords(l.Details)), -1) {
-		if strings.Trim(word, "0123456789") != "" { // a phone number is no receipt number
+	said := strings.ToUpper(providersWords(l.Details))
+	for _, word := range numberShape.FindAllString(said, -1) {
+		if strings.ContainsAny(word, decimals) && strings.Trim(word, decimals) != "" {
 			return word
 		}
 	}
+	if named := lettersBehind.FindStringSubmatch(said); named != nil {
+		return named[1]
+	}
 	return ""
 }
+
+// decimals are the digits of a receipt number.
+const decimals = "0123456789"
 
 // statementLayouts are the forms of a completion time, in East Africa Time.
 var statementLayouts = []string{

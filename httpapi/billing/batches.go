@@ -268,6 +268,7 @@ type batchPreviewResponse struct {
 	Undone        int                `json:"undone"`
 	CreditedCount int                `json:"creditedCount"`
 	BlockedCount  int                `json:"blockedCount"`
+	BilledAtOnce  int                `json:"billedAtOnce" doc:"of ended services, for what was used of them"`
 	Credited      []undoItemResponse `json:"credited" doc:"the first ones; money was on them"`
 	Blocked       []undoItemResponse `json:"blocked" doc:"the first ones; they would stay"`
 }
@@ -293,7 +294,8 @@ func (r *batchPreviewResponse) NameSubscribers(name func(id.Subscriber) *httpapi
 func showBatchPreview(p billingcases.BatchPreview) batchPreviewResponse {
 	out := batchPreviewResponse{
 		Items: p.Items, Looked: p.Looked, Undone: p.Undone, CreditedCount: p.Credited, BlockedCount: p.Blocked,
-		Credited: []undoItemResponse{}, Blocked: []undoItemResponse{},
+		BilledAtOnce: p.Billed,
+		Credited:     []undoItemResponse{}, Blocked: []undoItemResponse{},
 	}
 	of := func(item usecases.BatchItem, code string) undoItemResponse {
 		return undoItemResponse{ID: item.ID, SubscriberID: item.SubscriberID, Code: null.Of(code)}

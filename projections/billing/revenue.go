@@ -35,7 +35,7 @@ var bookSQL string
 func (Revenue) Name() string { return RevenueName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Revenue) Version() int { return 6 }
+func (Revenue) Version() int { return 7 }
 
 // DDL creates the tables of revenue.sql.
 func (Revenue) DDL() string { return revenueDDL }
@@ -94,7 +94,7 @@ on conflict (position) do nothing`
 	givenUpSQL = `
 insert into {schema}.given_up (write_off_id, org_id) values ($1, $2) on conflict (write_off_id) do nothing`
 	// What is written off of an invoice is a loss up to what the invoice is booked with. A debt that an import brought
-	// was earned elsewhere, and is lost here.
+	// was earned elsewhere, and is lost here. Of a prepaid period it is a loss as long as other money pays the rest.
 	lossSQL = `
 insert into {schema}.beside (position, org_id, kind, at, amount_minor)
 select @position::bigint, w.org_id, 'loss', @at, lost.amount
@@ -102,7 +102,22 @@ from {schema}.given_up w left join {schema}.earnings e on e.invoice_id = @invoic
 cross join lateral (
 	select least(@amount::bigint, coalesce(e.done_net + e.open_net + e.done_tax + e.open_tax, @amount)) as amount
 ) lost
-where w.write_off_id = @write_off and lost.amount > 0
+where w.write_off_id = @write_off and lost.amount > 0 and not coalesce(e.prepaid, false)
+on conflict (position) do nothing`
+	giveUpSQL = `
+update {schema}.earnings set given_up_minor = given_up_minor + $3, position = $2
+where invoice_id = $1 and position < $2 and prepaid
+	and exists (select 1 from {schema}.given_up where write_off_id = $4)`
+	loseSQL = `
+with lost as (
+	update {schema}.earnings e set lost_minor = case when e.paid then e.given_up_minor else 0 end
+	from {schema}.earnings o
+	where e.invoice_id = @invoice::uuid and o.invoice_id = e.invoice_id and e.position < @position::bigint
+		and o.lost_minor <> case when e.paid then e.given_up_minor else 0 end
+	returning e.org_id, e.lost_minor - o.lost_minor as amount
+)
+insert into {schema}.beside (position, org_id, kind, at, amount_minor)
+select @position::bigint, org_id, 'loss', @at::timestamptz, amount from lost
 on conflict (position) do nothing`
 )
 
@@ -140,6 +155,7 @@ func (Revenue) Apply(w *runner.Writes, e events.Envelope) error {
 			"write_off": v.ReceiptID, "invoice": v.InvoiceID, "amount": v.Amount.Minor, "at": b.at,
 			"position": b.position,
 		})
+		b.know(giveUpSQL, v.InvoiceID, v.Amount.Minor, v.ReceiptID)
 	case events.WriteOffRecovered:
 		b.beside(v.OrgID, "loss", b.at, v.Amount.Neg())
 	case events.RecoveryWithdrawn:
@@ -167,6 +183,17 @@ func (b booking) know(sql string, invoice id.Invoice, more ...any) {
 // book queues the change of the revenue of an invoice that follows from what is known now.
 func (b booking) book(invoice id.Invoice) {
 	b.w.Exec(bookInvoiceSQL, pgx.NamedArgs{"invoice": invoice, "at": b.at, "position": b.position})
+}
+
+// paid queues that a prepaid period is paid, or is not any more, and what of its invoice is lost then.
+func (b booking) paid(invoice id.Invoice, is bool) {
+	b.know(earnPaidSQL, invoice, is)
+	b.lose(invoice)
+}
+
+// lose queues what is lost of the invoice of a prepaid period, as it is known now.
+func (b booking) lose(invoice id.Invoice) {
+	b.w.Exec(loseSQL, pgx.NamedArgs{"invoice": invoice, "position": b.position, "at": b.at})
 }
 
 // beside queues a row of what stands beside the revenue.
@@ -206,16 +233,17 @@ func (b booking) subscription(e events.Event) {
 	case events.SubscriptionPlanChanged:
 		b.w.Exec(`update {schema}.sold set plan_id = $2 where subscription_id = $1`, v.SubscriptionID, v.PlanID)
 	case events.SubscriptionExtended:
-		b.know(earnPaidSQL, v.InvoiceID, true)
+		b.paid(v.InvoiceID, true)
 		b.bookAll(v.InvoiceID, elsewhere)
 	case events.PeriodWithdrawn:
-		b.know(earnPaidSQL, v.InvoiceID, false)
+		b.paid(v.InvoiceID, false)
 		b.bookAll(v.InvoiceID, elsewhere)
 	case events.PeriodCancelled:
-		b.know(earnPaidSQL, v.InvoiceID, false)
+		b.paid(v.InvoiceID, false)
 		b.bookAll(v.InvoiceID, elsewhere)
 	case events.PeriodReissued:
 		b.know(earnReissuedSQL, v.CorrectedID, v.InvoiceID)
+		b.lose(v.CorrectedID)
 		b.know(earnPaidSQL, v.InvoiceID, false)
 		b.bookAll(v.InvoiceID, elsewhere)
 	case events.SubscriptionPaused:

@@ -12,6 +12,8 @@ create table {schema}.earnings (
   voided boolean not null default false,
   paid boolean not null default false, -- of a prepaid period
   credited_minor bigint not null default 0, -- by issued credit notes, with tax
+  given_up_minor bigint not null default 0, -- by write-offs, of a prepaid period
+  lost_minor bigint not null default 0, -- of that, what is a loss: all of it while the period is paid
   from_at timestamptz, -- the place of the period
   to_at timestamptz, -- exclusive
   -- Booked: what was earned until the last change, and what is earned since.

@@ -56,6 +56,31 @@ func TestRevenue_TheWriteOffOfAPeriodThatNeverBeganIsNoLoss(t *testing.T) {
 	}
 }
 
+// Of a prepaid period a part is given up, and money pays the rest: the period is earned, and the part is lost, as long
+// as it stays paid.
+func TestRevenue_APartOfAPrepaidPeriodIsALossWhileMoneyPaysTheRest(t *testing.T) {
+	t.Parallel()
+	k := newRevenueKit(t)
+	k.tell(t, local(3, 10, 14, 5), append([]events.Event{created}, charged(1, sub, 310000, 49600)...)...)
+	k.tell(t, local(3, 10, 15, 0), writtenOff(1, 10000)[:2]...)
+	for _, c := range []struct {
+		event events.Event
+		lost  int64
+	}{
+		{paid(1, local(3, 10, 14, 5), local(4, 10, 14, 5)), 10000},
+		{events.PeriodWithdrawn{SubscriptionID: sub, InvoiceID: invoiceID(1)}, 0},
+		{paid(1, local(3, 10, 14, 5), local(4, 10, 14, 5)), 10000},
+		{events.WriteOffRecovered{OrgID: acme, InvoiceID: invoiceID(1), Amount: kes(10000)}, 0},
+		{events.RecoveryWithdrawn{OrgID: acme, InvoiceID: invoiceID(1), Amount: kes(10000)}, 10000},
+		{events.PeriodCancelled{SubscriptionID: sub, InvoiceID: invoiceID(1)}, 0},
+	} {
+		k.tell(t, local(3, 20, 10, 0), c.event)
+		if lost := k.lost(t); lost != c.lost {
+			t.Errorf("after %s: lost %d, want %d", c.event.EventType(), lost, c.lost)
+		}
+	}
+}
+
 // A postpaid period is earned without its payment, so that its write-off is a loss; so is a debt that an import
 // brought. Of a part that was credited before nothing is lost, and money that pays an invoice is no loss.
 func TestRevenue_TheWriteOffOfWhatIsEarnedIsALoss(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -42,6 +43,8 @@ type BatchPreview struct {
 	Undone   int
 	Credited int
 	Blocked  int
+	// Billed are those of which a new invoice is made at once, over what was used before the end of the service.
+	Billed int
 	// CreditedItems and BlockedItems are the first of them.
 	CreditedItems []usecases.BatchItem
 	BlockedItems  []BlockedItem
@@ -93,10 +96,20 @@ func (u Batches) Preview(ctx context.Context, org id.Organization, batch id.Batc
 	if err != nil {
 		return BatchPreview{}, err
 	}
+	bills, again := kind.(usecases.BillingUndo)
+	var billed atomic.Int64
 	looked, err := u.eachItem(ctx, batch, items, func(item usecases.BatchItem) (string, error) {
-		return kind.Look(ctx, of, item)
+		outcome, err := kind.Look(ctx, of, item)
+		if err != nil || !again {
+			return outcome, err
+		}
+		is, err := bills.Bills(ctx, of, item)
+		if is {
+			billed.Add(1)
+		}
+		return outcome, err
 	})
-	out := BatchPreview{Items: total, Looked: len(looked)}
+	out := BatchPreview{Items: total, Looked: len(looked), Billed: int(billed.Load())}
 	for i, one := range looked {
 		out.add(items[i], one)
 	}

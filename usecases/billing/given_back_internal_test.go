@@ -1,10 +1,12 @@
 package billingcases
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -49,7 +51,7 @@ func TestGivenBack_DaysAfterThePaidTimeWereNotServed(t *testing.T) {
 		SubscriberID: w.line.SubscriberID, OrgID: w.line.Owner, Number: "N", Channel: "cash", Amount: april.Total,
 		PaidAt: w.at, ReceiptID: id.Derive[id.Receipt]("named"), InvoiceID: april.InvoiceID,
 	})
-	want := events.DaysCredit{InvoiceID: april.InvoiceID, Days: 20, Of: 31}
+	want := events.DaysCredit{InvoiceID: april.InvoiceID, Days: 20, Of: 31, KeepsPeriod: true}
 	if !slices.ContainsFunc(w.notes, func(n note) bool { return n.credits == want }) {
 		t.Errorf("credited %+v", w.notes)
 	}
@@ -125,4 +127,85 @@ func TestUndoCompensation_DaysThatAnUpgradeHasChargedForStay(t *testing.T) {
 			t.Errorf("given after the change: %v, paid until %s", err, w.line.PaidUntil())
 		}
 	}
+}
+
+// TestGivenBack_PausesAndOtherNotesOfAMonthTakeNoOtherMonthAway: months from the 28th are paid from credit. Of that to
+// 27 June, pauses are 26 days. Beside them 12 days are compensated before the last pause or after it, or a person gives
+// a part back. Together that is up to more than the month costs, but none of it is meant to take the month away, which
+// would move the months after it to where time has passed.
+func TestGivenBack_PausesAndOtherNotesOfAMonthTakeNoOtherMonthAway(t *testing.T) {
+	t.Parallel()
+	for _, byHand := range []bool{false, true} {
+		var lives []string
+		for _, first := range []bool{true, false} {
+			w := sold(t, terms(events.Prepaid, 28))
+			w.pays(money.Major(100_000, money.KES))
+			w.until(local(time.May, 6))
+			w.pausesUntil(local(time.June, 10))
+			w.until(local(time.June, 12))
+			gives := func() {
+				if byHand {
+					w.givesBack(w.invoices[3], money.Major(map[bool]int64{true: 600, false: 200}[first], money.KES))
+					return
+				}
+				w.does(commands.CompensateSubscription{
+					SubscriptionID: w.line.ID, CompensationID: id.Derive[id.Compensation]("x"),
+					From: local(time.June, 11), To: local(time.June, 12), Give: events.CompensationGive{Days: 12},
+				})
+			}
+			if first {
+				gives()
+			}
+			w.until(local(time.June, 16))
+			w.pausesUntil(local(time.July, 12))
+			if !first {
+				gives()
+			}
+			w.until(local(time.August, 20))
+			if p := w.line.Periods[3]; p.State != subscribers.PeriodPaid {
+				t.Errorf("by hand %v, first %v: the month is %s", byHand, first, p.State)
+			}
+			lives = append(lives, fmt.Sprintf("credit %s, paid until %s", w.account.Credit(), w.line.PaidUntil()))
+		}
+		if !byHand && lives[0] != lives[1] {
+			t.Errorf("compensated before the pause: %s; after it: %s", lives[0], lives[1])
+		}
+	}
+}
+
+// TestGivenBack_ALatePaymentKeepsAMonthOfWhichOtherNotesLeaveLess: with a billing day, 1,000 of April are given back,
+// and the rest is paid on the 25th. The days before the payment cost more than that rest, and still the five that are
+// left belong to whoever paid.
+func TestGivenBack_ALatePaymentKeepsAMonthOfWhichOtherNotesLeaveLess(t *testing.T) {
+	t.Parallel()
+	w := sold(t, terms(events.Prepaid, 1))
+	w.pays(w.lastInvoice().Total)
+	w.until(local(time.March, 30))
+	april := w.lastInvoice()
+	w.givesBack(april, money.Major(1000, money.KES))
+	w.until(local(time.April, 25))
+	w.pays(w.account.Due())
+	if until := w.line.PaidUntil(); !until.Equal(april.PeriodTo) || w.line.Periods[1].State != subscribers.PeriodPaid {
+		t.Errorf("paid until %s, the month is %s", until, w.line.Periods[1].State)
+	}
+	if credit := w.account.Credit(); credit != money.Of(499_99, money.KES) || len(w.invoices) != 2 {
+		t.Errorf("credit %s, %d invoices", credit, len(w.invoices))
+	}
+}
+
+// pausesUntil pauses the service from now to an instant.
+func (w worked) pausesUntil(to time.Time) {
+	w.t.Helper()
+	w.does(commands.PauseSubscription{SubscriptionID: w.line.ID, Reason: "travels"})
+	w.until(to)
+	w.does(commands.ResumeSubscription{SubscriptionID: w.line.ID, Reason: "is back"})
+}
+
+// givesBack is a credit note of a person.
+func (w worked) givesBack(of events.InvoiceDrafted, amount money.Amount) {
+	w.t.Helper()
+	w.does(commands.DraftCreditNote{
+		SubscriberID: w.line.SubscriberID, InvoiceID: of.InvoiceID, Reason: "goodwill", Prefix: "ACME-CN",
+		CreditNoteID: id.Derive[id.Receipt]("by hand", of.InvoiceID.String()), Amount: amount,
+	})
 }

@@ -70,6 +70,13 @@ func (u UndoRuns) Look(ctx context.Context, of usecases.BatchUndoOf, item usecas
 	return account.TakingBack(invoice, now)
 }
 
+// Bills asks the subscription whether the undo makes what was used due at once.
+func (u UndoRuns) Bills(ctx context.Context, of usecases.BatchUndoOf, item usecases.BatchItem) (bool, error) {
+	period, _ := u.commands(of, item)
+	s, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, of.OrgID, item.SubscriptionID)
+	return err == nil && s.UndoBills(period, u.Clock.Now()), err
+}
+
 // commands are the two by which an invoice is taken back. The note's id follows from the invoice, so that a repeat
 // finds it.
 func (u UndoRuns) commands(

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
@@ -81,6 +82,81 @@ func TestUndone_DaysWithoutServiceAreGivenBackOnce(t *testing.T) {
 			t.Errorf("%d undone: credited %v", runs, days)
 		}
 	}
+}
+
+// TestUndone_BeforeOrAfterTheEndTheSameDaysAreCharged: a month that was used for 25 days is undone with its run, and
+// the service ends. The same is charged whichever of the two comes first, also when the run was asked for again. A
+// postpaid month of which the end gave days back is left alone.
+func TestUndone_BeforeOrAfterTheEndTheSameDaysAreCharged(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []events.BillingMode{events.Prepaid, events.Postpaid} {
+		for _, day := range []int{0, 1} {
+			var charged []money.Amount
+			for _, endFirst := range []bool{false, true} {
+				w := sold(t, terms(mode, day))
+				w.pays(money.Major(3000, money.KES))
+				w.until(local(time.April, 15))
+				w.undoneAndEnded(endFirst)
+				charged = append(charged, money.Major(3000, money.KES).Sub(w.account.Credit()).Add(w.account.Due()))
+			}
+			if charged[0] != charged[1] || !charged[0].Positive() {
+				t.Errorf("%s, day %d: charged %s and %s", mode, day, charged[0], charged[1])
+			}
+		}
+	}
+}
+
+// TestUndone_APostpaidMonthThatWasServedIsOwedAlsoAfterTheEnd: a customer is cut off within the month, is not billed
+// for the time without service, and ends when the month is over. So the end gives nothing back, and the undo comes
+// through.
+func TestUndone_APostpaidMonthThatWasServedIsOwedAlsoAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, endFirst := range []bool{false, true} {
+		plan := terms(events.Postpaid, 0)
+		plan.BillWhileSuspended = events.BillNothing
+		w := sold(t, plan)
+		w.until(local(time.April, 10))
+		w.does(commands.SuspendBilling{SubscriptionID: w.line.ID, At: w.at})
+		w.until(local(time.April, 25))
+		w.undoneAndEnded(endFirst)
+		if due := w.account.Due(); due != plan.Price || len(w.invoices) != 2 {
+			t.Errorf("the end first %v: %s due, %d invoices", endFirst, due, len(w.invoices))
+		}
+	}
+}
+
+// undoneAndEnded takes the newest run back, as use cases do, and ends the service, in either order. Then the run is
+// asked for again.
+func (w worked) undoneAndEnded(endFirst bool) {
+	w.t.Helper()
+	ends := func() {
+		w.does(commands.EndSubscription{SubscriptionID: w.line.ID, Reason: "moves"})
+		w.until(w.at.Add(time.Second))
+	}
+	if endFirst {
+		ends()
+	}
+	made := w.lastInvoice()
+	run := id.Derive[id.BillingRun]("worked", made.InvoiceID.String())
+	back := commands.TakeBackInvoice{
+		SubscriberID: w.line.SubscriberID, InvoiceID: made.InvoiceID, Reason: "run", Prefix: "ACME-CN",
+		CreditNoteID: id.Derive[id.Receipt]("undo", made.InvoiceID.String()),
+	}
+	if _, err := w.account.TakingBack(back, w.at); err == nil {
+		w.does(commands.UndoPeriod{SubscriptionID: w.line.ID, InvoiceID: made.InvoiceID, RunID: run})
+		back.Dropped = true
+		w.does(back)
+	} else if failure.CodeOf(err) != "corrected_since" || !endFirst {
+		w.t.Fatal(err)
+	}
+	w.until(w.at.Add(time.Second))
+	if !endFirst {
+		ends()
+	}
+	w.does(commands.MakePeriodDue{
+		SubscriptionID: w.line.ID, On: calendar.On(w.at, nairobi), RunID: run, Again: true,
+	})
+	w.until(w.at.AddDate(0, 1, 5))
 }
 
 // undoes takes the newest run back, and the invoice that it made by a credit note.

@@ -180,7 +180,26 @@ func workedChanges(t *testing.T) []string {
 		fmt.Sprintf("2,000.00 for an invoice of 1,500.00: %s of credit", figures(month.account.Credit())),
 		fmt.Sprintf("asked on the phone for %s: %d, of which %s is credit", figures(price),
 			price.CeilMajor().Minor/money.KES.Unit(), figures(part.account.Credit())),
+		workedWriteOff(t, 100, 1400), workedWriteOff(t, 1500, 0),
 	), workedCorrections(t)...)
+}
+
+// workedWriteOff gives a part of the first month up; the rest is paid.
+func workedWriteOff(t *testing.T, given, paid int64) string {
+	t.Helper()
+	w := sold(t, terms(events.Prepaid, 0))
+	w.givesUp(money.Major(given, money.KES))
+	if paid == 0 {
+		if due, until := w.account.Due(), w.line.PaidUntil(); due.Positive() || !until.IsZero() {
+			t.Errorf("%s due, paid until %s", due, until)
+		}
+		return fmt.Sprintf("%s of 1,500.00 are given up: nothing is due, and there is no month",
+			figures(money.Major(given, money.KES)))
+	}
+	w.pays(money.Major(paid, money.KES))
+	return fmt.Sprintf("%s of 1,500.00 are given up, and %s are paid: paid until %s",
+		figures(money.Major(given, money.KES)), figures(money.Major(paid, money.KES)),
+		w.line.PaidUntil().In(nairobi).Format("2 January"))
 }
 
 // workedParts are payments of a part of April, for which no other time was paid.

@@ -20,6 +20,9 @@ func (s State) loss(e events.Event) {
 			s.forget(e.InvoiceID)
 		}
 	case events.InvoicePaid:
+		if e.WrittenOff.Positive() { // it is not paid whole
+			return
+		}
 		paid := Invoice{Subscription: e.SubscriptionID, SoldTo: e.SoldTo}
 		for k, l := range s.Lines {
 			if len(l.Lost) > 0 && paid.countsFor(k, l) {

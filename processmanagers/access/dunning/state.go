@@ -263,6 +263,9 @@ func (s State) invoice(e events.Event, at time.Time) {
 		s.due(e.InvoiceID, e.Due)
 	case events.InvoicePaid:
 		s.due(e.InvoiceID, money.Amount{})
+		if e.WrittenOff.Positive() {
+			s.givenUp(e.InvoiceID)
+		}
 	case events.InvoiceReopened:
 		if _, known := s.Invoices[e.InvoiceID]; !known { // settled long ago, or an order: it is due from now on
 			s.Invoices[e.InvoiceID] = Invoice{
@@ -276,10 +279,15 @@ func (s State) invoice(e events.Event, at time.Time) {
 		delete(s.Invoices, e.InvoiceID)
 	case events.InvoiceWrittenOff: // what was paid on it before may be taken back, and is owed then
 		s.due(e.InvoiceID, money.Amount{})
-		if i, ok := s.Invoices[e.InvoiceID]; ok {
-			i.GivenUp = true
-			s.Invoices[e.InvoiceID] = i
-		}
+		s.givenUp(e.InvoiceID)
+	}
+}
+
+// givenUp notes that a part of an invoice on which nothing is due was given up.
+func (s State) givenUp(invoice id.Invoice) {
+	if i, ok := s.Invoices[invoice]; ok {
+		i.GivenUp = true
+		s.Invoices[invoice] = i
 	}
 }
 

@@ -93,6 +93,30 @@ func TestBillingDay_DaysThatAreNotPaidBecomeCreditNotes(t *testing.T) {
 		Then(with(disarmed(line), note("subscription ended")))
 }
 
+// TestBillingDay_OfAnInvoiceForTwoPeriodsThatArePaidAtOnceBothAreCredited: the notes have an id each. Events of older
+// programs do not tell the period, and keep the id that their note has.
+func TestBillingDay_OfAnInvoiceForTwoPeriodsThatArePaidAtOnceBothAreCredited(t *testing.T) {
+	t.Parallel()
+	upgrade, at := id.Derive[id.Invoice]("upgrade"), start.Add(time.Hour)
+	s := after(t, onFifth(), due(line, inv1), extended(line, inv1, until))
+	notes := map[id.Receipt]bool{}
+	for _, period := range []id.Invoice{{}, inv1, inv2} {
+		s = s.When(events.SubscriptionExtended{
+			SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: until, PaidAt: at,
+			Credits: []events.DaysCredit{{InvoiceID: upgrade, Days: 1, Of: 2, PeriodOf: period}},
+		})
+		for _, c := range s.Output().Commands {
+			if c, ok := c.(commands.CreditDays); ok {
+				notes[c.CreditNoteID] = true
+			}
+		}
+	}
+	if old := id.Derive[id.Receipt]("days", upgrade.String(), at.Format(time.RFC3339Nano)); len(notes) != 3 ||
+		!notes[old] {
+		t.Errorf("notes %v, want three with %s", notes, old)
+	}
+}
+
 // TestBillingDay_DaysThatWerePausedBeforeAPeriodBecameDueAreCreditedBesideThoseOfAnEnd, which makes it due at its own
 // instant.
 func TestBillingDay_DaysThatWerePausedBeforeAPeriodBecameDueAreCreditedBesideThoseOfAnEnd(t *testing.T) {

@@ -29,14 +29,19 @@ func compensatedReason(e events.SubscriptionCompensated) string {
 	return "compensation for " + e.FirstDay.String() + " to " + e.LastDay.String()
 }
 
-// crediting adds the credit notes over days of periods that need not be paid. Their ids follow from the event.
+// crediting adds the credit notes over days of periods that need not be paid. Their ids follow from the event: from the
+// period as well where it is told, because one payment can be that of several which one invoice is for.
 func crediting(
 	out processmanagers.Output, subscriber id.Subscriber, credits []events.DaysCredit, at time.Time, reason string,
 ) processmanagers.Output {
 	for _, c := range credits {
+		of := []string{c.InvoiceID.String(), at.UTC().Format(time.RFC3339Nano)}
+		if !c.PeriodOf.IsZero() {
+			of = append(of, c.PeriodOf.String())
+		}
 		out.Commands = append(out.Commands, commands.CreditDays{
 			SubscriberID: subscriber, DaysCredit: c, Reason: reason,
-			CreditNoteID: id.Derive[id.Receipt]("days", c.InvoiceID.String(), at.UTC().Format(time.RFC3339Nano)),
+			CreditNoteID: id.Derive[id.Receipt]("days", of...),
 		})
 	}
 	return out

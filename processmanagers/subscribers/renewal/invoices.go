@@ -45,8 +45,12 @@ func (s State) invoice(e events.Event) processmanagers.Output {
 func (s State) cancelled(e events.PeriodCancelled, now time.Time) processmanagers.Output {
 	out := s.next(e.SubscriptionID, now)
 	if e.NeverBegan {
+		reason := endedReason
+		if _, goesOn := s.Subscriptions[e.SubscriptionID]; goesOn {
+			reason = neverBeganReason
+		}
 		out.Commands = append(out.Commands, commands.VoidInvoice{
-			SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason, ReleaseMoney: true,
+			SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: reason, ReleaseMoney: true,
 		})
 	}
 	for _, c := range e.Credits { // periods of one invoice are cancelled at the same instant
@@ -61,6 +65,10 @@ func (s State) cancelled(e events.PeriodCancelled, now time.Time) processmanager
 // endedReason is the reason on invoices that are voided, and on credit notes over days, because their subscription
 // ended.
 const endedReason = "subscription ended"
+
+// neverBeganReason is the reason on those that are voided, or whose rest is given back, while their subscription goes
+// on: another plan takes their place, or nobody asks for the money any more.
+const neverBeganReason = "the period never began"
 
 // droppedReason is the reason on credit notes over the days of an upgrade in a period that never began.
 const droppedReason = "days that never began"

@@ -1,6 +1,7 @@
 package renewal
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,7 +22,8 @@ type Refused struct {
 	// Late is that of ExtendSubscription.
 	Late events.LateRenewal `json:"late,omitempty"`
 	Part events.PartPeriod  `json:"part,omitzero"` // that of ExtendSubscription
-	// Note, Reason and what is credited are those of CreditDays; its invoice is the one above.
+	// Note, Reason and what is credited are those of CreditDays; its invoice is the one above. VoidInvoice has a
+	// reason, too, unless it was kept before there was another one than the end.
 	Note   id.Receipt `json:"note,omitzero"`
 	Reason string     `json:"reason,omitempty"`
 	events.DaysCredit
@@ -62,7 +64,7 @@ func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
 		}, true
 	case commands.VoidInvoice:
 		return Refused{
-			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
+			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, Reason: c.Reason,
 		}, true
 	case commands.ExpireSubscription:
 		return Refused{Kind: c.CommandName(), SubscriptionID: c.SubscriptionID}, true
@@ -97,7 +99,8 @@ func (r Refused) command() commands.Command {
 		}
 	case commands.VoidInvoice{}.CommandName():
 		return commands.VoidInvoice{
-			SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: endedReason, ReleaseMoney: true,
+			SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: cmp.Or(r.Reason, endedReason),
+			ReleaseMoney: true,
 		}
 	case commands.ExpireSubscription{}.CommandName():
 		return commands.ExpireSubscription{SubscriptionID: r.SubscriptionID}

@@ -67,6 +67,7 @@ const sw: Words = {
   by: ways.sw,
   ours: {
     'subscription ended': 'huduma ilimalizwa',
+    'the period never began': 'kipindi hakikuanza',
     "the payment is another subscriber's": 'malipo ni ya mteja mwingine',
     'the payment was reversed': 'malipo yalirudishwa',
     'credited by another receipt': 'yamehesabiwa kwa risiti nyingine',

@@ -124,6 +124,7 @@ function Told({ of, kind }: { of: Preview; kind: Batch['kind'] }) {
         of={[
           [t.undone, f.number(of.undone)],
           [t.credited[kind], of.creditedCount > 0 ? f.number(of.creditedCount) : null],
+          [t.billedAtOnce, of.billedAtOnce > 0 ? f.number(of.billedAtOnce) : null],
           [t.blocked, of.blockedCount > 0 ? f.number(of.blockedCount) : null],
         ]}
       />
