@@ -68,12 +68,6 @@ type measuredRun struct {
 func (k *kit) measureRun(b *testing.B, n int, until time.Time) measuredRun {
 	b.Helper()
 	k.billedMonthly(b, k.organizationID("acme"), n, until)
-	return k.measureBilled(b, n, until)
-}
-
-// measureBilled is measureRun for subscriptions that are there.
-func (k *kit) measureBilled(b *testing.B, n int, until time.Time) measuredRun {
-	b.Helper()
 	day := until.AddDate(0, 0, -3)
 	k.advance(map[string]any{"to": day.Add(time.Minute)})
 	held := k.runOf(b, day, "held", 5*time.Minute)

@@ -31,12 +31,15 @@ var errNoReport = errors.New("this is no report of the provider")
 // maxReference bounds a reference, in bytes. Real ones are under 50.
 const maxReference = 200
 
+// names reports whether it says which message it is about.
+func (r Report) names() bool { return r.Reference != "" && len(r.Reference) <= maxReference }
+
 // ReadReports reads what the provider posts: a form, or JSON where its template says so, with one report, and that of
 // WhatsApp with any number. It fails for anything else.
 func (t *Texter) ReadReports(body []byte) ([]Report, error) {
 	list, err := t.form.reports(body)
 	for i, r := range list {
-		if r.Reference == "" || len(r.Reference) > maxReference {
+		if !r.names() {
 			return nil, errNoReport
 		}
 		list[i].Reason = refused("", r.Reason).Text

@@ -195,6 +195,9 @@ func (cloudProvider) reports(body []byte) (list []Report, err error) {
 		for _, change := range entry.Changes {
 			for _, s := range change.Value.Statuses {
 				r := Report{Reference: s.ID}
+				if !r.names() { // the others of the body count, which WhatsApp would repeat for days
+					continue
+				}
 				switch s.Status {
 				case "delivered", "read":
 					r.Outcome = Delivered
