@@ -98,7 +98,8 @@ func TestWhatsApp_ReportsOfManyMessagesAreRead(t *testing.T) {
 	t.Parallel()
 	m := whatsApp(t, "https://1065:EAAG@example.com/v23.0")
 	got, err := m.ReadReports([]byte(`{"object": "whatsapp_business_account", "entry": [{"changes": [
-		{"value": {"statuses": [{"id": "w1", "status": "sent"}, {"id": "", "status": "read"}, {"id": "w2", "status": "read"}]}},
+		{"value": {"statuses": [
+			{"id": "w1", "status": "sent"}, {"id": "", "status": "read"}, {"id": "w2", "status": "read"}]}},
 		{"value": {"messages": [{"id": "w9", "text": {"body": "when are you open?"}}]}},
 		{"value": {"statuses": [{"id": "w3", "status": "failed",
 			"errors": [{"code": 131026, "title": "Message undeliverable"}]}]}}]}]}`))
