@@ -39,7 +39,7 @@ func TestPostgres_KilledAgainWhileItRestoresNeverEndsTheProgram(t *testing.T) {
 	})
 	// A connection of before, which nobody has used since, can be the one of the first request, which says so.
 	k.eventually("a customer to be taken in", func(ctx context.Context) (bool, error) {
-		_, err := k.admin.call(ctx, "POST", "/subscribers", "after the outage", map[string]any{
+		_, err := k.admin.call(ctx, "POST", "/subscribers", "after-the-outage", map[string]any{
 			"firstName": "Customer", "lastName": "0902", "phone": "+254711000902",
 		})
 		return err == nil, err
