@@ -155,8 +155,8 @@ func ErrNoApproval() error {
 func MayBeSecond(opened, now time.Time) error {
 	if now.Before(opened.Add(SecondPersonAfter)) {
 		return failure.NewDenied("approver_too_new",
-			"You can refuse this, but not approve it yet: your seat, your role, your password or your sign-in without "+
-				"a second factor was given to you less than three days ago. Ask another administrator.")
+			"You can refuse this, but not approve it yet: your seat, role, password or phone, or your sign-in without "+
+				"a second factor, was given to you less than three days ago. Ask another administrator.")
 	}
 	return nil
 }

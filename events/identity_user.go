@@ -89,6 +89,8 @@ type UserDetailsCorrected struct {
 	Phone     personal.Text `json:"phone"`
 	FirstName personal.Text `json:"firstName"`
 	LastName  personal.Text `json:"lastName"`
+	// At is when somebody else corrected them; zero for who corrected their own, and in old events.
+	At time.Time `json:"at,omitzero"`
 }
 
 // MembershipGranted records that a user may act in an organization. The first one of a user is that of the organization

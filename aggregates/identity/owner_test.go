@@ -108,7 +108,7 @@ func TestUser_EachDetailIsCorrectedByItself(t *testing.T) {
 	t.Parallel()
 	last, phone := text("Byron"), text("+254700000009")
 	corrected := events.UserDetailsCorrected{
-		UserID: ada, Phone: text("+254700000001"), FirstName: text("Ada"), LastName: last,
+		UserID: ada, Phone: text("+254700000001"), FirstName: text("Ada"), LastName: last, At: now,
 	}
 	s := user(t).Given(registered()...).When(commands.CorrectUser{UserID: ada, OrgID: acme, By: boss,
 		LastName: &last}).Then(corrected)

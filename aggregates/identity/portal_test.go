@@ -139,7 +139,7 @@ func TestPortal_ThePhoneIsTheSignInAndNoDetail(t *testing.T) {
 	to = correct
 	to.FirstName = &name
 	user(t).Given(customer()...).When(to).Then(events.UserDetailsCorrected{
-		UserID: ada, Phone: text(phoneOfAda), FirstName: name,
+		UserID: ada, Phone: text(phoneOfAda), FirstName: name, At: now,
 	})
 }
 

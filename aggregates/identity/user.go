@@ -57,8 +57,8 @@ type User struct {
 	Lapsed bool
 	// PhoneProven is true for a phone that a proven person has chosen by a code: it opens the user.
 	PhoneProven bool
-	// Opened is when somebody else last gave the user a seat, a role, a password, or a sign-in without the second
-	// factor: until a while later, that other person may be the one who uses it.
+	// Opened is when somebody else last gave the user a seat, a role, a password, a phone, or a sign-in without the
+	// second factor: until a while later, that other person may be the one who uses it.
 	Opened time.Time
 	// SecondFactor is asked for at every sign-in; zero = there is none.
 	SecondFactor id.SecondFactor
@@ -112,7 +112,10 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.AddressProven:
 		s.Person, s.Temporary, s.CodesOnly = e.PersonID, false, false
 	case events.UserDetailsCorrected:
-		s.PhoneProven = s.PhoneProven && s.Phone.Equal(e.Phone)
+		if !s.Phone.Equal(e.Phone) {
+			s.PhoneProven = false
+			s = s.opened(e.At) // a code that is sent there opens the record
+		}
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
 		for org, m := range s.Memberships {
 			if !m.Pending {
@@ -356,9 +359,13 @@ func decideCorrectUser(s User, c commands.CorrectUser, now time.Time) ([]events.
 		return nil, failure.NewConflict("phone_by_code",
 			"Your phone is changed on the page of your account, by a code that is sent to it.")
 	default:
-		made = append(made, events.UserDetailsCorrected{
+		corrected := events.UserDetailsCorrected{
 			UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last,
-		})
+		}
+		if c.By != s.ID {
+			corrected.At = now
+		}
+		made = append(made, corrected)
 	}
 	if c.Role != nil && *c.Role != m.Role {
 		if c.By == s.ID {

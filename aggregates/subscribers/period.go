@@ -83,6 +83,9 @@ func (p Period) takesTime() bool {
 	return p.Mode == events.Postpaid && !p.Undone || p.State == PeriodPaid
 }
 
+// keepsPlace reports whether a period is there, or was dropped and has its place all the same.
+func (p Period) keepsPlace() bool { return p.State != PeriodCancelled || p.takesTime() }
+
 // Base has the effect of the periods that are no longer kept. The zero value belongs to a subscription that keeps all.
 type Base struct {
 	Ordinal   int       // of the last period that is not kept

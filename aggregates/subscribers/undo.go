@@ -11,7 +11,7 @@ import (
 )
 
 // decideUndoPeriod drops the last period that a billing run made. One before it stays, because the later one begins
-// where it ends. Where time of a prepaid one was given, the next one takes its place. After the end no next one comes:
+// where it ends, also a postpaid one that was given back. Where time of a prepaid one was given, the next one takes its place. After the end no next one comes:
 // what was used is due at once, as when the end had come after the undo.
 // Source: docs/rules/billing.md#undo.
 func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]events.SubscriptionEvent, error) {
@@ -25,7 +25,7 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 		return nil, nil
 	case s.Periods[at].State == PeriodCancelled:
 		return nil, commands.ErrTakenBackAlready()
-	case slices.ContainsFunc(s.Periods[at+1:], func(p Period) bool { return p.State != PeriodCancelled }):
+	case slices.ContainsFunc(s.Periods[at+1:], Period.keepsPlace):
 		return nil, commands.ErrLaterPeriod()
 	case len(s.Periods[at].Upgrades) > 0: // the price of the new plan for its days is on an invoice of no run
 		return nil, commands.ErrCorrectedSince()

@@ -400,6 +400,26 @@ func TestApprovals_NoSecondPersonIsMadeForTheAct(t *testing.T) {
 	}
 }
 
+// TestApprovals_APhoneThatAnotherTypesMakesNoSecondPerson: a code to the phone opens the seat of a colleague who has
+// not proven the address.
+func TestApprovals_APhoneThatAnotherTypesMakesNoSecondPerson(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.limitedTo(100)
+	colleague := k.colleagues("cara")[0]
+	customer, _ := k.invoicedFor(1, 3000)
+	approval := k.askedFor(k.admin, "/subscribers/"+customer+"/write-off", because())
+	me := k.must(colleague, "GET", "/auth/me", nil).text("id")
+	const mine = "+254799000111"
+	k.must(k.admin, "PATCH", "/users/"+me, map[string]any{"phone": mine})
+	puppet := k.client("acme")
+	k.must(puppet, "POST", "/auth/otp/send", map[string]string{"identifier": mine})
+	puppet.token = k.must(puppet, "POST", "/auth/otp/verify", map[string]string{
+		"identifier": mine, "code": k.codes("acme", mine, 1),
+	}).text("accessToken")
+	k.refused(puppet, "POST /approvals/"+approval+"/approve", nil, 403, "approver_too_new")
+}
+
 func TestCorrections_AgreeWithTheEvents(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()

@@ -27,20 +27,23 @@ type ServedAt struct {
 
 // SQL of who was served at some routers in a time. A session whose end no router told counts up to a while after its
 // last report: it ended because the router went away, whatever was concluded from that later: that it was lost, or,
-// when the customer had dialled in again, that it was replaced. It does not count where the same device had gone on
-// with another session before the time began: then that one says where it was.
+// when the customer had dialled in again, that it was replaced. Neither such a one nor one that seems to be open counts
+// where the customer was on elsewhere before the time began: the same device by another session, or any device at
+// another router since the last report.
 const (
 	placeFromSQL = `
 	from {schema}.sessions x
 	where x.org_id = @org and x.device_id = any(@devices)
 		and (@servers::text[] is null or x.called = any(@servers))
 		and x.started_at < @to and not x.address_only and x.subscriber_id is not null and x.subscription_id is not null
-		and (x.ended_at is null or x.ended_at > @from
-			or x.` + concludedSQL + ` and x.ended_at > @from::timestamptz - @slack::interval and not exists (
+		and (x.ended_at > @from
+			or (x.ended_at is null or x.` + concludedSQL + ` and x.ended_at > @from::timestamptz - @slack::interval)
+			and not exists (
 				select from {schema}.sessions y where y.org_id = x.org_id and y.subscriber_id = x.subscriber_id
-					and y.subscription_id = x.subscription_id and y.calling = x.calling
-					and y.started_at > x.started_at and y.started_at <= @from
-					and (y.ended_at is null or y.ended_at > x.ended_at)))`
+					and y.subscription_id = x.subscription_id and y.started_at <= @from
+					and (y.calling = x.calling and y.started_at > x.started_at
+						or y.device_id <> x.device_id and y.started_at > x.updated_at)
+					and (y.ended_at is null or y.ended_at > x.updated_at)))`
 	placeServedSQL = `select distinct x.subscriber_id, x.subscription_id ` + placeFromSQL + `
 		and (@after::uuid is null or x.subscriber_id > @after) order by x.subscriber_id, x.subscription_id limit @max`
 	placeCountSQL = `select count(distinct x.subscriber_id)::int ` + placeFromSQL

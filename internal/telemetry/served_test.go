@@ -184,3 +184,44 @@ func (k *kit) lose(t *testing.T, key string, at time.Time) {
 		t.Fatal(err)
 	}
 }
+
+// TestServed_WhoWasOnElsewhereByThenIsNoneOfThem: whatever device it was, and before the old session is closed, too.
+func TestServed_WhoWasOnElsewhereByThenIsNoneOfThem(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		device string // the MAC at the other router; "" = the same
+		closed bool   // the old session was closed as lost
+	}{
+		"the same device, closed":     {"", true},
+		"another device, closed":      {"AA:00:00:00:00:99", true},
+		"the same device, still open": {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := open(t)
+			const went, back = time.Hour, time.Hour + 10*time.Minute
+			who := map[string]id.Subscriber{"moved": id.Derive[id.Subscriber]("test", "moved")}
+			directory := k.directory()
+			directory.Resolve = func(r telemetry.Report) telemetry.Given {
+				return telemetry.Given{Subscriber: who[r.User], Subscription: id.As[id.Subscription](who[r.User])}
+			}
+			old, moved := k.at(telemetry.Interim, 52*time.Minute, 1, 1), k.at(telemetry.Start, 0, 1, 1)
+			old.Session, old.User, old.At = "1", "moved", noon.Add(went-8*time.Minute)
+			moved.Session, moved.User, moved.At = "2", "moved", noon.Add(went-7*time.Minute)
+			moved.Device = id.New[id.Device]()
+			if c.device != "" {
+				moved.Calling, moved.MAC = c.device, c.device
+			}
+			if _, err := k.Commit(t.Context(), directory, []telemetry.Report{old, moved}); err != nil {
+				t.Fatal(err)
+			}
+			if c.closed {
+				k.closes(t, telemetry.ReasonLost, "moved")
+			}
+			at := telemetry.ServedAt{Devices: []id.Device{k.device}, From: noon.Add(went), To: noon.Add(back)}
+			if got := k.served(t, at, who); len(got) > 0 {
+				t.Errorf("hit: %v", got)
+			}
+		})
+	}
+}

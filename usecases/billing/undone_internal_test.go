@@ -170,3 +170,30 @@ func (w worked) undoes(made events.InvoiceDrafted) id.BillingRun {
 	})
 	return run
 }
+
+// TestUndone_APostpaidMonthBehindOneThatWasGivenBackStays: the later month has its place, whoever gave its price back,
+// so that the one before it could not be billed again.
+func TestUndone_APostpaidMonthBehindOneThatWasGivenBackStays(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"credited", "voided", "ended"} {
+		w := sold(t, terms(events.Postpaid, 1))
+		w.until(local(time.May, 1).Add(time.Hour))
+		may := w.lastInvoice()
+		switch how {
+		case "credited":
+			w.givesBack(may, may.Total)
+		case "voided":
+			w.does(commands.VoidInvoice{SubscriberID: w.line.SubscriberID, InvoiceID: may.InvoiceID, Reason: "wrong"})
+		case "ended":
+			w.does(commands.EndSubscription{SubscriptionID: w.line.ID, Reason: "moves"})
+		}
+		w.until(local(time.May, 3))
+		err := w.execute(commands.UndoPeriod{
+			SubscriptionID: w.line.ID, InvoiceID: w.line.Periods[1].InvoiceID,
+			RunID: id.Derive[id.BillingRun]("of April"),
+		})
+		if failure.CodeOf(err) != "later_period_billed" {
+			t.Errorf("%s: %v; %+v", how, err, w.line.Periods)
+		}
+	}
+}

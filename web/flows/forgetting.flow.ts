@@ -50,7 +50,7 @@ flow('a person is given all that is kept, is refused to be forgotten while money
   expect(await forgets(page).isDisabled()).toBe(true)
   await field(dialogOf(page), /^Type /).fill(String(customer.accountNumber))
   await forgets(page).click()
-  await dialogOf(page).getByText(/must not name the person/).waitFor()
+  await dialogOf(page).getByText(/^Reason must not name the person/).waitFor()
   await expectNoViolations(page, 'a reason that names the person')
   await confirms(page, 'Forget for good', 'asked for it in a letter')
   await told(page, 'The person is forgotten.')

@@ -9,7 +9,7 @@ type Failure = (v: string[]) => string
 export const swahiliFailures: Record<string, Failure> = {
   approval_of_another: () => 'Aliyeomba pekee ndiye anayeweza kuondoa ombi hili. Likatae badala yake.',
   approval_own: () => 'Aliyeomba hawezi pia kuamua. Hili linahitaji mtu mwingine.',
-  approver_too_new: () => 'Unaweza kulikataa hili, lakini bado huwezi kuliidhinisha: nafasi yako, wadhifa wako, nenosiri lako au kuingia bila uthibitisho wa pili ulipewa chini ya siku tatu zilizopita. Muulize msimamizi mwingine.',
+  approver_too_new: () => 'Unaweza kulikataa hili, lakini bado huwezi kuliidhinisha: nafasi, wadhifa, nenosiri au simu yako, au kuingia bila uthibitisho wa pili ulipewa chini ya siku tatu zilizopita. Muulize msimamizi mwingine.',
   allowance_not_found: () => 'Hakuna kilichotolewa siku hii.',
   approval_not_found: () => 'Hakuna idhini kama hiyo.',
   approval_decided: () => 'Hili limeshaamuliwa. Lisome tena uone vipi.',
