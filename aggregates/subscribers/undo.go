@@ -11,8 +11,8 @@ import (
 )
 
 // decideUndoPeriod drops the last period that a billing run made. One before it stays, because the later one begins
-// where it ends, also a postpaid one that was given back. Where time of a prepaid one was given, the next one takes its place. After the end no next one comes:
-// what was used is due at once, as when the end had come after the undo.
+// where it ends, also a postpaid one that was given back. Where time of a prepaid one was given, the next one takes its
+// place. After the end no next one comes: what was used is due at once, as when the end had come after the undo.
 // Source: docs/rules/billing.md#undo.
 func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]events.SubscriptionEvent, error) {
 	at, err := s.wanted(c.InvoiceID)
