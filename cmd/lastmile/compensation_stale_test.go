@@ -86,3 +86,53 @@ func TestGivePart_WhatBecameSomethingElseIsNotGiven(t *testing.T) {
 		}
 	}
 }
+
+// TestCompensation_WhatChangedWhileItWaitedIsNoObstacleForTheOthers: two customers were hit, and of one the paid time
+// ends while the gift waits for a second person: days would be money that nobody has seen. The other gets what the two
+// have seen.
+func TestCompensation_WhatChangedWhileItWaitedIsNoObstacleForTheOthers(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.colleagues("second")
+	k.limitedTo(0)
+	k.payingAt("hillside", 2)
+	k.advance(map[string]any{"advance": "72h"})
+	hit := k.app.clock.Now()
+	k.advance(map[string]any{"advance": "840h"})
+	pays := k.all(k.admin, "/subscriptions")[0].text("subscriberId")
+	k.must(k.admin, "POST", "/payments/cash", map[string]any{
+		"subscriberId": pays, "amount": 1500, "reference": "till again",
+	})
+	k.eventually("one to be served again", func(context.Context) (bool, error) {
+		for _, until := range k.paidUntils() {
+			if until.After(k.app.clock.Now()) {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	gift := k.must(k.admin, "POST", "/compensations", map[string]any{
+		"tag": "hillside", "from": hit.Add(-30 * time.Hour), "to": hit.Add(-time.Hour),
+		"give": map[string]any{"days": 20}, "reason": "The mast had no power.",
+	})
+	if gift.at("days") != "20" || number(gift, "amount") == "0.00" {
+		t.Fatalf("previewed %v", gift)
+	}
+	at := "/compensations/" + gift.text("id")
+	approval := k.askedFor(k.admin, at+"/apply", nil)
+	k.advance(map[string]any{"advance": "840h"})
+	second, _ := k.login("acme", "second@acme.test", testPassword)
+	k.approves(second, approval, "done")
+	k.eventually("the gift to end", func(ctx context.Context) (bool, error) {
+		now, err := k.admin.call(ctx, "GET", at, "", nil)
+		return now.text("state") == "finished", err
+	})
+	if c := k.must(k.admin, "GET", at, nil); c.at("given") != "1" || c.at("failed") != "1" {
+		t.Errorf("given %v", c)
+	}
+	for _, item := range k.all(k.admin, at+"/items") {
+		if code := item.text("code"); item.text("subscriberId") == pays != (code == "compensation_changed") {
+			t.Errorf("a customer got %v", item)
+		}
+	}
+}

@@ -248,14 +248,20 @@ func (u Compensations) Apply(
 	if err := u.stillSo(ctx, state); err != nil {
 		return bus.Result{}, err
 	}
-	command := commands.ApplyCompensation{CompensationID: compensation}
+	return u.apply(ctx, asked, state)
+}
+
+// apply has a compensation given, alone or as two have decided.
+func (u Compensations) apply(
+	ctx context.Context, asked usecases.Asked, state outages.Compensation,
+) (done bus.Result, err error) {
+	command := commands.ApplyCompensation{CompensationID: state.ID}
 	act := usecases.Act{
 		Kind: events.ActCompensation, Amount: state.Sum(), Reason: state.Reason,
-		What: events.ApprovalAct{CompensationID: compensation}, Command: command,
+		What: events.ApprovalAct{CompensationID: state.ID}, Command: command,
 	}
-	var done bus.Result
 	err = usecases.Alone(ctx, u.Bus, asked, act, func() (err error) {
-		done, err = u.Bus.Execute(ctx, command, u.meta(asked, compensation))
+		done, err = u.Bus.Execute(ctx, command, u.meta(asked, state.ID))
 		return err
 	})
 	return done, err
@@ -296,9 +302,14 @@ func (u Compensations) stillSo(ctx context.Context, state outages.Compensation) 
 	return nil
 }
 
-// Granted gives a compensation as a second person has granted it.
+// Granted gives a compensation as a second person has granted it. What has changed for somebody while it waited is no
+// obstacle for the others: giveOne gives nobody more than the two have seen.
 func (u Compensations) Granted(ctx context.Context, asked usecases.Asked, of usecases.Granted) error {
-	_, err := u.Apply(ctx, asked, of.What.CompensationID)
+	state, _, err := bus.LoadOwned[outages.Compensation](ctx, u.Bus, asked.Org(), of.What.CompensationID)
+	if err != nil {
+		return err
+	}
+	_, err = u.apply(ctx, asked, state)
 	return err
 }
 
