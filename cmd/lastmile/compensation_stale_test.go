@@ -103,14 +103,16 @@ func TestCompensation_WhatChangedWhileItWaitedIsNoObstacleForTheOthers(t *testin
 	k.must(k.admin, "POST", "/payments/cash", map[string]any{
 		"subscriberId": pays, "amount": 1500, "reference": "till again",
 	})
+	var until time.Time
 	k.eventually("one to be served again", func(context.Context) (bool, error) {
-		for _, until := range k.paidUntils() {
+		for _, until = range k.paidUntils() {
 			if until.After(k.app.clock.Now()) {
 				return true, nil
 			}
 		}
 		return false, nil
 	})
+	k.advance(map[string]any{"to": until.Add(-24 * time.Hour)})
 	gift := k.must(k.admin, "POST", "/compensations", map[string]any{
 		"tag": "hillside", "from": hit.Add(-30 * time.Hour), "to": hit.Add(-time.Hour),
 		"give": map[string]any{"days": 20}, "reason": "The mast had no power.",
@@ -120,9 +122,9 @@ func TestCompensation_WhatChangedWhileItWaitedIsNoObstacleForTheOthers(t *testin
 	}
 	at := "/compensations/" + gift.text("id")
 	approval := k.askedFor(k.admin, at+"/apply", nil)
-	k.advance(map[string]any{"advance": "840h"})
+	k.advance(map[string]any{"advance": "48h"})
 	second, _ := k.login("acme", "second@acme.test", testPassword)
-	k.approves(second, approval, "done")
+	k.approves(second, approval, "carried_out")
 	k.eventually("the gift to end", func(ctx context.Context) (bool, error) {
 		now, err := k.admin.call(ctx, "GET", at, "", nil)
 		return now.text("state") == "finished", err
