@@ -8,10 +8,13 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// comparison is a statement beside the receipts, without I/O. The caller adds the receipts that each side may have.
+// comparison is a statement beside the receipts, without I/O. The caller adds the receipts that each side may have, and
+// what other statements have sent back.
 type comparison struct {
 	payments []mobilemoney.StatementLine // each receipt number once, in the order of the file
-	sentBack map[string]bool             // numbers of payments that the statement has as reversed
+	// strays are the movements of the file that send back payments which it has not: those of another day.
+	strays   []mobilemoney.StatementLine
+	sentBack map[string]bool // numbers of payments that this statement, or another one, has as reversed
 	figures  events.ReconciliationFigures
 	here     map[string]paymentsviews.TillReceipt // by number
 }
@@ -21,6 +24,7 @@ type comparison struct {
 func newComparison(s mobilemoney.Statement) comparison {
 	c := comparison{sentBack: map[string]bool{}, here: map[string]paymentsviews.TillReceipt{}}
 	seen := map[string]bool{}
+	var back []mobilemoney.StatementLine
 	for _, line := range s.Lines {
 		switch line.Kind {
 		case mobilemoney.LinePayment:
@@ -30,7 +34,9 @@ func newComparison(s mobilemoney.Statement) comparison {
 			seen[line.ReceiptNumber] = true
 		case mobilemoney.LineReversal:
 			c.figures.Reversals++
-			c.sentBack[line.Reverses()] = true
+			if number := line.Reverses(); number != "" && !c.sentBack[number] {
+				back, c.sentBack[number] = append(back, line), true
+			}
 		case mobilemoney.LineWithdrawal:
 			c.figures.Withdrawals++
 		case mobilemoney.LineCharge:
@@ -39,7 +45,24 @@ func newComparison(s mobilemoney.Statement) comparison {
 			c.figures.Failed++
 		}
 	}
+	for _, line := range back {
+		if !seen[line.Reverses()] {
+			c.strays = append(c.strays, line)
+		}
+	}
 	return c
+}
+
+// numbers are those of all payments that the file is about.
+func (c comparison) numbers() []string {
+	list := make([]string, 0, len(c.payments)+len(c.strays))
+	for _, line := range c.payments {
+		list = append(list, line.ReceiptNumber)
+	}
+	for _, line := range c.strays {
+		list = append(list, line.Reverses())
+	}
+	return list
 }
 
 // left reports whether the money of a receipt has gone again, so that it and a statement that sends it back agree.
@@ -70,6 +93,14 @@ func (c comparison) outcome(
 			figures.Matched++
 		}
 	}
+	for _, line := range c.strays {
+		number := line.Reverses()
+		stated[number] = true // a file that sends a payment back does not miss it
+		out.SentBack = append(out.SentBack, number)
+		if receipt, has := c.here[number]; has && !left(receipt) {
+			out.Different = append(out.Different, strayed(line, receipt))
+		}
+	}
 	told := map[string]bool{}
 	for _, r := range booked {
 		if number := strings.ToUpper(r.Number); !stated[number] && !told[number] && !left(r) {
@@ -89,6 +120,18 @@ func statedPayment(l mobilemoney.StatementLine) paymentsviews.StatedPayment {
 	return paymentsviews.StatedPayment{
 		Row: l.Row, ReceiptNumber: l.ReceiptNumber, PaidAt: l.CompletedAt, Amount: l.PaidIn, PayerPhone: l.Party.Number,
 		PayerName: l.Party.Name, BillRef: l.AccountRef,
+	}
+}
+
+// strayed is a payment of another day that a statement sends back, while its receipt stands. The row is that of the
+// movement; time and sum of the payment are those that are known here.
+func strayed(l mobilemoney.StatementLine, r paymentsviews.TillReceipt) paymentsviews.StatedDifferent {
+	return paymentsviews.StatedDifferent{
+		StatedPayment: paymentsviews.StatedPayment{
+			Row: l.Row, ReceiptNumber: l.Reverses(), PaidAt: r.PaidAt, Amount: r.Amount(),
+			PayerPhone: l.Party.Number, PayerName: l.Party.Name,
+		},
+		ReceiptID: r.ID, Here: r.Amount(), Why: paymentsviews.StatedReversed,
 	}
 }
 

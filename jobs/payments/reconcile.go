@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -76,13 +77,18 @@ func (w *Workers) compare(
 	ctx context.Context, of payments.Reconciliation, s mobilemoney.Statement,
 ) (out paymentsviews.StatementOutcome, figures events.ReconciliationFigures, err error) {
 	c := newComparison(s)
-	for begin := 0; begin < len(c.payments); begin += statementPage {
-		if err := w.findStated(ctx, of, c, c.payments[begin:min(begin+statementPage, len(c.payments))]); err != nil {
+	till := paymentsviews.StatedTill{OrgID: of.Org, Environment: of.Environment, Shortcode: of.Shortcode}
+	for page := range slices.Chunk(c.numbers(), statementPage) {
+		found, err := w.receiptsHere(ctx, till, page)
+		if err != nil {
 			return out, figures, err
 		}
+		maps.Copy(c.here, found)
+	}
+	if err := w.sentBackLater(ctx, of, till, c.sentBack); err != nil {
+		return out, figures, err
 	}
 	var booked []paymentsviews.TillReceipt
-	till := paymentsviews.StatedTill{OrgID: of.Org, Environment: of.Environment, Shortcode: of.Shortcode}
 	for after := (paymentsviews.TillReceipt{}); ; {
 		page, err := w.receipts.OfTill(ctx, till, of.From, of.To, after, statementPage)
 		if err != nil {
@@ -102,19 +108,32 @@ func (w *Workers) compare(
 	return out, figures, w.cfg.Statements.PutOutcome(ctx, of.ID, plain)
 }
 
-// findStated finds the receipts of some payments of a statement.
-func (w *Workers) findStated(
-	ctx context.Context, of payments.Reconciliation, c comparison, lines []mobilemoney.StatementLine,
+// sentBackLater adds the payments that other statements of the shortcode send back: the provider does so on any later
+// day. Statements that are not kept any more say nothing.
+func (w *Workers) sentBackLater(
+	ctx context.Context, of payments.Reconciliation, till paymentsviews.StatedTill, back map[string]bool,
 ) error {
-	numbers := make([]string, len(lines))
-	for i, l := range lines {
-		numbers[i] = l.ReceiptNumber
+	others, err := w.reconciliations.Later(ctx, till, of.From, of.ID)
+	if err != nil {
+		return err
 	}
-	found, err := w.receiptsHere(ctx, paymentsviews.StatedTill{
-		OrgID: of.Org, Environment: of.Environment, Shortcode: of.Shortcode,
-	}, numbers)
-	maps.Copy(c.here, found)
-	return err
+	for _, other := range others {
+		plain, err := w.cfg.Statements.Outcome(ctx, other)
+		if err != nil {
+			return err
+		}
+		if plain == nil {
+			continue
+		}
+		var out paymentsviews.StatementOutcome
+		if err := json.Unmarshal(plain, &out); err != nil {
+			return fmt.Errorf("read outcome of reconciliation %s: %w", other, err)
+		}
+		for _, number := range out.SentBack {
+			back[number] = true
+		}
+	}
+	return nil
 }
 
 // receiptsHere finds the receipts with some numbers of the provider. One of another organization, or on another

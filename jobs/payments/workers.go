@@ -51,6 +51,9 @@ type Workers struct {
 	receipts paymentsviews.ReceiptsQuery
 	matching paymentsviews.MatchingQuery
 	gateways paymentsviews.GatewaysQuery
+	// reconciliations knows the statements that were compared.
+	reconciliations paymentsviews.ReconciliationsQuery
+
 	queue    *jobrunner.Runner // set by Register; the sweep enqueues into it
 	steady   clock.Clock
 	hastened atomic.Pointer[time.Time] // by steady, when the inbox was last looked at for waits that are too long
@@ -60,9 +63,10 @@ type Workers struct {
 func New(cfg Config) *Workers {
 	return &Workers{
 		cfg: cfg, payments: paymentsviews.PaymentsQuery{Views: cfg.Views},
-		receipts: paymentsviews.ReceiptsQuery{Views: cfg.Views},
-		matching: paymentsviews.MatchingQuery{Views: cfg.Views},
-		gateways: paymentsviews.GatewaysQuery{Views: cfg.Views}, steady: clock.Steady(cfg.Clock),
+		receipts:        paymentsviews.ReceiptsQuery{Views: cfg.Views},
+		matching:        paymentsviews.MatchingQuery{Views: cfg.Views},
+		gateways:        paymentsviews.GatewaysQuery{Views: cfg.Views},
+		reconciliations: paymentsviews.ReconciliationsQuery{Views: cfg.Views}, steady: clock.Steady(cfg.Clock),
 	}
 }
 

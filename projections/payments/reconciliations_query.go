@@ -52,6 +52,8 @@ type StatementOutcome struct {
 	MissingHere  []StatedPayment   `json:"missingHere"`
 	MissingThere []BookedPayment   `json:"missingThere"`
 	Different    []StatedDifferent `json:"different"`
+	// SentBack are the numbers of payments that the statement sends back and that other statements have.
+	SentBack []string `json:"sentBack,omitempty"`
 }
 
 // StatedPayment is a payment of a statement. Its row is that of the file, from 1.
@@ -106,6 +108,23 @@ where (org_id = $1 or $1 is null and org_id is null)
 	and ($2::uuid is null or (uploaded_at, reconciliation_id) < ($3, $2))
 order by uploaded_at desc, reconciliation_id desc limit $4`
 )
+
+// laterSQL is the SQL of other statements of a shortcode that reach beyond an instant, the newest first.
+const laterSQL = `select reconciliation_id from {schema}.reconciliations
+where org_id is not distinct from $1 and environment = $2 and shortcode = $3 and ended_at >= $4
+	and reconciliation_id <> $5
+order by uploaded_at desc limit 1000`
+
+// Later lists the other statements of a shortcode that reach beyond an instant: one of them may send a payment back.
+func (q ReconciliationsQuery) Later(
+	ctx context.Context, till StatedTill, from time.Time, than id.Reconciliation,
+) (list []id.Reconciliation, err error) {
+	err = q.read(ctx, till.OrgID, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowTo[id.Reconciliation], q.Views.SQL(ReconciliationsName, laterSQL),
+			till.OrgID, till.Environment, till.Shortcode, from, than)
+	})
+	return list, err
+}
 
 // read reads as the organization, or as the platform for the zero id.
 func (q ReconciliationsQuery) read(ctx context.Context, org id.Organization, queue func(*postgres.Reads)) error {
