@@ -54,13 +54,17 @@ func (r CompensationRow) Key() CompensationKey { return CompensationKey{At: r.Pr
 // CompensationsQuery serves compensations.
 type CompensationsQuery struct{ Views *runner.Views }
 
+// failedSQL counts the items of a compensation that got nothing although the preview said otherwise. What was taken back
+// was given.
+const failedSQL = `(count(*) filter (where code not in ('', 'taken_back') and not foreseen))::int`
+
 // compensationSelect fits CompensationRow; a condition on c follows.
 const compensationSelect = `select c.compensation_id, c.device_id, c.service_id, c.tag, c.outage_id, c.from_at, c.to_at,
 	c.give, c.reason, c.subscriptions, c.given, c.refused, c.previewed_at, c.previewed_by, c.applied_at, c.applied_by,
 	c.finished_at, c.revision, i.customers, i.failed, i.days, i.amount_minor, i.currency
 	from {schema}.compensations c cross join lateral (
 		select count(distinct subscriber_id) filter (where code = '')::int as customers,
-			(count(*) filter (where code <> '' and not foreseen))::int as failed,
+			` + failedSQL + ` as failed,
 			coalesce(sum(days) filter (where code = ''), 0)::int as days,
 			coalesce(sum(amount_minor) filter (where code = ''), 0)::bigint as amount_minor,
 			coalesce(max(currency) filter (where code = ''), '') as currency
@@ -115,7 +119,7 @@ func (q CompensationsQuery) Count(ctx context.Context, org id.Organization, f Co
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(CompensationsName, `
 			select count(*)::int from {schema}.compensations c cross join lateral (
-				select (count(*) filter (where code <> '' and not foreseen))::int as failed
+				select `+failedSQL+` as failed
 				from {schema}.items where compensation_id = c.compensation_id
 			) i where `+compensationFits), f.args(org))
 	})

@@ -111,7 +111,8 @@ func (u Churn) Report(ctx context.Context, org id.Organization, in ReportDays) (
 	if now.Before(until) {
 		until = now
 	}
-	lives, err := u.Subscriptions.Lives(ctx, org, until)
+	// Who comes back within a short break after the last day has not left on it.
+	lives, err := u.Subscriptions.Lives(ctx, org, until.Add(shortBreak))
 	if err != nil {
 		return out, err
 	}

@@ -16,12 +16,15 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
   const f = useFormat()
   const [amount, setAmount] = useState<number | ''>('')
   const held = r.creditedTo === null
-  const [by, setBy] = useState<'manual' | 'reversal'>(r.reversible && r.refunded === 0 ? 'reversal' : 'manual')
-  const back = by === 'reversal'
+  const [wanted, setBy] = useState<'manual' | 'reversal'>('reversal')
   const setAside = setAsideOf(useRefunds(r).data?.data ?? [])
   const left = r.amount - r.refunded - setAside
   // What pays an invoice cannot go back.
   const credit = held ? left : restOf(r, setAside)
+  // The provider sends back whole payments only.
+  const whole = r.reversible && r.amount - credit < 0.01
+  const by = whole ? wanted : 'manual'
+  const back = by === 'reversal'
   const write = useWrite('post', '/receipts/{id}/refund', { told: () => t.requested, then: onClose })
   return (
     <Confirm
@@ -38,7 +41,7 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
       onClose={onClose}
     >
       <Stack gap="sm">
-        {r.reversible && (
+        {whole && (
           <Radio.Group label={t.by} value={by} onChange={(value) => setBy(value === 'reversal' ? value : 'manual')}>
             <Stack gap="xs" mt={4}>
               <Radio value="reversal" label={t.bys.reversal} />
@@ -57,7 +60,7 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
             value={amount}
             onChange={setAmount}
             min={0.01}
-            max={left}
+            max={credit}
             amountIn={r.currency}
             hideControls
           />
