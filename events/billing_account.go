@@ -168,8 +168,8 @@ type InvoicePaid struct {
 	Ordered OrderTaken `json:"ordered,omitzero"`
 	// WrittenOff is the part that was given up; money has paid all others that no credit note covers. Zero = none was.
 	WrittenOff money.Amount `json:"writtenOff,omitzero"`
-	At      time.Time  `json:"at"`
-	After   Books      `json:"after,omitzero"`
+	At         time.Time    `json:"at"`
+	After      Books        `json:"after,omitzero"`
 }
 
 // OrderTaken is an order that was paid whole.

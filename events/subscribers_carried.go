@@ -13,7 +13,9 @@ import (
 type PaidTimeCarriedOver struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
-	PaidUntil      time.Time       `json:"paidUntil"` // exclusive; can be in the past
+	// From is where the part of it begins that is served here. Zero = recorded when nothing made that part longer.
+	From      time.Time `json:"from,omitzero"`
+	PaidUntil time.Time `json:"paidUntil"` // exclusive; can be in the past
 	// Anchor is the anniversary of the periods that follow, 1 to 31: the local day of PaidUntil.
 	Anchor int       `json:"anchor"`
 	At     time.Time `json:"at"`

@@ -18,6 +18,11 @@ func servedElsewhere(made []events.SubscriptionEvent, elsewhere bool) []events.S
 	return made
 }
 
+// elsewhere is the base of a subscription that was paid in another system.
+func elsewhere(e events.PaidTimeCarriedOver) Base {
+	return Base{From: e.From, End: e.PaidUntil, Anchor: e.Anchor, Begun: e.PaidUntil, PaidUntil: e.PaidUntil}
+}
+
 // carriedOver makes the events of a new subscription whose customer has paid in another system; nil when nothing of it
 // counts. The subscription is active, since its customer had service before. The next period continues the paid time.
 // A prepaid one is due at once when the paid time is over, or ends so soon that its invoice would be there already; a
@@ -29,7 +34,7 @@ func carriedOver(s Subscription, paidUntil, now time.Time) []events.Subscription
 		return nil
 	}
 	carried := events.PaidTimeCarriedOver{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, PaidUntil: paidUntil,
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, From: now, PaidUntil: paidUntil,
 		Anchor: paidUntil.In(s.zone()).Day(), At: now,
 	}
 	activated := events.SubscriptionActivated{

@@ -58,16 +58,6 @@ func (s Subscription) compensated(e events.SubscriptionCompensated) Subscription
 	return s
 }
 
-// granted is the end of a period after the grants that lie in it. Grants are in order of time.
-func granted(from, to time.Time, grants []Grant, zone *time.Location) time.Time {
-	for _, g := range grants {
-		if !g.At.Before(from) && g.At.Before(to) {
-			to = to.In(zone).AddDate(0, 0, g.Days).UTC()
-		}
-	}
-	return to
-}
-
 // Compensation tells what a command would give at an instant, without giving it: the decision itself is asked, so that
 // a preview cannot differ from what the command does. It fails as the command does.
 func (s Subscription) Compensation(
@@ -129,7 +119,7 @@ func decideCompensate(
 
 // lostTime is how much of a period was without service.
 type lostTime struct {
-	at   int // index of the period
+	at   int // index of the period; below zero = time that was paid in another system
 	in   Span
 	time time.Duration
 }
@@ -140,6 +130,11 @@ func (s Subscription) lost(in Span) (list []lostTime) {
 		in.To = earliest(in.To, s.EndedAt)
 	}
 	in.To = earliest(in.To, s.running(in.To))
+	if part := clipped(s.elsewhere(), in); part.From.Before(part.To) {
+		if length := s.outsideGaps(part); length > 0 {
+			list = append(list, lostTime{-1, part, length})
+		}
+	}
 	for i, place := range s.Course().Places {
 		p := s.Periods[i]
 		part := clipped(place, in)
@@ -181,8 +176,9 @@ func (s Subscription) givenTime(
 	}
 	given.GivenAt = s.running(now)
 	before := s.Course()
-	goes := s.Terms.Mode == events.Prepaid && s.Terms.AnchorDay == 0 && (s.State == Active || s.State == Paused) &&
-		given.GivenAt.Before(before.PaidUntil)
+	later := s.Terms.Mode == events.Prepaid && s.Terms.AnchorDay == 0 && given.GivenAt.Before(before.PaidUntil) ||
+		given.GivenAt.Before(s.elsewhere().To) // no invoice has that time
+	goes := later && (s.State == Active || s.State == Paused)
 	if given.Days == 0 || !goes {
 		return given, false
 	}
@@ -193,7 +189,11 @@ func (s Subscription) givenTime(
 
 // givenMoney lists the credits: the days without service on the invoice of each period, or what was chosen on the
 // newest one. None of them has all the days of its period, because a note over a whole invoice takes the period back.
+// Time that was paid in another system has no invoice.
 func (s Subscription) givenMoney(give events.CompensationGive, lost []lostTime) (list []events.DaysCredit) {
+	if lost = slices.DeleteFunc(lost, func(l lostTime) bool { return l.at < 0 }); len(lost) == 0 {
+		return nil
+	}
 	places := s.Course().Places
 	credit := func(l lostTime, count func(Span) int) {
 		p := s.Periods[l.at]

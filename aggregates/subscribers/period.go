@@ -86,9 +86,12 @@ func (p Period) takesTime() bool {
 // keepsPlace reports whether a period is there, or was dropped and has its place all the same.
 func (p Period) keepsPlace() bool { return p.State != PeriodCancelled || p.takesTime() }
 
-// Base has the effect of the periods that are no longer kept. The zero value belongs to a subscription that keeps all.
+// Base has the effect of the periods that are no longer kept, or the time that was paid in another system. The zero
+// value belongs to a subscription that keeps all and began here.
 type Base struct {
-	Ordinal   int       // of the last period that is not kept
+	Ordinal int // of the last period that is not kept
+	// From is where the time begins that was paid elsewhere, into which gaps and grants can still fall; zero = none.
+	From      time.Time
 	End       time.Time // the next period continues here
 	Anchor    int       // anniversary at End, 1 to 31; 0 = the local day of the next beginning
 	Begun     time.Time // from here the anniversary runs, and has its time of day; zero = not recorded
@@ -110,15 +113,34 @@ type Course struct {
 // Course computes where the periods lie, from the facts alone: base, periods and gaps. So the order in which payments
 // came and went makes no difference. Source: docs/rules/subscribers.md#places-of-periods.
 func (s Subscription) Course() Course {
-	zone := s.zone()
-	c := Course{
-		Places: make([]Span, len(s.Periods)), PaidUntil: s.Base.PaidUntil, End: s.Base.End, Anchor: s.Base.Anchor,
-		Begun: s.Base.Begun,
-	}
+	zone, c := s.zone(), s.base()
+	c.Places = make([]Span, len(s.Periods))
 	for i, p := range s.Periods {
 		c.Places[i] = c.add(p, s.Gaps, s.Grants, zone)
 	}
 	return c
+}
+
+// base is the course before the first period that is kept.
+func (s Subscription) base() Course {
+	b := s.Base
+	c := Course{PaidUntil: b.PaidUntil, End: b.End, Anchor: b.Anchor, Begun: b.Begun}
+	if b.From.IsZero() {
+		return c
+	}
+	if end := extended(Span{b.From, b.End}, s.Gaps, s.Grants, s.zone()); !end.Equal(b.End) {
+		c.PaidUntil, c.End, c.Anchor, c.Begun = end, end, anchorAt(end, b.Anchor, s.zone()), end
+	}
+	return c
+}
+
+// elsewhere is the time here that was paid in another system, up to where it has come by gaps and grants. The zero
+// value is no time.
+func (s Subscription) elsewhere() Span {
+	if s.Base.From.IsZero() {
+		return Span{}
+	}
+	return Span{s.Base.From, s.base().End}
 }
 
 // PaidUntil is the end of the paid time, exclusive; zero without a paid period.
@@ -188,7 +210,7 @@ func (c *Course) place(p Period, gaps []Span, grants []Grant, zone *time.Locatio
 	case p.KeepsTime && !c.Begun.IsZero():
 		to = p.Unit.Next(c.End, c.Anchor, c.Begun, zone)
 	}
-	c.End = granted(from, stretched(from, to, gaps), grants, zone)
+	c.End = extended(Span{from, to}, gaps, grants, zone)
 	switch {
 	case p.Days > 0 || !c.End.Equal(to):
 		c.Anchor, c.Begun = anchorAt(c.End, c.Anchor, zone), c.End
@@ -217,15 +239,22 @@ func (c *Course) addByDays(p Period, zone *time.Location) Span {
 	return Span{from, c.End}
 }
 
-// stretched is the end of a period after the gaps that lie in it. Gaps are disjoint and in order of time.
-func stretched(from, to time.Time, gaps []Span) time.Time {
-	for _, g := range gaps {
-		if !g.From.Before(to) {
-			break
+// extended is the end of a time after the gaps and grants in it. Both are in order of time, gaps are disjoint, and each
+// counts that begins before the end to which those before it have moved it: a pause in given days gives these back.
+func extended(in Span, gaps []Span, grants []Grant, zone *time.Location) time.Time {
+	to := in.To
+	for len(gaps)+len(grants) > 0 {
+		if len(grants) == 0 || len(gaps) > 0 && !grants[0].At.Before(gaps[0].From) {
+			if inside := gaps[0].To.Sub(latest(gaps[0].From, in.From)); gaps[0].From.Before(to) && inside > 0 {
+				to = to.Add(inside)
+			}
+			gaps = gaps[1:]
+			continue
 		}
-		if inside := g.To.Sub(latest(g.From, from)); inside > 0 {
-			to = to.Add(inside)
+		if at := grants[0].At; !at.Before(in.From) && at.Before(to) {
+			to = to.In(zone).AddDate(0, 0, grants[0].Days).UTC()
 		}
+		grants = grants[1:]
 	}
 	return to
 }
@@ -284,8 +313,7 @@ const keptPeriods = 1000
 // are dropped together with those that take their places.
 func (s Subscription) compacted(keep int) Subscription {
 	course, over := s.Course(), s.running(s.Latest)
-	base, zone := s.Base, s.zone()
-	c := Course{PaidUntil: base.PaidUntil, End: base.End, Anchor: base.Anchor, Begun: base.Begun}
+	base, zone, c := s.Base, s.zone(), s.base()
 	var fixed, kept []Period
 	last, cut := base.Ordinal, 0
 	for i, p := range s.Periods[:max(0, len(s.Periods)-keep)] {

@@ -292,10 +292,10 @@ func (s Subscription) changeLines(t events.PlanTerms, now time.Time) (lines []ev
 		}
 	}
 	course := s.Course()
-	if s.Base.PaidUntil.After(now) { // paid in another system, or in periods that are no longer kept
-		day := min(calendar.On(s.Base.PaidUntil, zone).Day, commands.MaxBillingDay)
+	if until := s.base().PaidUntil; until.After(now) { // paid in another system, or in periods that are no longer kept
+		day := min(calendar.On(until, zone).Day, commands.MaxBillingDay)
 		month := calendar.BillingMonthAt(now, day, zone)
-		left := Span{now, s.Base.PaidUntil}
+		left := Span{now, until}
 		add(0, left, s.daysIn(left), month.Days(), s.Terms.Price) // it can be many months
 	}
 	for i, p := range s.Periods {

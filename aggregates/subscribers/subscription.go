@@ -150,7 +150,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		return s.told(e.At)
 	case events.PaidTimeCarriedOver:
 		s = s.told(e.At)
-		s.Base = Base{End: e.PaidUntil, Anchor: e.Anchor, Begun: e.PaidUntil, PaidUntil: e.PaidUntil}
+		s.Base = elsewhere(e)
 	case events.SubscriptionPlanChanged, events.PlanChangePlanned, events.PlanChangeMoved, events.PlanChangeDropped:
 		return s.planned(e)
 	case events.SubscriptionPeriodClosed:

@@ -108,6 +108,7 @@ type openingCompensated struct {
 // openingBase is the durable form of Base. Names of fields never change.
 type openingBase struct {
 	Ordinal   int       `json:"ordinal,omitempty"`
+	From      time.Time `json:"from,omitzero"`
 	End       time.Time `json:"end,omitzero"`
 	Anchor    int       `json:"anchor,omitempty"`
 	Begun     time.Time `json:"begun,omitzero"`

@@ -15,8 +15,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// TestChurn_WhoChangesThePlanAtTheEndOfAMonthHasNotLeft: the old subscription ends on the last evening of March, and the new
-// one begins on the first morning of April. The report of March says the same alone and in that of both months.
+// TestChurn_WhoChangesThePlanAtTheEndOfAMonthHasNotLeft: the old subscription ends on the last evening of March, and
+// the new one begins on the first morning of April. The report of March says the same alone and in that of both months.
 func TestChurn_WhoChangesThePlanAtTheEndOfAMonthHasNotLeft(t *testing.T) {
 	t.Parallel()
 	k := newBillingKit(t, true)

@@ -18,7 +18,7 @@ func sendsBack(number, amount string, at time.Time) string {
 }
 
 // TestReconciliation_APaymentThatIsSentBackOnALaterDayIsADifference: the statement of its day has the payment, that of
-// the next day has the reversal alone. As soon as the receipt is reversed here, both agree, whichever is compared again.
+// the next day the reversal alone. As soon as the receipt is reversed here, both agree, whichever is compared again.
 func TestReconciliation_APaymentThatIsSentBackOnALaterDayIsADifference(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})

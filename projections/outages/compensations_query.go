@@ -54,8 +54,8 @@ func (r CompensationRow) Key() CompensationKey { return CompensationKey{At: r.Pr
 // CompensationsQuery serves compensations.
 type CompensationsQuery struct{ Views *runner.Views }
 
-// failedSQL counts the items of a compensation that got nothing although the preview said otherwise. What was taken back
-// was given.
+// failedSQL counts the items of a compensation that got nothing although the preview said otherwise. What was taken
+// back was given.
 const failedSQL = `(count(*) filter (where code not in ('', 'taken_back') and not foreseen))::int`
 
 // compensationSelect fits CompensationRow; a condition on c follows.

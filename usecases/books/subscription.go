@@ -16,7 +16,7 @@ type subscription struct {
 	subscriber id.Subscriber
 	periods    map[id.Invoice]*period
 	paidUntil  time.Time // as the latest event told it
-	carried    time.Time // up to when the customer had paid elsewhere; zero = nothing
+	carried    span      // the time here that the customer had paid elsewhere, as it was told; zero = nothing
 	paused     time.Time // start of the present pause; zero = none
 	ended      time.Time // zero = not ended
 	since      time.Time // of the latest event
@@ -76,7 +76,7 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		}
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PaidTimeCarriedOver:
-		s.carried, s.paidUntil = v.PaidUntil, v.PaidUntil
+		s.carried, s.paidUntil = span{v.From, v.PaidUntil}, v.PaidUntil
 	case events.PeriodWithdrawn:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodWithdrawn, e.Meta.At)
 		s.tell(v.PaidUntil, v.Moved)
@@ -129,6 +129,27 @@ func (s *subscription) stop(e events.SubscriptionEvent) {
 func (s *subscription) grant(e events.SubscriptionCompensated) {
 	if e.Days > 0 {
 		s.grants = append(s.grants, subscribers.Grant{At: e.GivenAt, Days: e.Days})
+	}
+}
+
+// carriedEnd is where the time ends that was paid elsewhere: later by the gaps and the given days in it, unless it was
+// told without its beginning.
+func (s *subscription) carriedEnd() time.Time {
+	end := s.carried.to
+	if s.carried.from.IsZero() {
+		return end
+	}
+	for { // each round can bring more of them into the time
+		next := s.carried.to.Add(s.unpaid(span{s.carried.from, end}))
+		for _, g := range s.grants {
+			if !g.At.Before(s.carried.from) && g.At.Before(end) {
+				next = next.In(calendar.ZoneOrUTC(s.state.Timezone)).AddDate(0, 0, g.Days).UTC()
+			}
+		}
+		if next.Equal(end) {
+			return end
+		}
+		end = next
 	}
 }
 

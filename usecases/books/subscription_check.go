@@ -42,7 +42,7 @@ func (s *subscription) checkTime(f *findings, on About) {
 	if s.old {
 		return
 	}
-	end := s.carried
+	end := s.carriedEnd()
 	var last span
 	for _, p := range s.paid() {
 		if p.place.from.Before(last.to) {
