@@ -111,6 +111,8 @@ var faultTexts = map[string]string{
 	"printable":            "must have %d to %d printable characters without spaces",
 	"printable_short":      "must have at most %d printable characters",
 	"customer_or_sign_in":  "must be a customer of the organization, or a sign-in that sees one",
+	"wifi_key":             "must have %d to %d letters, digits or signs of English",
+	"test_address":         "must be an address such as http://test.example.com/10MB.bin",
 	"cpe_name":             "must be names such as Device.DeviceInfo.ProvisioningCode",
 	"cpe_secret_name":      "must not be passwords, nor settings of the way to the CPE server",
 	"service_named":        "must be named: the customer has several services",

@@ -91,7 +91,7 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 		return err
 	}
 	if !known {
-		return o.fail(ctx, args.CpeWork, cause, codeReleased, "The device does not belong to the organization any more.")
+		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
 	}
 	cause.OrgID = args.OrgID
 	begun, err := o.Bus.Execute(ctx, commands.BeginCpeOperation{OperationID: args.OperationID}, cause.Meta("begin"))
@@ -121,6 +121,9 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	}
 	return o.sent(ctx, args.CpeWork, cause, out)
 }
+
+// aboutReleased is the message of codeReleased.
+const aboutReleased = "The device does not belong to the organization any more."
 
 // repeatable reports whether an operation that is done twice does the same as once.
 func repeatable(kind events.CpeOperationKind) bool {
@@ -168,7 +171,7 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 		return err
 	}
 	if !known {
-		return o.fail(ctx, args.CpeWork, cause, codeReleased, "The device does not belong to the organization any more.")
+		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
 	}
 	if write.lost {
 		return nil // it has ended meanwhile
