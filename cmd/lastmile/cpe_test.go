@@ -314,6 +314,14 @@ func TestCpe_ADeviceGoesFromCustomerToCustomer(t *testing.T) {
 	if len(found) != 1 || found[0].text("type") != "cpe" || found[0].text("subscriberId") != next {
 		t.Errorf("found %v", found)
 	}
+	for of, has := range map[string]bool{next: true, line.subscriber: false} {
+		kept := apitest.Send(t, http.DefaultClient, k.addr, apitest.Request{
+			Path: "/subscribers/" + of + "/personal-data", Host: k.admin.host, As: k.admin.token,
+		})
+		if kept.Status != 200 || strings.Contains(string(kept.Body), "SN-1") != has {
+			t.Errorf("kept of the customer: %d %.300s", kept.Status, kept.Body)
+		}
+	}
 	plan := k.must(k.admin, "GET", "/plans", nil).list("data")[0].text("id")
 	for _, username := range []string{"first-line", "second-line"} {
 		k.must(k.admin, "POST", "/subscriptions", map[string]any{
