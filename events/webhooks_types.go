@@ -9,6 +9,8 @@ const (
 	OutboxSubscriptionActivated = "subscription.activated" // service of a new subscription begins
 	OutboxSubscriptionSuspended = "subscription.suspended" // a customer who did not pay has no access from now on
 	OutboxWalledGarden          = "dunning.walled_garden"  // such a customer reaches only the payment page from now on
+	OutboxCpeClaimed            = "cpe.claimed"            // an administrator claimed a device at a customer's
+	OutboxCpeAssigned           = "cpe.assigned"           // the platform gave one to an organization
 	OutboxServiceDrifted        = "nas.service.drift_detected"
 	OutboxSetupDrifted          = "nas.device.setup_drift_detected"
 )
@@ -20,6 +22,7 @@ const OutboxPing = "webhook.ping"
 func OutboxTypes() []string {
 	return []string{
 		OutboxPaymentSucceeded, OutboxPaymentFailed, OutboxInvoiceCreated, OutboxSubscriptionActivated,
-		OutboxSubscriptionSuspended, OutboxWalledGarden, OutboxServiceDrifted, OutboxSetupDrifted,
+		OutboxSubscriptionSuspended, OutboxWalledGarden, OutboxCpeClaimed, OutboxCpeAssigned, OutboxServiceDrifted,
+		OutboxSetupDrifted,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -14,8 +15,8 @@ import (
 )
 
 // auditNames gives what people call some targets of one type in an organization: customers, staff, API keys and routers
-// by their names, documents and money by their numbers, a payment by that of its receipt. An account has the id of its
-// customer.
+// by their names, devices at customers by their serial numbers, documents and money by their numbers, a payment by that
+// of its receipt. An account has the id of its customer.
 func (a *App) auditNames(
 	ctx context.Context, org id.Organization, kind string, targets []id.Any,
 ) (map[id.Any]string, error) {
@@ -34,6 +35,8 @@ func (a *App) auditNames(
 		return namesOf(identityviews.APIKeysQuery{Views: views}.Names(ctx, org, as[id.APIKey](targets)))
 	case "device":
 		return namesOf(networkviews.DevicesQuery{Views: views}.Names(ctx, org, as[id.Device](targets)))
+	case "cpe":
+		return namesOf(cpeviews.CPEsQuery{Views: views}.Serials(ctx, org, as[id.CPE](targets)))
 	case "invoice":
 		return namesOf(billingviews.InvoicesQuery{Views: views}.Numbers(ctx, org, as[id.Invoice](targets)))
 	case "receipt":

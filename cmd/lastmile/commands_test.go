@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
@@ -76,6 +77,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, access.Usages()), checkDefinition(t, access.Enforcements()),
 		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
 		checkDefinition(t, access.Outages()), checkDefinition(t, access.Differences()),
+		checkDefinition(t, cpe.CPEs()), checkDefinition(t, cpe.Operations()),
 		checkDefinition(t, messaging.Messages()), checkDefinition(t, messaging.AllSettings()),
 		checkDefinition(t, messaging.SupportRequests()),
 		checkDefinition(t, webhooks.Endpoints()),

@@ -68,7 +68,8 @@ func (c Config) Validate() error {
 	return errors.Join(f...)
 }
 
-// minReportToken is the least length of SMS_REPORT_TOKEN and WHATSAPP_REPORT_TOKEN, in bytes.
+// minReportToken is the least length of SMS_REPORT_TOKEN and WHATSAPP_REPORT_TOKEN, and in production of
+// ACS_INTERNAL_KEY, in bytes.
 const minReportToken = 32
 
 // checkMessages checks the gateways of messages as far as they can be without their files.

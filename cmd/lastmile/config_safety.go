@@ -32,6 +32,9 @@ func (c Config) checkSafety(f *faults) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.EncryptionKey.Reveal()))
 	f.check(err != nil || len(key) != secrets.KeySize || randomText(c.EncryptionKey.Reveal()),
 		"PLATFORM_ENCRYPTION_KEY", notRandom) // another size is a fault of its own, and so is a short signing key
+	internal := c.ACSInternalKey.Reveal()
+	f.check(internal == "" || len(internal) >= minReportToken, "ACS_INTERNAL_KEY", "must have at least %d characters",
+		minReportToken)
 	signing := c.JWTSigningKey.Reveal()
 	f.check(len(signing) < minSigningKey || randomText(signing), "JWT_SIGNING_KEY", notRandom)
 	f.check(c.DatabaseURL == "" || guardedDatabase(string(c.DatabaseURL)), "DATABASE_URL",

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/cpe"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
@@ -65,6 +66,9 @@ func makeTables(ctx context.Context, s *storage, l *lifecycle) error {
 	if _, err := telemetry.Open(ctx, s.db); err != nil {
 		return err
 	}
-	_, err = networkjobs.OpenPolls(ctx, s.db)
+	if _, err := networkjobs.OpenPolls(ctx, s.db); err != nil {
+		return err
+	}
+	_, err = cpejobs.OpenInforms(ctx, s.db, clock.System(), l.logger)
 	return err
 }

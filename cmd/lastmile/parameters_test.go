@@ -15,6 +15,10 @@ var parametersOf = map[string][]string{
 	"GET /access-differences": {"deviceId", "subscriberId", "kind"},
 	"GET /audit-log":          {"actor", "action", "target", "outcome", "from", "to"},
 	"GET /billing/preview":    {"date"}, "GET /billing/preview/invoices": {"date"}, "GET /billing/runs": {"state"},
+	"GET /cpe/devices": {
+		"q", "subscriberId", "online", "stale", "model", "firmwareVersion",
+	},
+	"GET /cpe/pending":                              {"serial"},
 	"GET /dev/messages":                             {"to"},
 	"GET /docs":                                     {"q"},
 	"GET /dunning":                                  {"state", "subscriberId", "hold"},

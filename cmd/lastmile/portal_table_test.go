@@ -31,7 +31,7 @@ func customersMay() map[string]mayCall {
 		"PATCH /subscribers/:id": {own: 200, foreign: 404, body: func(household) any {
 			return map[string]any{"onlyNeeded": true}
 		}},
-		"GET /paybill": list, "GET /me/subscribers": list, "GET /subscribers/:id": one,
+		"GET /paybill": list, "GET /me/subscribers": list, "GET /me/devices": list, "GET /subscribers/:id": one,
 		"GET /subscribers/:id/access": one, "GET /subscribers/:id/personal-data": one,
 		"GET /subscribers/:id/statement": one, "GET /subscribers/:id/statement/pdf": one,
 		"GET /subscribers/:id/usage": one, "GET /subscriptions": list, "GET /subscriptions/:id": one,

@@ -29,7 +29,8 @@ type area struct {
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), taxArea(), paymentsArea(), billsArea(), networkArea(),
-		accessArea(), messagingArea(), outagesArea(), approvalsArea(), auditArea(), historyArea(), webhooksArea(),
+		accessArea(), cpeArea(), messagingArea(), outagesArea(), approvalsArea(), auditArea(), historyArea(),
+		webhooksArea(),
 		searchArea(), reportsArea(), documentsArea(),
 	}
 }

@@ -62,6 +62,7 @@ func changesByEvents() changesviews.Translator {
 			events.ApprovalLimitSet{}.EventType(), events.ApprovalLimitRemoved{}.EventType(),
 			events.DunningPoliciesSet{}.EventType(), events.MessageSettingsSet{}.EventType(),
 		},
+		changesviews.CPEs: ofCPEs(),
 		changesviews.Batches: { // not each item of one
 			events.BillingRunRequested{}.EventType(), events.BillingRunFinished{}.EventType(),
 			events.ImportAsked{}.EventType(), events.ImportFinished{}.EventType(),
@@ -78,6 +79,18 @@ func changesByEvents() changesviews.Translator {
 		}
 	}
 	return changesviews.New(handled, catalog.Events())
+}
+
+// ofCPEs lists what changes a CPE or a write to it; the logins that CPEs are told have topics of their own.
+func ofCPEs() []string {
+	return []string{
+		events.CpeDetailsLearned{}.EventType(), events.CpeClaimed{}.EventType(), events.CpeAssigned{}.EventType(),
+		events.CpeDescribed{}.EventType(), events.CpeSubscriberAssigned{}.EventType(),
+		events.CpeSubscriberRemoved{}.EventType(), events.CpeReleased{}.EventType(),
+		events.CpeOperationQueued{}.EventType(), events.CpeOperationSent{}.EventType(),
+		events.CpeOperationConfirmed{}.EventType(), events.CpeOperationFailed{}.EventType(),
+		events.CpeOperationExpired{}.EventType(),
+	}
 }
 
 // startChanges begins to tell open pages what changes, once they can read it.

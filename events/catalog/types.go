@@ -21,7 +21,7 @@ func Events() []events.Event { return all() }
 func all() []events.Event {
 	var list []events.Event
 	for _, area := range [][]events.Event{
-		identity(), subscribers(), billing(), payments(), network(), access(), messaging(), claims(), audit(),
+		identity(), subscribers(), billing(), payments(), network(), access(), cpe(), messaging(), claims(), audit(),
 		outages(), webhooks(),
 	} {
 		list = append(list, area...)
@@ -161,6 +161,16 @@ func access() []events.Event {
 		events.EnforcementPeriodClosed{}, events.PaymentsInterrupted{}, events.PaymentsResumed{}, events.PlatformAway{},
 		events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 		events.AccessRepairWritten{}, events.AccessDifferencePeriodClosed{},
+	}
+}
+
+// cpe lists the events of the equipment in customers' homes, and of the writes to it.
+func cpe() []events.Event {
+	return []events.Event{
+		events.CpeIdentified{}, events.CpeDetailsLearned{}, events.CpeClaimed{}, events.CpeAssigned{},
+		events.CpeDescribed{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{}, events.CpeReleased{},
+		events.CpeOperationQueued{}, events.CpeOperationBegan{}, events.CpeOperationSent{},
+		events.CpeOperationConfirmed{}, events.CpeOperationFailed{}, events.CpeOperationExpired{},
 	}
 }
 

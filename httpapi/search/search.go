@@ -34,7 +34,8 @@ func (a Search) Routes() []httpapi.Route {
 			Query: []httpapi.Param{{
 				Name: "q", Type: "string", Doc: "words of a name, a phone or its last digits from four on, an " +
 					"account number, username, MAC or IP address, a receipt or invoice number, the code of a " +
-					"voucher; a question about the address of a session is noted in the audit log",
+					"voucher, the serial number of a device at a customer's; a question about the address of a " +
+					"session is noted in the audit log",
 			}, limit},
 		},
 		{

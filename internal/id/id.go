@@ -63,6 +63,8 @@ type (
 	supportAsked struct{}
 	allowance    struct{}
 	approval     struct{}
+	cpe          struct{}
+	cpeOperation struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -113,6 +115,8 @@ type (
 	Support      = Of[supportAsked] // one support request of a customer
 	Allowance    = Of[allowance]    // derived from organization, person and local date
 	Approval     = Of[approval]     // of an act that waits for a second person
+	CPE          = Of[cpe]          // a device at a customer's; derived from its OUI, product class and serial number
+	CPEOperation = Of[cpeOperation] // one write to such a device
 	Any          = Of[any]          // an aggregate of any kind
 )
 

@@ -27,6 +27,7 @@ const (
 	BillingRuns       Topic = "billing-runs"
 	Breakers          Topic = "breakers"
 	Compensations     Topic = "compensations"
+	CPEs              Topic = "cpe"
 	Devices           Topic = "devices"
 	Dunning           Topic = "dunning"
 	Invoices          Topic = "invoices"
@@ -73,6 +74,7 @@ var topics = map[Topic]topic{
 	BillingRuns:       {path: "/billing/runs", role: events.RoleSupport, org: true, ids: of[id.BillingRun]()},
 	Breakers:          {path: "/platform/breakers", role: events.RoleAdmin, org: true, root: true},
 	Compensations:     {path: "/compensations", role: events.RoleSupport, org: true, ids: of[id.Compensation]()},
+	CPEs:              {path: "/cpe/devices", role: events.RoleSupport, org: true, ids: of[id.CPE]()},
 	Devices:           {path: "/nas/devices", role: events.RoleAdmin, org: true, ids: of[id.Device]()},
 	Dunning:           {path: "/dunning", role: events.RoleSupport, org: true, ids: of[id.Subscription]()},
 	Invoices:          {path: "/invoices", role: events.RoleSupport, org: true, ids: of[id.Invoice]()},

@@ -35,7 +35,7 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 6 }
+func (Outbox) Version() int { return 7 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
@@ -56,6 +56,7 @@ func (Outbox) Handles() []string {
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
 		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
 		events.PeriodDue{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.CpeClaimed{}.EventType(), events.CpeAssigned{}.EventType(),
 	}
 }
 
@@ -98,6 +99,27 @@ type invoiceData struct {
 	DueDate      calendar.Date  `json:"dueDate"` // the organization's local date
 }
 
+// cpeData is the JSON payload of events.OutboxCpeClaimed and events.OutboxCpeAssigned, part of the public contract
+// (docs/rules/webhooks.md#data-of-types).
+type cpeData struct {
+	DeviceID     id.CPE          `json:"deviceId"`
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"` // null = only the organization is known
+	Actor        cpeActor        `json:"actor"`
+}
+
+// cpeActor is who claimed or assigned a CPE.
+type cpeActor struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+	Role string `json:"role"`
+}
+
+// cpeOf is the payload about a claim, and about an assignment, which says the same.
+func cpeOf(v events.CpeClaimed, by events.Actor) cpeData {
+	return cpeData{v.CpeID, v.OrgID, v.SubscriberID, cpeActor{string(by.Kind), by.ID, by.Role}}
+}
+
 // dunningOf is the payload about a step.
 func dunningOf(s events.DunningSubject, step events.DunningStep) dunningData {
 	return dunningData{
@@ -125,6 +147,10 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 		return publish(w, e, v.OrgID, events.OutboxInvoiceCreated, invoiceData{
 			v.InvoiceID, v.Number, v.SubscriberID, v.Total.Number(), v.Total.Currency, v.DueOn,
 		})
+	case events.CpeClaimed:
+		return publish(w, e, v.OrgID, events.OutboxCpeClaimed, cpeOf(v, e.Meta.Actor))
+	case events.CpeAssigned:
+		return publish(w, e, v.OrgID, events.OutboxCpeAssigned, cpeOf(events.CpeClaimed(v), e.Meta.Actor))
 	}
 	if err := applyPayment(w, e); err != nil {
 		return err

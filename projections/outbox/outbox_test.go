@@ -56,7 +56,8 @@ func TestOutbox_Story(t *testing.T) {
 		events.WriteOffProposed{DunningSubject: customer, DunningStep: known},
 		events.ServiceSuspended{DunningSubject: customer, DunningStep: still},
 		events.WriteOffProposed{DunningSubject: customer, DunningStep: old})
-	projectiontest.Check(t, outbox.Outbox{}, withMoney(withStarts(story, acme, began), acme, began))
+	story = withMoney(withStarts(story, acme, began), acme, began)
+	projectiontest.Check(t, outbox.Outbox{}, withCPEs(story, acme, began))
 }
 
 // withMoney adds payments and an invoice: each success is one message, however often it is recorded, and each end of a
@@ -137,6 +138,29 @@ func withStarts(story *projectiontest.Story, acme id.Organization, began time.Ti
 			list = append(list, events.SubscriptionEnded{SubscriptionID: line, SubscriberID: amina, At: began})
 		}
 		story.Add("subscription-"+name, list...)
+	}
+	return story
+}
+
+// withCPEs adds devices at customers: one message for a claim and for an assignment, with who did it, and none for what
+// happens to them otherwise.
+func withCPEs(story *projectiontest.Story, acme id.Organization, began time.Time) *projectiontest.Story {
+	amina, jane := id.Derive[id.Subscriber]("test", "amina"), id.Derive[id.User]("test", "jane")
+	story.With(func(m *events.Metadata) {
+		m.Actor = events.Actor{Kind: events.ActorUser, ID: jane.String(), Role: "admin"}
+	})
+	for _, name := range []string{"claimed", "assigned"} {
+		box := id.Derive[id.CPE]("test", name)
+		taken := events.CpeClaimed{CpeID: box, OrgID: acme, At: began}
+		list := []events.Event{events.CpeIdentified{CpeID: box, At: began}, taken}
+		if name == "assigned" {
+			taken.SubscriberID = amina
+			list[1] = events.CpeAssigned(taken)
+		}
+		story.Add("cpe-"+name, append(list,
+			events.CpeSubscriberAssigned{CpeID: box, OrgID: acme, SubscriberID: amina, At: began},
+			events.CpeSubscriberRemoved{CpeID: box, OrgID: acme, SubscriberID: amina, At: began},
+			events.CpeReleased{CpeID: box, OrgID: acme, At: began})...)
 	}
 	return story
 }

@@ -27,6 +27,10 @@ var sentences = map[string]string{
 	"support_unassigned":   "A support request is with no member of staff in particular any more.",
 	"support_closed":       "A support request was closed.",
 
+	"cpe_given":      "A device of the customer was put down as theirs.",
+	"cpe_taken":      "A device is no longer the customer's.",
+	"cpe_written_to": "A change of the customer's device was asked for.",
+
 	"subscription_created":    "A subscription to the plan {plan} was made.",
 	"period_due":              "A period fell due for invoicing.",
 	"subscription_started":    "The subscription started.",

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 27 }
+func (Timeline) Version() int { return 28 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -80,6 +80,8 @@ var timelineEvents = []events.Event{
 	events.PaidTimeCarriedOver{}, events.BalanceCarriedOver{},
 	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
 	events.BillSent{}, events.BillFailed{}, events.BillCancelled{}, events.BillAcknowledged{},
+	events.CpeClaimed{}, events.CpeAssigned{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{},
+	events.CpeOperationQueued{},
 }
 
 // Handles lists the events that change the tables.
@@ -211,6 +213,10 @@ func happenings(e events.Event) []happening {
 		return []happening{ofSignature(v)}
 	case events.BillEvent:
 		return []happening{ofBill(v)}
+	case events.CpeEvent:
+		return []happening{ofCpe(v)}
+	case events.CpeOperationEvent:
+		return []happening{ofCpeOperation(v)}
 	case events.UserEvent:
 		return []happening{ofUser(v)}
 	}

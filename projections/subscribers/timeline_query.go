@@ -14,8 +14,8 @@ import (
 
 // TimelineCauses lists what a row's CauseType can be, sorted.
 var TimelineCauses = []string{
-	"access_difference", "approval", "credit_note", "invoice", "lookup", "message", "payment", "receipt", "session",
-	"subscriber", "subscription", "support_request", "user", "write_off",
+	"access_difference", "approval", "cpe", "credit_note", "invoice", "lookup", "message", "payment", "receipt",
+	"session", "subscriber", "subscription", "support_request", "user", "write_off",
 }
 
 // TimelineRow is one event of a subscriber's timeline. At is the time of the record, UTC.

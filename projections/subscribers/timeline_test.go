@@ -229,6 +229,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.SignatureQueued{}.EventType(): true, events.SigningBegan{}.EventType(): true,
 		events.SignatureWithdrawn{}.EventType(): true,
 		events.ApprovalCarriedOut{}.EventType(): true, // what was done has a row
+		events.CpeDescribed{}.EventType():       true, // what the device is called is read there
 		events.CompensationListed{}.EventType(): true, // what each of the listed gets has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")

@@ -4,6 +4,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -35,6 +36,10 @@ select subscription_id as id, terms->>'name' as plan, state, case when not @own 
 	activated_at, paid_until, username, static_ip, static_ipv6_prefix, to_jsonb(mac_addresses) as mac_addresses,
 	created_at
 from {schema}.subscriptions where subscriber_id = @subscriber order by created_at, subscription_id`}, false},
+	{table{"devices", cpeviews.CPEsName, `
+select serial_number, oui, product_class, manufacturer, model, firmware, case when not @own then label end as label,
+	case when not @own then location end as location, first_seen, claimed_at
+from {schema}.cpes where subscriber_id = @subscriber order by claimed_at, cpe_id`}, false},
 	{table{"periods", subscribersviews.SubscriptionsName, `
 select p.subscription_id, p.invoice_id, p.ordinal, p.state, p.paid_at, p.from_at, p.to_at
 from {schema}.subscription_periods p join {schema}.subscriptions s using (subscription_id)

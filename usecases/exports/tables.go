@@ -4,6 +4,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -107,6 +108,14 @@ from {schema}.devices order by created_at, device_id`},
 	{"network_services", networkviews.ServicesName, `
 select service_id as id, device_id, binding, addressing, walled_garden, state, created_at, removed_at
 from {schema}.services order by created_at, service_id`},
+	{"customer_devices", cpeviews.CPEsName, `
+select cpe_id as id, serial_number, oui, product_class, manufacturer, model, firmware, subscriber_id, subscription_id,
+	label, location, first_seen, claimed_at
+from {schema}.cpes order by claimed_at, cpe_id`},
+	{"customer_device_operations", cpeviews.OperationsName, `
+select operation_id as id, cpe_id, kind, array_to_string(names, '|') as names, state, error_code, error_message,
+	asked_at, sent_at, ended_at
+from {schema}.operations order by asked_at, operation_id`},
 	{"voucher_batches", accessviews.VouchersName, `
 select batch_id as id, plan_id, plan_name, period, prefix, currency, price_minor, made_at, count
 from {schema}.batches order by made_at, batch_id`},

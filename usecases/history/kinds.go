@@ -40,6 +40,8 @@ func Kinds() []Kind {
 		{Category: commands.BillManagerCategory, Name: "settings of the bill manager", Role: admin},
 		{Category: commands.BillOptInCategory, Name: "opt-in to the bill manager", Platform: true},
 		{Category: commands.CompensationCategory, Name: "compensation", Role: support},
+		{Category: commands.CpeCategory, Name: "device at a customer's", Role: support},
+		{Category: commands.CpeOperationCategory, Name: "write to a device at a customer's", Role: support},
 		{Category: commands.DeviceCategory, Name: "router", Role: support},
 		{Category: commands.DifferenceCategory, Name: "difference of access", Role: support},
 		{Category: commands.DunningCategory, Name: "dunning of a subscription", Role: support},

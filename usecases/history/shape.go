@@ -54,6 +54,7 @@ var harmless = map[string]bool{
 	"events.BillFailed.Code":                true,
 	"events.BillingFailure.Code":            true,
 	"events.CompensationItem.Code":          true,
+	"events.CpeOperationFailed.Code":        true,
 	"events.CompensationRefusal.Code":       true,
 	"events.ExportFailed.Code":              true,
 	"events.GatewayRegistrationFailed.Code": true,

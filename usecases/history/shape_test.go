@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
@@ -53,6 +54,8 @@ func register(b *bus.Bus) {
 	bus.Register(b, identity.Organizations())
 	bus.Register(b, identity.Sessions())
 	bus.Register(b, identity.Users())
+	bus.Register(b, cpe.CPEs())
+	bus.Register(b, cpe.Operations())
 	bus.Register(b, messaging.AllSettings())
 	bus.Register(b, messaging.Messages())
 	bus.Register(b, messaging.SupportRequests())

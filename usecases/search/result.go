@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -20,12 +21,13 @@ import (
 
 // Types are the types of results. Of equally good ones those come first whose type does.
 var Types = []string{
-	"organization", "subscriber", "subscription", "session", "voucher", "invoice", "receipt", "device",
+	"organization", "subscriber", "subscription", "session", "voucher", "invoice", "receipt", "device", "cpe",
 }
 
 // Matches are the values of Result.Match.
 var Matches = []string{
 	"name", "phone", "email", "account", "username", "mac", "ip", "voucher", "invoice", "receipt", "slug",
+	"serial",
 }
 
 // Result is one thing that a search has found.
@@ -126,6 +128,9 @@ func (f found) results(text string, invoice billingviews.InvoiceSearch, now time
 	for _, d := range f.routers {
 		add(device(d), d.Match)
 	}
+	for _, c := range f.cpes {
+		add(cpe(c), c.Found(text))
+	}
 	if v := f.voucher; v != nil {
 		add(Result{Type: "voucher", ID: id.As[id.Any](v.ID), Title: v.PlanName, State: v.State(now)},
 			searchterm.Match{By: "voucher", Whole: true})
@@ -200,6 +205,18 @@ func device(d networkviews.DeviceFound) Result {
 	r := Result{Type: "device", ID: id.As[id.Any](d.ID), Title: d.Name, Subtitle: d.IPAddress, State: "reachable"}
 	if !d.Reachable {
 		r.State = "unreachable"
+	}
+	return r
+}
+
+// cpe shows a device at a customer's.
+func cpe(c cpeviews.CPERow) Result {
+	r := Result{
+		Type: "cpe", ID: id.As[id.Any](c.ID), Title: c.SerialNumber, Subtitle: cmp.Or(c.Model, c.ProductClass, c.OUI),
+		SubscriberID: c.SubscriberID, State: "assigned",
+	}
+	if c.SubscriberID.IsZero() {
+		r.State = "claimed"
 	}
 	return r
 }

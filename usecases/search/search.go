@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -49,6 +50,7 @@ type found struct {
 	receipts      []paymentsviews.ReceiptRow
 	byMAC, byIP   []telemetry.Session
 	routers       []networkviews.DeviceFound
+	cpes          []cpeviews.CPERow
 	voucher       *accessviews.VoucherRow
 }
 
@@ -77,6 +79,7 @@ func (s Search) read(ctx context.Context, q Query, invoice billingviews.InvoiceS
 		subscribersviews.SubscriptionsQuery{Views: s.Views}.Find(r, &rows.subscriptions, q.Org, q.Text, q.Max)
 		billingviews.InvoicesQuery{Views: s.Views}.Find(r, &rows.invoices, q.Org, invoice, q.Max)
 		paymentsviews.ReceiptsQuery{Views: s.Views}.Find(r, &rows.receipts, q.Org, q.Text, q.Max)
+		cpeviews.CPEsQuery{Views: s.Views}.Find(r, &rows.cpes, q.Org, q.Text, q.Max)
 		s.Sessions.Find(r, telemetry.SessionSearch{
 			Org: q.Org, MAC: searchterm.MAC(q.Text), IP: searchterm.Address(q.Text), ByMAC: &rows.byMAC,
 			ByIP: &rows.byIP,

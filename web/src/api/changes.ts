@@ -30,6 +30,7 @@ const shownBy: Record<string, string[]> = {
   'access-differences': ['/access-differences', '/reports', '/subscribers'],
   sessions: ['/sessions', '/subscribers', '/reports', '/nas/fleet'],
   devices: ['/nas', '/reports'],
+  cpe: ['/cpe', '/me/devices'],
   services: ['/nas', '/reports'],
   breakers: ['/platform/breakers', '/reports'],
   processes: ['/system', '/reports'],

@@ -17,6 +17,7 @@ export const searchText = catalogue(
       invoice: 'Invoice',
       receipt: 'Receipt',
       device: 'Router',
+      cpe: 'Device at a customer’s',
     },
   },
   {
@@ -34,6 +35,7 @@ export const searchText = catalogue(
       invoice: 'Ankara',
       receipt: 'Risiti',
       device: 'Ruta',
+      cpe: 'Kifaa kwa mteja',
     },
   },
 )

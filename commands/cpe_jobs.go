@@ -1,0 +1,69 @@
+package commands
+
+import (
+	"log/slog"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// SendCpeOperation hands an operation to the CPE server, once.
+type SendCpeOperation struct{ CpeWork }
+
+// CheckCpeOperation looks for what became of an operation that the CPE server has.
+type CheckCpeOperation struct{ CpeWork }
+
+// CpeWork says which operation a job is about, with what of it never changes.
+type CpeWork struct {
+	OperationID id.CPEOperation         `json:"operationId"`
+	CpeID       id.CPE                  `json:"cpeId"`
+	OrgID       id.Organization         `json:"orgId"`
+	Operation   events.CpeOperationKind `json:"operation"`
+	ValuesRef   id.Secret               `json:"valuesRef"`
+	CallNow     bool                    `json:"callNow,omitempty"`
+}
+
+// DropCpeValues deletes the values of an operation that has ended.
+type DropCpeValues struct {
+	OperationID id.CPEOperation `json:"operationId"`
+	ValuesRef   id.Secret       `json:"valuesRef"`
+}
+
+func (SendCpeOperation) Kind() string  { return "cpe_send_operation" }
+func (CheckCpeOperation) Kind() string { return "cpe_check_operation" }
+func (DropCpeValues) Kind() string     { return "cpe_drop_values" }
+
+// Device is the CPE, whose place in the queue is that of a router.
+func (w CpeWork) Device() id.Device { return id.As[id.Device](w.CpeID) }
+
+// Request is the operation: while one such job waits or runs, another one adds nothing.
+func (w CpeWork) Request() string { return w.OperationID.String() }
+
+// CpeValue is one parameter that is written by its name.
+type CpeValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Type  string `json:"type,omitempty"` // such as "xsd:string"; "" = as the CPE has it
+}
+
+// CpeValues has the values that an operation writes. They are kept in the vault alone, and hidden in logs.
+type CpeValues struct {
+	SSID       string     `json:"ssid,omitempty"`
+	Password   string     `json:"password,omitempty"` // of the Wi-Fi, or of PPPoE
+	Username   string     `json:"username,omitempty"` // of PPPoE
+	Parameters []CpeValue `json:"parameters,omitempty"`
+	Host       string     `json:"host,omitempty"` // of a ping
+	URL        string     `json:"url,omitempty"`  // of a speed or upload test; "" = ours
+}
+
+// hiddenValues stands for values in a text.
+const hiddenValues = "[values]"
+
+// LogValue hides the values.
+func (CpeValues) LogValue() slog.Value { return slog.StringValue(hiddenValues) }
+
+// String hides the values.
+func (CpeValues) String() string { return hiddenValues }
+
+// GoString hides the values.
+func (CpeValues) GoString() string { return hiddenValues }

@@ -1,0 +1,116 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// CpeOperationEvent is an event of "cpeoperation-<id>": one write to a CPE, from the request to what became of it. No
+// value that is written is in an event: values wait in the vault, and are deleted at the end.
+//
+//sumtype:decl
+type CpeOperationEvent interface {
+	Event
+	cpeOperationEvent()
+}
+
+// CpeOperationKind says what a write does; its words are those of the API.
+type CpeOperationKind string
+
+// The kinds.
+const (
+	CpeWifi         CpeOperationKind = "wifi"
+	CpeParameters   CpeOperationKind = "parameters"
+	CpeReboot       CpeOperationKind = "reboot"
+	CpeFactoryReset CpeOperationKind = "factory-reset"
+	CpePing         CpeOperationKind = "ping"
+	CpeSpeedTest    CpeOperationKind = "speed-test"
+	CpeUploadTest   CpeOperationKind = "upload-test"
+	CpeLogin        CpeOperationKind = "login" // username and password of PPPoE
+)
+
+// CpeOperationKinds lists the kinds in the order of their declaration.
+func CpeOperationKinds() []CpeOperationKind {
+	return []CpeOperationKind{
+		CpeWifi, CpeParameters, CpeReboot, CpeFactoryReset, CpePing, CpeSpeedTest, CpeUploadTest, CpeLogin,
+	}
+}
+
+// CpeOperationSubject says which operation an event is about, and whose it is.
+type CpeOperationSubject struct {
+	OperationID id.CPEOperation `json:"operationId"`
+	CpeID       id.CPE          `json:"cpeId"`
+	OrgID       id.Organization `json:"orgId"`
+}
+
+// CpeTask is one task of an operation at the CPE server.
+type CpeTask struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // as the server calls it, such as "setParameterValues"
+}
+
+// CpeOperationQueued records that somebody asked for a write.
+type CpeOperationQueued struct {
+	CpeOperationSubject
+	SubscriberID id.Subscriber    `json:"subscriberId"` // whose CPE it was; null = no customer's
+	Kind         CpeOperationKind `json:"kind"`
+	// Names are those of the parameters that are written, where the person named them.
+	Names []string `json:"names,omitempty"`
+	// ValuesRef is where the vault has the values; null = there are none.
+	ValuesRef id.Secret `json:"valuesRef"`
+	// CallNow says that the CPE is asked to call at once; else it is written to when it calls by itself.
+	CallNow   bool      `json:"callNow"`
+	ExpiresAt time.Time `json:"expiresAt"` // from then on it is not written any more
+	At        time.Time `json:"at"`
+}
+
+// CpeOperationBegan records that the CPE server is about to be asked. What is not to happen twice is not asked for
+// again after it, but looked for.
+type CpeOperationBegan struct {
+	CpeOperationSubject
+	At time.Time `json:"at"`
+}
+
+// CpeOperationSent records that the CPE server has the tasks.
+type CpeOperationSent struct {
+	CpeOperationSubject
+	Tasks []CpeTask `json:"tasks"`
+	// Call tells what became of asking the CPE to call: "ok", "queued" or "failed".
+	Call string    `json:"call"`
+	At   time.Time `json:"at"`
+}
+
+// CpeOperationConfirmed records that the write was found done.
+type CpeOperationConfirmed struct {
+	CpeOperationSubject
+	At time.Time `json:"at"`
+}
+
+// CpeOperationFailed records that the CPE or its server refused the write.
+type CpeOperationFailed struct {
+	CpeOperationSubject
+	Code    string    `json:"code"`    // of the fault, such as "cwmp.9007"
+	Message string    `json:"message"` // in the words of the CPE or of its server, without values
+	At      time.Time `json:"at"`
+}
+
+// CpeOperationExpired records that the write did not happen in time, and will not.
+type CpeOperationExpired struct {
+	CpeOperationSubject
+	At time.Time `json:"at"`
+}
+
+func (CpeOperationQueued) EventType() string    { return "cpe.CpeOperationQueued.v1" }
+func (CpeOperationBegan) EventType() string     { return "cpe.CpeOperationBegan.v1" }
+func (CpeOperationSent) EventType() string      { return "cpe.CpeOperationSent.v1" }
+func (CpeOperationConfirmed) EventType() string { return "cpe.CpeOperationConfirmed.v1" }
+func (CpeOperationFailed) EventType() string    { return "cpe.CpeOperationFailed.v1" }
+func (CpeOperationExpired) EventType() string   { return "cpe.CpeOperationExpired.v1" }
+
+func (CpeOperationQueued) cpeOperationEvent()    {}
+func (CpeOperationBegan) cpeOperationEvent()     {}
+func (CpeOperationSent) cpeOperationEvent()      {}
+func (CpeOperationConfirmed) cpeOperationEvent() {}
+func (CpeOperationFailed) cpeOperationEvent()    {}
+func (CpeOperationExpired) cpeOperationEvent()   {}

@@ -1,0 +1,376 @@
+// Package cpeapi serves the equipment in customers' homes.
+package cpeapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+	"github.com/lastmile-isp/lastmile/usecases/cpe"
+)
+
+// Informs tells when CPEs have called. Implementations are safe for concurrent use.
+type Informs interface {
+	// Latest leaves out a CPE that has never called.
+	Latest(ctx context.Context, cpes []id.CPE) (map[id.CPE]time.Time, error)
+	// Since lists the CPEs of an organization that have called at an instant or later; never nil.
+	Since(ctx context.Context, org id.Organization, at time.Time) ([]id.CPE, error)
+	// CountSince counts them, in the same time however many they are.
+	CountSince(ctx context.Context, org id.Organization, at time.Time) (int, error)
+}
+
+// API serves /cpe and /me/devices. All fields are required.
+type API struct {
+	Cases   cpecases.CPEs
+	Rows    cpeviews.CPEsQuery
+	Informs Informs
+	Clock   clock.Clock
+}
+
+// Limits of being online. Source: docs/rules/cpe.md#online.
+const (
+	offlineAfter = 10 * time.Minute
+	staleAfter   = offlineAfter + time.Hour // of the last call: an hour offline
+)
+
+// Routes lists the endpoints.
+func (a API) Routes() []httpapi.Route {
+	on, read, write := httpapi.OnOrganization, httpapi.AccessSupport, httpapi.AccessAdmin
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/cpe/pending", Hosts: httpapi.OnBoth, Access: write, Row: pendingCpe{},
+			Summary: "List CPEs that wait to be claimed, the latest first", Handle: a.pending,
+			Query: []httpapi.Param{{Name: "serial", Type: "string", Doc: "the beginning of a serial number"}},
+		},
+		{
+			Method: http.MethodPost, Path: "/cpe/pending/:id/claim", Hosts: on, Access: write,
+			Request: cpeClaimRequest{}, Response: cpeResponse{}, Codes: []string{"already_claimed"},
+			Summary: "Claim a CPE for the organization", Handle: a.claim,
+		},
+		{
+			Method: http.MethodPost, Path: "/cpe/pending/:id/assign", Hosts: httpapi.OnRoot,
+			Access: httpapi.AccessSuperAdmin, Request: cpeAssignRequest{}, Response: cpeResponse{},
+			Summary: "Give a CPE to an organization", Handle: a.assign, Codes: []string{"already_claimed"},
+		},
+		{
+			Method: http.MethodGet, Path: "/cpe/devices", Hosts: on, Access: read, Row: cpeResponse{},
+			Summary: "List CPEs, the latest claims first", Handle: a.list,
+			Query: []httpapi.Param{
+				{Name: "q", Type: "string", Doc: "the beginning of a serial number"},
+				{Name: "subscriberId", Type: "uuid"},
+				{Name: "online", Type: "boolean"},
+				{Name: "stale", Type: "boolean"},
+				{Name: "model", Type: "string"},
+				{Name: "firmwareVersion", Type: "string"},
+			},
+		},
+		{
+			Method: http.MethodGet, Path: "/cpe/devices/:id", Hosts: on, Access: read, Response: cpeResponse{},
+			Summary: "Read a CPE", Handle: a.get,
+		},
+		{
+			Method: http.MethodPost, Path: "/cpe/devices/:id/assign-subscriber", Hosts: on, Access: write,
+			Request: cpeSubscriberRequest{}, Response: cpeResponse{}, Summary: "Give a CPE to a customer",
+			Handle: a.assignSubscriber,
+		},
+		{
+			Method: http.MethodPost, Path: "/cpe/devices/:id/release", Hosts: on, Access: write,
+			Response: pendingCpe{}, Summary: "Give a CPE up, so that it can be claimed again", Handle: a.release,
+		},
+		{
+			Method: http.MethodGet, Path: "/cpe/dashboard", Hosts: on, Access: read, Response: cpeDashboard{},
+			Summary: "Count the CPEs by condition and firmware", Handle: a.dashboard,
+		},
+		{
+			Method: http.MethodGet, Path: "/me/devices", Hosts: on, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, PeopleOnly: true, Row: ownCpe{}, Summary: "The CPEs that the sign-in sees",
+			Handle: a.own,
+		},
+	}
+}
+
+// pending answers with a page of CPEs without an organization: what any administrator may see of them.
+func (a API) pending(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	serial := strings.ToUpper(f.Text("serial"))
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return httpapi.SendList(ctx, c, showPending, func(
+		ctx context.Context, after cpeviews.CPEKey, max int,
+	) ([]cpeviews.CPERow, error) {
+		return a.Rows.Pending(ctx, serial, after, max)
+	})
+}
+
+// cpeClaimRequest is the body of a claim; it may be empty.
+type cpeClaimRequest struct {
+	SubscriberID id.Subscriber `json:"subscriberId,omitzero" doc:"the customer, when known"`
+	Label        string        `json:"label,omitempty" doc:"what staff call it, at most 60 characters"`
+	Location     string        `json:"location,omitempty" doc:"where it stands, at most 120 characters"`
+}
+
+// claim takes a CPE for the organization of the host.
+func (a API) claim(ctx context.Context, c *httpapi.Call) error {
+	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[cpeClaimRequest](c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.Claim(ctx, c.Asked(), cpecases.Claim{
+		CpeID: cpe, SubscriberID: in.SubscriberID, Label: in.Label, Location: in.Location,
+	})
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, http.StatusOK, a.one(a.Rows.Get), cpe, done)
+}
+
+// cpeAssignRequest is the body of an assignment by the platform.
+type cpeAssignRequest struct {
+	OrgID  id.Organization `json:"orgId"`
+	UserID id.Any          `json:"userId,omitzero" doc:"a subscriber of the organization, or a sign-in that sees one"`
+}
+
+// assign gives a CPE to an organization.
+func (a API) assign(ctx context.Context, c *httpapi.Call) error {
+	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[cpeAssignRequest](c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.Assign(ctx, c.Asked(), cpe, in.OrgID, in.UserID)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, http.StatusOK, a.one(a.any), cpe, done)
+}
+
+// any reads a CPE, whoever has it: on the root host.
+func (a API) any(ctx context.Context, _ id.Organization, cpe id.CPE) (*cpeviews.CPERow, error) {
+	return a.Rows.Any(ctx, cpe)
+}
+
+// one describes how a CPE is read and shown.
+func (a API) one(
+	read func(context.Context, id.Organization, id.CPE) (*cpeviews.CPERow, error),
+) httpapi.One[id.CPE, cpeviews.CPERow, cpeResponse] {
+	var informs map[id.CPE]time.Time // set when the row is read
+	return httpapi.One[id.CPE, cpeviews.CPERow, cpeResponse]{
+		Model: cpeviews.CPEsName, Missing: commands.ErrNoCpe,
+		Revision: func(r cpeviews.CPERow) int64 { return r.Revision },
+		Show:     func(r cpeviews.CPERow) cpeResponse { return showCpe(r, a.condition(informs, r.ID)) },
+		Read: func(ctx context.Context, org id.Organization, cpe id.CPE) (*cpeviews.CPERow, error) {
+			row, err := read(ctx, org, cpe)
+			if err != nil || row == nil {
+				return nil, err
+			}
+			informs, err = a.Informs.Latest(ctx, []id.CPE{cpe})
+			return row, err
+		},
+	}
+}
+
+// get answers with a CPE of the organization.
+func (a API) get(ctx context.Context, c *httpapi.Call) error {
+	return httpapi.ReadOne(ctx, c, a.one(a.Rows.Get))
+}
+
+// list answers with a page of CPEs of the organization.
+func (a API) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := cpeviews.CPEFilter{
+		Serial: strings.ToUpper(f.Text("q")), SubscriberID: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
+		Model: f.Text("model"), Firmware: f.Text("firmwareVersion"),
+	}
+	online, stale := f.Bool("online"), f.Bool("stale")
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if err := a.inCondition(ctx, c.Org.ID, &filter, online, stale); err != nil {
+		return err
+	}
+	var informs map[id.CPE]time.Time // set when the page is read
+	show := func(r cpeviews.CPERow) cpeResponse { return showCpe(r, a.condition(informs, r.ID)) }
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after cpeviews.CPEKey, max int,
+	) (rows []cpeviews.CPERow, err error) {
+		rows, informs, err = a.read(ctx, c.Org.ID, filter, after, max)
+		return rows, err
+	})
+}
+
+// read reads rows with their last calls.
+func (a API) read(
+	ctx context.Context, org id.Organization, f cpeviews.CPEFilter, after cpeviews.CPEKey, max int,
+) ([]cpeviews.CPERow, map[id.CPE]time.Time, error) {
+	rows, err := a.Rows.List(ctx, org, f, after, max)
+	if err != nil {
+		return nil, nil, err
+	}
+	of := make([]id.CPE, len(rows))
+	for i, r := range rows {
+		of[i] = r.ID
+	}
+	informs, err := a.Informs.Latest(ctx, of)
+	return rows, informs, err
+}
+
+// inCondition narrows a filter to CPEs that are online or not, and stale or not; nil does not narrow it. The last calls
+// are kept apart from the rows, so they are named.
+func (a API) inCondition(
+	ctx context.Context, org id.Organization, f *cpeviews.CPEFilter, online, stale *bool,
+) error {
+	now := a.Clock.Now()
+	for _, by := range []struct {
+		wanted *bool // among those that have called
+		since  time.Time
+	}{{online, now.Add(-offlineAfter)}, {not(stale), now.Add(-staleAfter)}} {
+		if by.wanted == nil {
+			continue
+		}
+		called, err := a.Informs.Since(ctx, org, by.since)
+		switch {
+		case err != nil:
+			return err
+		case !*by.wanted:
+			f.Except = append(f.Except, called...)
+		case f.Among == nil: // who is online has called in the last hour, too
+			f.Among = called
+		}
+	}
+	return nil
+}
+
+// not turns a choice round; nil stays nil.
+func not(choice *bool) *bool {
+	if choice == nil {
+		return nil
+	}
+	other := !*choice
+	return &other
+}
+
+// cpeSubscriberRequest is the body of an assignment within the organization.
+type cpeSubscriberRequest struct {
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	SubscriptionID id.Subscription `json:"subscriptionId,omitzero" doc:"not needed when the customer has one service"`
+	PushNow        bool            `json:"pushNow,omitempty" doc:"ask the device to fetch its settings at once"`
+}
+
+// assignSubscriber gives a CPE to a customer.
+func (a API) assignSubscriber(ctx context.Context, c *httpapi.Call) error {
+	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[cpeSubscriberRequest](c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.AssignSubscriber(ctx, c.Asked(), cpecases.Assignment{
+		CpeID: cpe, SubscriberID: in.SubscriberID, SubscriptionID: in.SubscriptionID, PushNow: in.PushNow,
+	})
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, http.StatusOK, a.one(a.Rows.Get), cpe, done)
+}
+
+// release answers with the CPE as everybody sees it from now on.
+func (a API) release(ctx context.Context, c *httpapi.Call) error {
+	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.Release(ctx, c.Asked(), cpe)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, http.StatusOK, httpapi.One[id.CPE, cpeviews.CPERow, pendingCpe]{
+		Model: cpeviews.CPEsName, Missing: commands.ErrNoCpe, Read: a.any, Show: showPending,
+	}, cpe, done)
+}
+
+// cpeDashboard counts the CPEs of an organization.
+type cpeDashboard struct {
+	Total          int            `json:"total"`
+	Online         int            `json:"online"`
+	Offline        int            `json:"offline"`
+	StaleDevices   int            `json:"staleDevices" doc:"offline for more than an hour"`
+	FirmwareCounts map[string]int `json:"firmwareCounts" doc:"by version; Unknown: not known"`
+}
+
+// unknownFirmware stands for the version of CPEs that have not told theirs. Source:
+// docs/rules/cpe.md#cpe-endpoints.
+const unknownFirmware = "Unknown"
+
+// dashboard counts in the same time however many CPEs there are.
+func (a API) dashboard(ctx context.Context, c *httpapi.Call) error {
+	counts, err := a.Rows.Firmware(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	now := a.Clock.Now()
+	online, err := a.Informs.CountSince(ctx, c.Org.ID, now.Add(-offlineAfter))
+	if err != nil {
+		return err
+	}
+	lately, err := a.Informs.CountSince(ctx, c.Org.ID, now.Add(-staleAfter))
+	if err != nil {
+		return err
+	}
+	out := cpeDashboard{FirmwareCounts: map[string]int{}}
+	for version, n := range counts {
+		out.Total += n
+		if version == "" {
+			version = unknownFirmware
+		}
+		out.FirmwareCounts[version] += n
+	}
+	out.Online = min(online, out.Total) // a CPE that has just been released may still be counted
+	out.Offline, out.StaleDevices = out.Total-out.Online, out.Total-min(lately, out.Total)
+	return c.Send(http.StatusOK, out)
+}
+
+// own answers with the CPEs that the caller sees as a customer: none for staff.
+func (a API) own(ctx context.Context, c *httpapi.Call) error {
+	filter := cpeviews.CPEFilter{Of: append([]id.Subscriber{}, c.Caller.Own...)}
+	var informs map[id.CPE]time.Time // set when the page is read
+	show := func(r cpeviews.CPERow) ownCpe { return showOwn(r, a.condition(informs, r.ID)) }
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after cpeviews.CPEKey, max int,
+	) (rows []cpeviews.CPERow, err error) {
+		rows, informs, err = a.read(ctx, c.Org.ID, filter, after, max)
+		return rows, err
+	})
+}
+
+// condition says whether a CPE is online.
+type condition struct {
+	online bool
+	stale  bool
+	last   *time.Time // nil = it has never called
+}
+
+// condition judges the last call of a CPE.
+func (a API) condition(informs map[id.CPE]time.Time, cpe id.CPE) condition {
+	last, now := informs[cpe], a.Clock.Now()
+	return condition{
+		online: !last.IsZero() && now.Sub(last) <= offlineAfter,
+		stale:  last.IsZero() || now.Sub(last) > staleAfter, last: null.Time(last),
+	}
+}

@@ -1,0 +1,105 @@
+package cpeapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strconv"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/cpe"
+)
+
+// Identification serves the hook of the CPE server (docs/rules/cpe.md#identification).
+type Identification struct {
+	Cases cpecases.CPEs
+	Key   secrets.Text // "" = the address does not exist
+}
+
+// headerInternalKey has the key by which our own installations are known.
+const headerInternalKey = "X-Internal-Key"
+
+// actorCPEServer is who acts when a CPE is seen for the first time.
+const actorCPEServer = "cpe server"
+
+// Routes lists the address. It is the same on every host, since the CPE server may know us by any name.
+func (a Identification) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: http.MethodPost, Path: "/internal/cpe/identify", Hosts: httpapi.OnEvery,
+		Access: httpapi.AccessInternal, Summary: "What a CPE is, asked by the CPE server", BodyLimit: 8 << 10,
+		Request: cpeIdentifyRequest{}, Response: cpeIdentifyResponse{}, Handle: a.identify,
+	}}
+}
+
+// cpeIdentifyRequest names a CPE.
+type cpeIdentifyRequest struct {
+	SerialNumber string `json:"serialNumber"`
+	OUI          string `json:"oui" doc:"of the manufacturer"`
+	ProductClass string `json:"productClass,omitempty"`
+}
+
+// cpeIdentifyResponse has all that the bootstrap provision applies in the same session.
+type cpeIdentifyResponse struct {
+	Known            bool     `json:"known" doc:"an organization has it"`
+	OrgSlug          *string  `json:"orgSlug" doc:"null: no organization has it"`
+	Tags             []string `json:"tags" doc:"all that it has from now on"`
+	Parameters       [][]any  `json:"parameters" doc:"each is name, value and type"`
+	ProvisionVersion int      `json:"provisionVersion"`
+}
+
+// knows reports whether a key is ours. The time it takes tells neither how much of it is right nor its length.
+func (a Identification) knows(key string) bool {
+	given, own := sha256.Sum256([]byte(key)), sha256.Sum256([]byte(a.Key.Reveal()))
+	return subtle.ConstantTimeCompare(given[:], own[:]) == 1
+}
+
+// identify answers the hook. The answer has a password, so nobody on the way keeps it.
+func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
+	switch {
+	case a.Key.IsZero():
+		return commands.ErrNotFound()
+	case !a.knows(c.Request.Header.Get(headerInternalKey)):
+		return usecases.ErrSignIn()
+	}
+	in, err := httpapi.Decode[cpeIdentifyRequest](c)
+	if err != nil {
+		return err
+	}
+	meta := c.Meta()
+	meta.OrgID = id.Organization{} // whatever host it asks: no organization has a new CPE
+	meta.Actor = events.Actor{Kind: events.ActorProcess, ID: actorCPEServer}
+	told, err := a.Cases.Identify(ctx, meta, events.CpeIdentity(in))
+	if err != nil {
+		return err
+	}
+	out := cpeIdentifyResponse{
+		Known: told.Known, OrgSlug: null.Of(told.OrgSlug), Tags: told.Tags,
+		Parameters: make([][]any, 0, len(told.Parameters)), ProvisionVersion: cpecases.ProvisionVersion,
+	}
+	for _, p := range told.Parameters {
+		out.Parameters = append(out.Parameters, []any{p.Name, typed(p), p.Type})
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	return c.Send(http.StatusOK, out)
+}
+
+// typed is the value of a parameter as JSON has it.
+func typed(p cpecases.Parameter) any {
+	text := p.Value.Reveal()
+	switch p.Type {
+	case cpecases.TypeBoolean:
+		return text == "true"
+	case cpecases.TypeNumber:
+		if n, err := strconv.Atoi(text); err == nil {
+			return n
+		}
+	}
+	return text
+}

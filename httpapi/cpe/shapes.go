@@ -1,0 +1,90 @@
+package cpeapi
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// pendingCpe is a CPE that waits to be claimed, as every administrator sees it: nothing of who had it before.
+type pendingCpe struct {
+	ID           id.CPE    `json:"id"`
+	SerialNumber string    `json:"serialNumber"`
+	OUI          string    `json:"oui"`
+	ProductClass string    `json:"productClass"`
+	Manufacturer *string   `json:"manufacturer" doc:"null: not known yet"`
+	Model        *string   `json:"model" doc:"null: not known yet"`
+	FirstSeen    time.Time `json:"firstSeen"`
+}
+
+// showPending leaves out what is not for everybody.
+func showPending(r cpeviews.CPERow) pendingCpe {
+	return pendingCpe{
+		ID: r.ID, SerialNumber: r.SerialNumber, OUI: r.OUI, ProductClass: r.ProductClass,
+		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), FirstSeen: r.FirstSeen,
+	}
+}
+
+// cpeResponse is a CPE of an organization.
+type cpeResponse struct {
+	ID              id.CPE                 `json:"id"`
+	SerialNumber    string                 `json:"serialNumber"`
+	OUI             string                 `json:"oui"`
+	ProductClass    string                 `json:"productClass"`
+	Manufacturer    *string                `json:"manufacturer" doc:"null: not known yet"`
+	Model           *string                `json:"model" doc:"null: not known yet"`
+	FirmwareVersion *string                `json:"firmwareVersion" doc:"null: not known yet"`
+	OrgID           *id.Organization       `json:"orgId" doc:"null: released meanwhile"`
+	SubscriberID    *id.Subscriber         `json:"subscriberId" doc:"null: no customer has it"`
+	Subscriber      *httpapi.SubscriberRef `json:"subscriber" doc:"null: no customer has it"`
+	SubscriptionID  *id.Subscription       `json:"subscriptionId" doc:"the login; null: there is none"`
+	Label           *string                `json:"label"`
+	Location        *string                `json:"location"`
+	Online          bool                   `json:"online" doc:"it has called in the last ten minutes"`
+	Stale           bool                   `json:"stale" doc:"it has been offline for more than an hour"`
+	LastInform      *time.Time             `json:"lastInform" doc:"null: it has not called since it is known"`
+	FirstSeen       time.Time              `json:"firstSeen"`
+	ClaimedAt       *time.Time             `json:"claimedAt"`
+	Tags            []string               `json:"tags" doc:"at the CPE server"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *cpeResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(null.Zero(r.SubscriberID))
+}
+
+// showCpe writes null for what is not known.
+func showCpe(r cpeviews.CPERow, in condition) cpeResponse {
+	return cpeResponse{
+		ID: r.ID, SerialNumber: r.SerialNumber, OUI: r.OUI, ProductClass: r.ProductClass,
+		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), FirmwareVersion: null.Of(r.Firmware),
+		OrgID: null.Of(r.OrgID), SubscriberID: null.Of(r.SubscriberID), SubscriptionID: null.Of(r.SubscriptionID),
+		Label: r.Label, Location: r.Location, Online: in.online, Stale: in.stale, LastInform: in.last,
+		FirstSeen: r.FirstSeen, ClaimedAt: r.ClaimedAt, Tags: r.Tags(),
+	}
+}
+
+// ownCpe is a CPE as its customer sees it.
+type ownCpe struct {
+	ID           id.CPE         `json:"id"`
+	SubscriberID *id.Subscriber `json:"subscriberId"`
+	SerialNumber string         `json:"serialNumber" doc:"as on the sticker"`
+	Manufacturer *string        `json:"manufacturer" doc:"null: not known yet"`
+	Model        *string        `json:"model" doc:"null: not known yet"`
+	Online       bool           `json:"online" doc:"it has called in the last ten minutes"`
+	LastInform   *time.Time     `json:"lastInform" doc:"null: it has not called since it is known"`
+}
+
+// ForCustomer implements httpapi.StaffSees: nothing in it is for staff alone.
+func (*ownCpe) ForCustomer() {}
+
+// showOwn leaves out what is for staff.
+func showOwn(r cpeviews.CPERow, in condition) ownCpe {
+	return ownCpe{
+		ID: r.ID, SubscriberID: null.Of(r.SubscriberID), SerialNumber: r.SerialNumber,
+		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), Online: in.online, LastInform: in.last,
+	}
+}

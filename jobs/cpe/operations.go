@@ -1,0 +1,224 @@
+package cpejobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// Server is the CPE server. A refusal of the server or of the CPE is an outcome; an error means that nobody knows what
+// was done. Implementations are safe for concurrent use.
+type Server interface {
+	// Send hands a write over. What waits under the same key is replaced.
+	Send(ctx context.Context, w Write) (Outcome, error)
+	// Find tells what the server has under the key of a write: of one that may have been sent by a program that died.
+	Find(ctx context.Context, w Write) (found bool, out Outcome, err error)
+	// Outcome tells what became of a write that was sent.
+	Outcome(ctx context.Context, w Write) (Outcome, error)
+}
+
+// Write is one operation as the server gets it.
+type Write struct {
+	Key     string // the same at each try
+	CPE     events.CpeIdentity
+	Kind    events.CpeOperationKind
+	Values  commands.CpeValues
+	CallNow bool
+	Tasks   []events.CpeTask // that the server has; nil before it was sent
+
+	lost bool // its values were deleted
+}
+
+// Outcome says how far a write has come.
+type Outcome struct {
+	Done    bool   // it was found done
+	Code    string // of the fault; "" = it has not failed
+	Message string // in the words of CPE or server
+	Tasks   []events.CpeTask
+	Call    string // "ok", "queued" or "failed"
+}
+
+// Operations does the jobs of writes to CPEs. Every field is required. Safe for concurrent use.
+type Operations struct {
+	Bus  *bus.Bus
+	Rows cpeviews.OperationsQuery
+	// CPE reads a CPE, whoever has it; nil = it is not known.
+	CPE func(ctx context.Context, cpe id.CPE) (*cpeviews.CPERow, error)
+	// Values reads what is to be written; a failure of kind NotFound means that it was deleted, after the end.
+	Values func(ctx context.Context, ref id.Secret) ([]byte, error)
+	// Drop deletes values; those that are deleted already are no failure.
+	Drop   func(ctx context.Context, ref id.Secret) error
+	Server Server
+}
+
+// Times of the attempts. The process asks again, so few are made at once.
+const (
+	operationAttempts = 3
+	operationTimeout  = 45 * time.Second // a session that somebody waits for takes as long
+)
+
+// Register makes the queue know the workers.
+func (o Operations) Register(queue *jobrunner.Runner) {
+	few := jobrunner.Options{MaxAttempts: operationAttempts, Timeout: operationTimeout}
+	jobrunner.AddWorker(queue, o.Send, few)
+	jobrunner.AddWorker(queue, o.Check, few)
+	jobrunner.AddWorker(queue, o.drop, jobrunner.Options{})
+}
+
+// Codes of failures that are ours and not the server's.
+const (
+	codeReleased = "released" // the organization does not have the CPE any more
+	codeUnknown  = "unknown"  // it may have happened, and must not happen twice
+	codeLost     = "lost"     // its values are not there, as after a restore of an older vault
+)
+
+// Send hands an operation to the server. Only the attempt that has announced it does so; one that finds it announced
+// cannot know whether its predecessor came so far, and looks for it. What may be done twice is sent again then, under
+// the same key. What may not has failed, with the truth: that it is not known.
+func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, cause jobs.Cause) error {
+	write, known, err := o.write(ctx, args.CpeWork)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
+	}
+	cause.OrgID = args.OrgID
+	begun, err := o.Bus.Execute(ctx, commands.BeginCpeOperation{OperationID: args.OperationID}, cause.Meta("begin"))
+	if failure.CodeOf(err) == "cpe_operation_over" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if write.lost {
+		return o.fail(ctx, args.CpeWork, cause, codeLost, "The values to be written are not there any more.")
+	}
+	if !begun.Changed {
+		found, out, err := o.Server.Find(ctx, write)
+		switch {
+		case err != nil:
+			return err
+		case found:
+			return o.sent(ctx, args.CpeWork, cause, out)
+		case !repeatable(args.Operation):
+			return o.fail(ctx, args.CpeWork, cause, codeUnknown, "It is not known whether the device was told.")
+		}
+	}
+	out, err := o.Server.Send(ctx, write)
+	if err != nil {
+		return fmt.Errorf("send operation %s: %w", args.OperationID, err)
+	}
+	return o.sent(ctx, args.CpeWork, cause, out)
+}
+
+// aboutReleased is the message of codeReleased.
+const aboutReleased = "The device does not belong to the organization any more."
+
+// repeatable reports whether an operation that is done twice does the same as once.
+func repeatable(kind events.CpeOperationKind) bool {
+	return kind != events.CpeReboot && kind != events.CpeFactoryReset
+}
+
+// sent reports that the server has the operation, or has refused it.
+func (o Operations) sent(ctx context.Context, w commands.CpeWork, cause jobs.Cause, out Outcome) error {
+	if out.Code != "" {
+		return o.fail(ctx, w, cause, out.Code, out.Message)
+	}
+	cause.OrgID = w.OrgID
+	_, err := o.Bus.Execute(ctx, commands.ReportCpeOperationSent{
+		OperationID: w.OperationID, Tasks: out.Tasks, Call: out.Call,
+	}, cause.Meta("sent"))
+	return err
+}
+
+// fail reports why an operation was not done.
+func (o Operations) fail(ctx context.Context, w commands.CpeWork, cause jobs.Cause, code, message string) error {
+	cause.OrgID = w.OrgID
+	_, err := o.Bus.Execute(ctx, commands.FailCpeOperation{
+		OperationID: w.OperationID, Code: shortened(code, 64), Message: shortened(message, 500),
+	}, cause.Meta("fail"))
+	return err
+}
+
+// shortened cuts a text of others to a number of characters.
+func shortened(text string, most int) string {
+	if all := []rune(text); len(all) > most {
+		return string(all[:most])
+	}
+	return text
+}
+
+// Check looks for the outcome of an operation that was sent. One that has ended, or whose end the server does not know
+// yet, stays as it is.
+func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, cause jobs.Cause) error {
+	row, err := o.Rows.Get(ctx, args.OrgID, args.OperationID)
+	if err != nil || row == nil || row.State != "sent" {
+		return err
+	}
+	write, known, err := o.write(ctx, args.CpeWork)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
+	}
+	if write.lost {
+		return nil // it has ended meanwhile
+	}
+	write.Tasks = row.Tasks
+	out, err := o.Server.Outcome(ctx, write)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for operation %s: %w", args.OperationID, err)
+	case out.Code != "":
+		return o.fail(ctx, args.CpeWork, cause, out.Code, out.Message)
+	case out.Done:
+		cause.OrgID = args.OrgID
+		_, err = o.Bus.Execute(ctx, commands.ConfirmCpeOperation{OperationID: args.OperationID}, cause.Meta("confirm"))
+	}
+	return err
+}
+
+// write makes what the server gets. known is false for a CPE that the organization does not have any more: what its
+// staff asked for is nothing for the next customer.
+func (o Operations) write(ctx context.Context, w commands.CpeWork) (out Write, known bool, err error) {
+	row, err := o.CPE(ctx, w.CpeID)
+	if err != nil || row == nil || row.OrgID != w.OrgID {
+		return Write{}, false, err
+	}
+	out = Write{
+		Key: w.OperationID.String(), Kind: w.Operation, CallNow: w.CallNow,
+		CPE: events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass},
+	}
+	if w.ValuesRef.IsZero() {
+		return out, true, nil
+	}
+	kept, err := o.Values(ctx, w.ValuesRef)
+	if failure.KindOf(err) == failure.NotFound {
+		out.lost = true
+		return out, true, nil
+	}
+	if err != nil {
+		return Write{}, false, err
+	}
+	if err := json.Unmarshal(kept, &out.Values); err != nil {
+		return Write{}, false, fmt.Errorf("values of operation %s cannot be read", w.OperationID) // the cause has them
+	}
+	return out, true, nil
+}
+
+// drop deletes the values of an operation that has ended.
+func (o Operations) drop(ctx context.Context, args commands.DropCpeValues, _ jobs.Cause) error {
+	return o.Drop(ctx, args.ValuesRef)
+}

@@ -1,0 +1,235 @@
+package cpejobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/cpe"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// errLost stands for an answer that did not come.
+var errLost = errors.New("the connection broke")
+
+// server answers as a test says, and notes what it is asked.
+type server struct {
+	asked   []string
+	sent    []cpejobs.Write
+	lose    int // so many answers of Send are lost
+	has     bool
+	outcome cpejobs.Outcome
+}
+
+// Send implements cpejobs.Server.
+func (s *server) Send(_ context.Context, w cpejobs.Write) (cpejobs.Outcome, error) {
+	s.asked, s.sent = append(s.asked, "send"), append(s.sent, w)
+	if s.lose > 0 {
+		s.lose--
+		return cpejobs.Outcome{}, errLost
+	}
+	return s.outcome, nil
+}
+
+// Find implements cpejobs.Server.
+func (s *server) Find(_ context.Context, w cpejobs.Write) (bool, cpejobs.Outcome, error) {
+	s.asked = append(s.asked, "find")
+	return s.has, s.outcome, nil
+}
+
+// Outcome implements cpejobs.Server.
+func (s *server) Outcome(_ context.Context, w cpejobs.Write) (cpejobs.Outcome, error) {
+	s.asked = append(s.asked, fmt.Sprint("outcome of ", len(w.Tasks)))
+	return s.outcome, nil
+}
+
+// operated has a queued operation on a CPE of an organization, and the jobs that go on with it.
+type operated struct {
+	*coretest.Kit
+	t      *testing.T
+	views  *runner.Views
+	server *server
+	owner  id.Organization // of the CPE, as the read model has it
+	work   commands.CpeWork
+	jobs   cpejobs.Operations
+}
+
+// operate queues an operation with a password.
+func operate(t *testing.T, kind events.CpeOperationKind) *operated {
+	t.Helper()
+	o := &operated{
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: clock.System()}, cpeviews.Operations{}), t: t,
+		server: &server{outcome: cpejobs.Outcome{
+			Call: "ok", Tasks: []events.CpeTask{{ID: "5403908ef28ea3a25c138adc", Name: "setParameterValues"}},
+		}},
+	}
+	bus.Register(o.Bus, cpe.Operations())
+	o.views = o.Show(t)
+	o.owner = id.New[id.Organization]()
+	o.work = commands.CpeWork{
+		OperationID: id.New[id.CPEOperation](), CpeID: id.New[id.CPE](), OrgID: o.owner, Operation: kind,
+		ValuesRef: id.New[id.Secret](), CallNow: true,
+	}
+	o.jobs = cpejobs.Operations{
+		Bus: o.Bus, Rows: cpeviews.OperationsQuery{Views: o.views}, Values: o.Vault.Secrets.Get,
+		Drop: o.Vault.Secrets.Delete, Server: o.server,
+		CPE: func(context.Context, id.CPE) (*cpeviews.CPERow, error) {
+			return &cpeviews.CPERow{ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB"}, nil
+		},
+	}
+	secret := vault.Secret{Ref: o.work.ValuesRef, OrgID: o.owner, Purpose: commands.CpeValuesPurpose}
+	if err := o.Vault.Secrets.Put(t.Context(), secret, []byte(`{"ssid":"home","password":"s3cret"}`)); err != nil {
+		t.Fatal(err)
+	}
+	o.Run(t, coretest.Operator(o.owner), commands.QueueCpeOperation{
+		OperationID: o.work.OperationID, CpeID: o.work.CpeID, OrgID: o.owner, Kind: kind, ValuesRef: o.work.ValuesRef,
+		CallNow: true,
+	})
+	return o
+}
+
+// send does the job of sending, under its own id or under that of an earlier try.
+func (o *operated) send(job id.Any) error {
+	return o.jobs.Send(o.t.Context(), commands.SendCpeOperation{CpeWork: o.work}, jobs.Cause{JobID: job})
+}
+
+// is fails unless the operation is in a state, and the server was asked so.
+func (o *operated) is(want cpe.OperationState, asked ...string) {
+	o.t.Helper()
+	got, _, err := bus.LoadOwned[cpe.Operation](o.t.Context(), o.Bus, o.work.OrgID, o.work.OperationID)
+	if err != nil || got.State != want || strings.Join(o.server.asked, ", ") != strings.Join(asked, ", ") {
+		o.t.Errorf("%s after %v, want %s after %v (%v)", got.State, o.server.asked, want, asked, err)
+	}
+}
+
+func TestSend_HandsTheValuesOverOnce(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeWifi)
+	for range 2 { // the second job finds it sent
+		if err := o.send(id.New[id.Any]()); err != nil {
+			t.Fatal(err)
+		}
+		o.server.has = true
+	}
+	o.is(cpe.Sent, "send", "find")
+	got := o.server.sent[0]
+	if got.Values.Password != "s3cret" || got.CPE.SerialNumber != "SN-1" || got.Key != o.work.OperationID.String() {
+		t.Errorf("sent %+v", got)
+	}
+	if text := fmt.Sprintf("%v %+v %#v", got.Values, got, got.Values); strings.Contains(text, "s3cret") {
+		t.Errorf("a text has the password: %s", text)
+	}
+}
+
+// TestSend_AfterALostAnswerSettingsAreSentAgainAndRestartsAreNot, unless the server is found to have them.
+func TestSend_AfterALostAnswerSettingsAreSentAgainAndRestartsAreNot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind  events.CpeOperationKind
+		has   bool
+		want  cpe.OperationState
+		asked []string
+	}{
+		{events.CpeWifi, false, cpe.Sent, []string{"send", "find", "send"}},
+		{events.CpeWifi, true, cpe.Sent, []string{"send", "find"}},
+		{events.CpeFactoryReset, false, cpe.Failed, []string{"send", "find"}},
+		{events.CpeFactoryReset, true, cpe.Sent, []string{"send", "find"}},
+		{events.CpeReboot, false, cpe.Failed, []string{"send", "find"}},
+	} {
+		o, job := operate(t, c.kind), id.New[id.Any]()
+		o.server.lose = 1
+		if err := o.send(job); !errors.Is(err, errLost) {
+			t.Fatal(err)
+		}
+		o.server.has = c.has
+		if err := o.send(job); err != nil {
+			t.Fatal(err)
+		}
+		o.is(c.want, c.asked...)
+	}
+}
+
+// TestSend_ARefusalIsAnOutcome, and an operation that has ended is not sent.
+func TestSend_ARefusalIsAnOutcome(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeWifi)
+	o.server.outcome = cpejobs.Outcome{Code: "cwmp.9007", Message: strings.Repeat("no", 500)}
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Failed, "send")
+	if err := o.Vault.Secrets.Delete(t.Context(), o.work.ValuesRef); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Failed, "send")
+}
+
+// TestSend_NothingGoesToTheDeviceOfAnotherOrganization: it was released after the request, and perhaps claimed.
+func TestSend_NothingGoesToTheDeviceOfAnotherOrganization(t *testing.T) {
+	t.Parallel()
+	for _, owner := range []id.Organization{{}, id.New[id.Organization]()} {
+		o := operate(t, events.CpeWifi)
+		o.owner = owner
+		if err := o.send(id.New[id.Any]()); err != nil {
+			t.Fatal(err)
+		}
+		o.is(cpe.Failed)
+	}
+}
+
+// TestSend_LostValuesAreNotWrittenAsEmptyOnes: the operation fails instead.
+func TestSend_LostValuesAreNotWrittenAsEmptyOnes(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeWifi)
+	if err := o.Vault.Secrets.Delete(t.Context(), o.work.ValuesRef); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Failed)
+}
+
+func TestCheck_ReportsTheOutcomeOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		found cpejobs.Outcome
+		want  cpe.OperationState
+	}{
+		{cpejobs.Outcome{}, cpe.Sent}, {cpejobs.Outcome{Done: true}, cpe.Confirmed},
+		{cpejobs.Outcome{Code: "cwmp.9003", Message: "no"}, cpe.Failed},
+	} {
+		o := operate(t, events.CpeWifi)
+		check := func() {
+			o.WaitForAll(t, o.views, cpeviews.OperationsName)
+			err := o.jobs.Check(t.Context(), commands.CheckCpeOperation{CpeWork: o.work}, jobs.Cause{
+				JobID: id.New[id.Any](),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		check() // it was not sent yet: nobody is asked
+		if err := o.send(id.New[id.Any]()); err != nil {
+			t.Fatal(err)
+		}
+		o.server.outcome = c.found
+		check()
+		o.is(c.want, "send", "outcome of 1")
+	}
+}

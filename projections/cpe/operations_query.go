@@ -1,0 +1,81 @@
+package cpeviews
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// OperationRow is one write to a CPE.
+type OperationRow struct {
+	ID           id.CPEOperation  `db:"operation_id"`
+	CpeID        id.CPE           `db:"cpe_id"`
+	Kind         string           `db:"kind"`
+	Names        []string         `db:"names"`
+	State        string           `db:"state"` // one of OperationStates
+	Call         *string          `db:"call"`  // "ok", "queued" or "failed"; nil = it was not sent yet
+	Tasks        []events.CpeTask `db:"tasks"`
+	ErrorCode    *string          `db:"error_code"`
+	ErrorMessage *string          `db:"error_message"`
+	AskedAt      time.Time        `db:"asked_at"`
+	ExpiresAt    time.Time        `db:"expires_at"`
+	SentAt       *time.Time       `db:"sent_at"`
+	EndedAt      *time.Time       `db:"ended_at"`
+	ActorKind    string           `db:"actor_kind"`
+	ActorID      string           `db:"actor_id"`
+	Revision     int64            `db:"revision"`
+}
+
+// OperationStates are the values of OperationRow.State.
+func OperationStates() []string { return []string{"queued", "sent", "confirmed", "failed", "expired"} }
+
+// OperationKey is a row's place in the list, newest first. The zero value starts at the newest row.
+type OperationKey struct {
+	At time.Time       `json:"a"`
+	ID id.CPEOperation `json:"i"`
+}
+
+// Key makes the next page begin after this row.
+func (r OperationRow) Key() OperationKey { return OperationKey{At: r.AskedAt, ID: r.ID} }
+
+// OperationsQuery serves writes to CPEs.
+type OperationsQuery struct{ Views *runner.Views }
+
+// operationSelect fits OperationRow; a condition follows.
+const operationSelect = `select operation_id, cpe_id, kind, names, state, call, tasks, error_code, error_message,
+	asked_at, expires_at, sent_at, ended_at, actor_kind, actor_id, revision from {schema}.operations where `
+
+// Get returns an operation of an organization; nil when it has none with this id.
+func (q OperationsQuery) Get(
+	ctx context.Context, org id.Organization, operation id.CPEOperation,
+) (*OperationRow, error) {
+	var row *OperationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[OperationRow],
+			q.Views.SQL(OperationsName, operationSelect+`org_id = $1 and operation_id = $2`), org, operation)
+	})
+	return row, err
+}
+
+// List returns up to max operations of an organization on a CPE after a key, newest first.
+func (q OperationsQuery) List(
+	ctx context.Context, org id.Organization, cpe id.CPE, after OperationKey, max int,
+) ([]OperationRow, error) {
+	var rows []OperationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[OperationRow], q.Views.SQL(OperationsName, operationSelect+`
+			org_id = @org and cpe_id = @cpe
+			and (@at::timestamptz is null or (asked_at, operation_id) < (@at::timestamptz, @id::uuid))
+			order by asked_at desc, operation_id desc limit @max`), pgx.NamedArgs{
+			"org": org, "cpe": cpe, "at": null.Time(after.At), "id": after.ID, "max": max,
+		})
+	})
+	return rows, err
+}

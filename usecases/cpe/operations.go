@@ -1,0 +1,210 @@
+package cpecases
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lastmile-isp/lastmile/aggregates/cpe"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Limits of what is written. Source: docs/rules/cpe.md#operations.
+const (
+	maxSSID       = 32 // bytes
+	minWifiKey    = 8  // characters of ASCII, and so bytes
+	maxWifiKey    = 63
+	maxParameters = 100
+	maxValue      = 1024 // bytes
+	maxURL        = 256
+)
+
+// Operations asks for writes to CPEs. All fields are required. Safe for concurrent use.
+type Operations struct {
+	Bus     *bus.Bus
+	Secrets *vault.Secrets
+	// Allows refuses an address that a CPE is not sent to. The text of its error goes behind the name of the field.
+	Allows func(address string) error
+}
+
+// Wifi has a new name and password of a CPE's Wi-Fi.
+type Wifi struct {
+	SSID     string
+	Password secrets.Text
+}
+
+// check validates what a CPE would take, before it is asked. Fails: invalid_input.
+func (w Wifi) check() error {
+	var f failure.Faults
+	f.Check(len(w.SSID) >= 1 && len(w.SSID) <= maxSSID, "ssid", "must have 1 to %d bytes", maxSSID)
+	f.Check(utf8.ValidString(w.SSID) && !strings.ContainsFunc(w.SSID, control), "ssid",
+		"must not have control characters")
+	key := w.Password.Reveal()
+	f.Check(len(key) >= minWifiKey && len(key) <= maxWifiKey && !strings.ContainsFunc(key, notASCII), "password",
+		"must have %d to %d letters, digits or signs of English", minWifiKey, maxWifiKey)
+	return f.Err()
+}
+
+// control reports whether a character cannot be seen on any device.
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// notASCII reports whether a character is none of those that every device takes in a password.
+func notASCII(r rune) bool { return r < ' ' || r > '~' }
+
+// Wifi changes name and password. Fails: invalid_input, cpe_not_found.
+func (u Operations) Wifi(
+	ctx context.Context, asked usecases.Asked, of id.CPE, in Wifi,
+) (id.CPEOperation, bus.Result, error) {
+	if err := in.check(); err != nil {
+		return id.CPEOperation{}, bus.Result{}, err
+	}
+	return u.queue(ctx, asked, of, request{
+		kind: events.CpeWifi, callNow: true,
+		values: &commands.CpeValues{SSID: in.SSID, Password: in.Password.Reveal()},
+	})
+}
+
+// Parameters writes parameters by their names. Fails: invalid_input, cpe_not_found.
+func (u Operations) Parameters(
+	ctx context.Context, asked usecases.Asked, of id.CPE, list []commands.CpeValue, callNow bool,
+) (id.CPEOperation, bus.Result, error) {
+	r := request{
+		kind: events.CpeParameters, callNow: callNow, values: &commands.CpeValues{Parameters: list},
+	}
+	var f failure.Faults
+	f.Check(len(list) > 0, "parameters", "is required")
+	f.Check(len(list) <= maxParameters, "parameters", "must have at most %d entries", maxParameters)
+	for i, p := range list {
+		r.names = append(r.names, p.Name)
+		field := fmt.Sprintf("parameters[%d].value", i)
+		f.Check(len(p.Value) <= maxValue, field, "must have at most %d bytes", maxValue)
+		f.Check(utf8.ValidString(p.Value) && !strings.ContainsFunc(p.Value, control), field,
+			"must not have control characters")
+	}
+	if err := failure.JoinFaults(f.Err(), commands.CheckCpeNames(r.names)); err != nil {
+		return id.CPEOperation{}, bus.Result{}, err
+	}
+	return u.queue(ctx, asked, of, r)
+}
+
+// Act asks for what has no values: a reboot or a factory reset. Fails: cpe_not_found.
+func (u Operations) Act(
+	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind,
+) (id.CPEOperation, bus.Result, error) {
+	return u.queue(ctx, asked, of, request{kind: kind, callNow: true})
+}
+
+// hostForm matches names and addresses of hosts.
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$`)
+
+// Ping has the CPE ping a host. Fails: invalid_input, cpe_not_found.
+func (u Operations) Ping(
+	ctx context.Context, asked usecases.Asked, of id.CPE, host string,
+) (id.CPEOperation, bus.Result, error) {
+	var f failure.Faults
+	f.Check(hostForm.MatchString(host), "host", "must be a host, or host:port")
+	if err := f.Err(); err != nil {
+		return id.CPEOperation{}, bus.Result{}, err
+	}
+	return u.queue(ctx, asked, of, request{
+		kind: events.CpePing, callNow: true, values: &commands.CpeValues{Host: host},
+	})
+}
+
+// Transfer has the CPE load a file or send one: a speed test or an upload test. field names the address; "" = ours.
+// Fails: invalid_input, cpe_not_found.
+func (u Operations) Transfer(
+	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind, field, address string,
+) (id.CPEOperation, bus.Result, error) {
+	if address != "" {
+		if err := u.checkAddress(field, address); err != nil {
+			return id.CPEOperation{}, bus.Result{}, err
+		}
+	}
+	return u.queue(ctx, asked, of, request{kind: kind, callNow: true, values: &commands.CpeValues{URL: address}})
+}
+
+// checkAddress refuses what is no web address, what has a password in it, and where no CPE is sent. Fails:
+// invalid_input.
+func (u Operations) checkAddress(field, address string) error {
+	var f failure.Faults
+	parsed, err := url.Parse(address)
+	plain := err == nil && len(address) <= maxURL && (parsed.Scheme == "http" || parsed.Scheme == "https") &&
+		parsed.Host != "" && parsed.User == nil && !strings.ContainsFunc(address, func(r rune) bool {
+		return notASCII(r) || r == ' '
+	})
+	f.Check(plain, field, "must be an address such as http://test.example.com/10MB.bin")
+	if plain {
+		if err := u.Allows(address); err != nil {
+			f.Check(false, field, "%s", err.Error())
+		}
+	}
+	return f.Err()
+}
+
+// request is one write that somebody asks for.
+type request struct {
+	kind    events.CpeOperationKind
+	names   []string
+	values  *commands.CpeValues // nil = there are none
+	callNow bool
+}
+
+// queue keeps the values in the vault, and records the request. A repeat under the same key finds the operation of the
+// first try, also when it has ended and its values are deleted.
+func (u Operations) queue(
+	ctx context.Context, asked usecases.Asked, of id.CPE, r request,
+) (id.CPEOperation, bus.Result, error) {
+	operation := usecases.NewID[id.CPEOperation](asked, "cpe operation")
+	device, _, err := bus.LoadOwned[cpe.CPE](ctx, u.Bus, asked.Org(), of)
+	if err != nil {
+		return operation, bus.Result{}, err
+	}
+	command := commands.QueueCpeOperation{
+		OperationID: operation, CpeID: of, OrgID: asked.Org(), SubscriberID: device.Subscriber, Kind: r.kind,
+		Names: r.names, CallNow: r.callNow,
+	}
+	if r.values != nil {
+		command.ValuesRef = id.Derive[id.Secret]("cpe operation", operation.String())
+		if err := u.keep(ctx, command, *r.values); err != nil {
+			return operation, bus.Result{}, err
+		}
+	}
+	done, err := u.Bus.Execute(ctx, command, asked.Meta)
+	switch failure.KindOf(err) {
+	case failure.Invalid, failure.Malformed, failure.Denied, failure.NotFound, failure.Conflict, failure.Stale:
+		if command.ValuesRef.IsZero() {
+			break
+		}
+		if dropped := u.Secrets.Delete(ctx, command.ValuesRef); dropped != nil {
+			return operation, bus.Result{}, dropped
+		}
+	default: // done, or perhaps done: the operation has its values
+	}
+	return operation, done, err
+}
+
+// keep stores values, unless the operation is there already.
+func (u Operations) keep(ctx context.Context, c commands.QueueCpeOperation, values commands.CpeValues) error {
+	present, _, err := bus.LoadUnchecked[cpe.Operation](ctx, u.Bus, c.OperationID) // the id is of this request
+	if err != nil || !present.ID.IsZero() {
+		return err
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Errorf("write values of operation %s", c.OperationID) // the cause would have them
+	}
+	secret := vault.Secret{Ref: c.ValuesRef, OrgID: c.OrgID, Purpose: commands.CpeValuesPurpose}
+	return u.Secrets.Put(ctx, secret, text)
+}
