@@ -276,6 +276,9 @@ func (b *box) write(path string, value any) {
 
 // coerce makes a value one of a type, as the server does; false when it cannot.
 func coerce(value any, kind string) (any, bool) {
+	if n, ok := value.(int64); ok { // a script's number
+		value = float64(n)
+	}
 	switch kind {
 	case typeBool:
 		switch v := value.(type) {

@@ -140,7 +140,7 @@ func (x *session) note(path string) {
 		return
 	}
 	p := x.d.box.params[path]
-	x.doc.leaves[path] = leaf{kind: p.kind, writable: p.writable}
+	x.doc.leaves[path] = leaf{kind: p.kind, writable: p.writable, at: x.now}
 }
 
 // set writes values to the device in one step, and to the document. Values that the document has already are not sent.
