@@ -95,7 +95,8 @@ func TestContract_ADeviceIsFoundAndRead(t *testing.T) {
 			t.Errorf("count %d: %v", n, err)
 		}
 		stop := errors.New("enough")
-		if _, err := s.Devices(t.Context(), listing, func(genieacs.Device) error { return stop }); !errors.Is(err, stop) {
+		_, err = s.Devices(t.Context(), listing, func(genieacs.Device) error { return stop })
+		if !errors.Is(err, stop) {
 			t.Errorf("ended by the caller: %v", err)
 		}
 		if _, err := s.Device(t.Context(), "000000-None-None"); !errors.Is(err, genieacs.ErrUnknownDevice) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Device is what the server knows of a device.
+// Device has all that the server tells of one.
 type Device struct {
 	ID                                      DeviceID
 	OUI, ProductClass, Serial, Manufacturer string
@@ -55,7 +55,8 @@ var secretNames = []string{
 func IsSecret(path string) bool {
 	parts := strings.Split(strings.ToLower(path), ".")
 	name := parts[len(parts)-1]
-	if slices.Contains(secretNames, name) || strings.HasSuffix(name, "password") || strings.HasSuffix(name, "passphrase") {
+	if slices.Contains(secretNames, name) || strings.HasSuffix(name, "password") ||
+		strings.HasSuffix(name, "passphrase") {
 		return true
 	}
 	// WEPKey.1.WEPKey, PreSharedKey.1.PreSharedKey and their like.

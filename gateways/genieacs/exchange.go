@@ -165,7 +165,7 @@ const operationConnect = "request_connection"
 // errForeign is an answer that came, but is not one that the server gives: of a proxy, or cut.
 var errForeign = errors.New("answer cannot be read")
 
-// errTaken is what a reader of a list makes of a caller that had enough; it says nothing about the server.
+// errTaken marks the end of a list whose caller had enough; it says nothing about the server.
 var errTaken = errors.New("the caller ended the list")
 
 // judge tells a server that is away from one that broke off at this request: it asks something harmless. Only the first

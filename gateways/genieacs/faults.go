@@ -49,7 +49,7 @@ type wireFault struct {
 	} `json:"detail"`
 }
 
-// faultFields are the fields of faults that are read.
+// faultFields leaves out the provisions, which hold the values that failed.
 var faultFields = []string{
 	"_id", "device", "channel", "code", "message", "timestamp", "retries", "detail.setParameterValuesFault",
 }
@@ -76,7 +76,7 @@ func (s *Server) Faults(ctx context.Context, skip, limit int, each func(Fault) e
 	}, func(w wireFault) error { return each(w.fault()) })
 }
 
-// DeviceFaults gives the faults of one device.
+// DeviceFaults gives at most 1,000, in the order of their ids.
 func (s *Server) DeviceFaults(ctx context.Context, id DeviceID) ([]Fault, error) {
 	if err := id.check(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s *Server) DeviceFaults(ctx context.Context, id DeviceID) ([]Fault, error)
 	return out, err
 }
 
-// fault reads the fault of one channel of a device.
+// fault looks for the one of a channel; false when it has none.
 func (s *Server) fault(ctx context.Context, id DeviceID, channel string) (Fault, bool, error) {
 	var out Fault
 	found := false

@@ -92,7 +92,7 @@ func (s *Server) DeleteFile(ctx context.Context, name string) error {
 	return s.done(r, err)
 }
 
-// wireFile is a file in a list.
+// wireFile is a file without its content, by the names that the server has for its fields.
 type wireFile struct {
 	ID       string    `json:"_id"`
 	Length   int64     `json:"length"`

@@ -125,8 +125,8 @@ var (
 	ErrUnknownFile = errors.New("the CPE server has no such file")
 	// ErrInSession says that the device was in session at each of several tries. Nothing was done: try again later.
 	ErrInSession = errors.New("the device is in session with the CPE server")
-	// ErrCrashed says that the server broke off at this request while it answers others: it did not like the request, or
-	// had an accident. Whether it acted is not known.
+	// ErrCrashed says that the server broke off at this request while it answers others: it did not like the request,
+	// or had an accident. Whether it acted is not known.
 	ErrCrashed = errors.New("the CPE server broke off at this request")
 	// ErrInDoubt says that a write was sent and its answer was lost: whether the server acted is not known. It comes
 	// together with failure.Unavailable or ErrCrashed.

@@ -51,7 +51,9 @@ func TestSecrets_GoInAndNeverComeOut(t *testing.T) {
 	}
 	sent, err := k.Call(t.Context(), id, wifi(secret+"2"))
 	if err != nil || sent.Outcome != genieacs.Failed || len(sent.Fault.Parameters) != 1 ||
-		sent.Fault.Parameters[0] != (genieacs.ParameterFault{Name: key, Code: "9007", Message: "Invalid parameter value"}) {
+		sent.Fault.Parameters[0] != (genieacs.ParameterFault{
+			Name: key, Code: "9007", Message: "Invalid parameter value",
+		}) {
 		t.Fatalf("%+v, %v", sent, err)
 	}
 	shown := fmt.Sprintf("%#v %+v %v", sent.Fault, sent.Fault, wifi(secret))
@@ -88,16 +90,24 @@ func TestCalls_BadRequestsNeverReachTheServer(t *testing.T) {
 	id := k.add(acs.DeviceConfig{Serial: "S1"})
 	before := len(k.sim.Requests())
 	ctx := t.Context()
+	get := func(name string) genieacs.Task {
+		return genieacs.Task{Kind: genieacs.GetParameters, Names: []string{name}}
+	}
+	set := func(kind string) genieacs.Task {
+		return genieacs.Task{
+			Kind: genieacs.SetParameters, Values: []genieacs.Parameter{{Name: key, Value: "x", Type: kind}},
+		}
+	}
 	for name, err := range map[string]error{
 		"empty names":   second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.GetParameters})),
-		"empty name":    second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.GetParameters, Names: []string{""}})),
-		"wildcard":      second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.GetParameters, Names: []string{"Device.*"}})),
+		"empty name":    second(k.Enqueue(ctx, id, get(""))),
+		"wildcard":      second(k.Enqueue(ctx, id, get("Device.*"))),
 		"kind":          second(k.Enqueue(ctx, id, genieacs.Task{Kind: "format"})),
 		"half second":   second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.Reboot, Expiry: time.Second / 2})),
 		"unique key":    second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.Reboot, UniqueKey: `{"$ne":1}`})),
 		"no object":     second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.DeleteObject})),
-		"type":          second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.SetParameters, Values: []genieacs.Parameter{{Name: key, Value: "x", Type: "int"}}})),
-		"value":         second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.SetParameters, Values: []genieacs.Parameter{{Name: key, Value: "x", Type: "xsd:int"}}})),
+		"type":          second(k.Enqueue(ctx, id, set("int"))),
+		"value":         second(k.Enqueue(ctx, id, set("xsd:int"))),
 		"no file":       second(k.Enqueue(ctx, id, genieacs.Task{Kind: genieacs.Download})),
 		"device":        second(k.Enqueue(ctx, "a/b", genieacs.Task{Kind: genieacs.Reboot})),
 		"broken escape": second(k.Enqueue(ctx, "001122-a%2-b", genieacs.Task{Kind: genieacs.Reboot})),
@@ -226,7 +236,8 @@ func TestCall_StrippedReasonsAreLookedUp(t *testing.T) {
 	k := newKit(t, acs.Config{})
 	id := k.add(acs.DeviceConfig{Serial: "S1"})
 	k.sim.SetFaults(acs.Faults{StripReasons: true})
-	if err := k.sim.SetDeviceFaults(string(id), acs.DeviceFaults{Fail: map[string]string{"Reboot": "9002"}}); err != nil {
+	fail := acs.DeviceFaults{Fail: map[string]string{"Reboot": "9002"}}
+	if err := k.sim.SetDeviceFaults(string(id), fail); err != nil {
 		t.Fatal(err)
 	}
 	sent, err := k.Call(t.Context(), id, genieacs.Task{Kind: genieacs.Reboot})

@@ -13,6 +13,8 @@ import (
 	"strings"
 )
 
+// own has the scripts, the extension and the instructions for an installation.
+//
 //go:embed own
 var own embed.FS
 
@@ -99,9 +101,9 @@ type Installed struct {
 	Newer   []string // are of a newer program and were left as they are
 }
 
-// Install brings our provisions and presets to the server, reading first what is there: what is equal is not written, and
-// what a newer program wrote stays. Of two programs of one version whose scripts differ, the one with the greater hash
-// wins, whoever starts last: they never write in turns. Provisions go before the presets that name them.
+// Install brings our provisions and presets to the server, reading first what is there: what is equal is not written,
+// and what a newer program wrote stays. Of two programs of one version whose scripts differ, the one with the greater
+// hash wins, whoever starts last: they never write in turns. Provisions go before the presets that name them.
 func (s *Server) Install(ctx context.Context) (Installed, error) {
 	var out Installed
 	for _, ours := range OwnScripts() {

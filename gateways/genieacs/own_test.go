@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
-// answered is what the platform says about a device with a customer.
+// answered says that a device has a customer.
 const answered = `{"known":true,"orgSlug":"acme","tags":["org:acme","sub:jane.doe","plan:home-10"],"parameters":[
 	["Device.PPP.Interface.1.Username","jane.doe","xsd:string"],
 	["Device.PPP.Interface.1.Password","pppoe-secret","xsd:string"],
@@ -23,7 +23,7 @@ const answered = `{"known":true,"orgSlug":"acme","tags":["org:acme","sub:jane.do
 	["InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.Enable",true,"xsd:boolean"]
 	],"provisionVersion":"1"}`
 
-// pending is what the platform says about a device without an organization.
+// pending says that a device has no organization.
 const pending = `{"known":true,"orgSlug":"","tags":[],"parameters":[],"provisionVersion":"1"}`
 
 // ready is a kit with our provisions and a platform.
@@ -253,13 +253,15 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 	ours, _, _ := k.Provision(t.Context(), name)
 	preset, _, _ := k.Preset(t.Context(), name)
 	for what, script := range map[string]string{
-		"by hand": ours + "log('x');", "without a head": "log('x');", "head by hand": strings.Replace(ours, "version 1", "version 9", 1) + "\n",
+		"by hand": ours + "log('x');", "without a head": "log('x');",
+		"head by hand": strings.Replace(ours, "version 1", "version 9", 1) + "\n",
 	} {
 		if err := k.PutProvision(t.Context(), name, script); err != nil {
 			t.Fatal(err)
 		}
 		done, err := k.Install(t.Context())
-		if got, _, _ := k.Provision(t.Context(), name); err != nil || got != ours || !slices.Equal(done.Written, []string{name}) {
+		got, _, _ := k.Provision(t.Context(), name)
+		if err != nil || got != ours || !slices.Equal(done.Written, []string{name}) {
 			t.Errorf("%s: %+v, %v", what, done, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TaskKind is what a task does, by the server's name.
+// TaskKind names the work of a task by the server's word.
 type TaskKind string
 
 // The kinds of tasks that are sent.
@@ -65,7 +65,7 @@ func (t TaskID) check() error {
 	return nil
 }
 
-// Outcome is what became of a task that was sent.
+// Outcome says how far a task came that was sent.
 type Outcome string
 
 // The outcomes. Done means that the device's session ended without a fault of the task, which does not prove that a
@@ -367,7 +367,7 @@ func (s *Server) Waits(ctx context.Context, task TaskID) (bool, error) {
 	return len(found) > 0, err
 }
 
-// tasks reads the tasks of a query.
+// tasks gives at most 1,000, oldest first.
 func (s *Server) tasks(ctx context.Context, query any) ([]Waiting, error) {
 	out := []Waiting{}
 	_, err := list(ctx, s, "list_tasks", selection{

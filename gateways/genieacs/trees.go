@@ -124,7 +124,8 @@ type PPPoE struct {
 	LoggedInAs                 string // the present user name, as far as the server knows
 }
 
-// Layout is what a device has, as far as the server has seen its tree: the bootstrap provision has it look.
+// Layout has the networks and connections of a device, as far as the server has seen its tree: the
+// bootstrap provision has it look.
 type Layout struct {
 	Root  Root
 	Bands []Band

@@ -84,7 +84,8 @@ func newBox(cfg DeviceConfig, random *rand.Rand, now time.Time) *box {
 		"DeviceInfo.ModelName": cfg.Model, "DeviceInfo.ProductClass": cfg.ProductClass,
 		"DeviceInfo.SerialNumber": cfg.Serial, "DeviceInfo.HardwareVersion": "A1",
 		"DeviceInfo.SoftwareVersion": cfg.Firmware, "DeviceInfo.UpTime": 0.0,
-		"DeviceInfo.MemoryStatus.Total": 262144.0, "DeviceInfo.MemoryStatus.Free": 65536.0 + float64(random.IntN(65536)),
+		"DeviceInfo.MemoryStatus.Total":     262144.0,
+		"DeviceInfo.MemoryStatus.Free":      65536.0 + float64(random.IntN(65536)),
 		"DeviceInfo.ProcessStatus.CPUUsage": float64(random.IntN(60)), "ManagementServer.ParameterKey": "",
 		"ManagementServer.ConnectionRequestURL": "http://127.0.0.1:7548/" + strconv.FormatUint(random.Uint64(), 36),
 	} {

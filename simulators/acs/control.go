@@ -315,8 +315,8 @@ func (s *Simulator) routeServer(mux *http.ServeMux) {
 	})
 }
 
-// control reads a JSON body if there is one, calls act and answers. An error is answered 400, a device that is not there
-// 404.
+// control reads a JSON body if there is one, calls act and answers. An error is answered 400, a device that is not
+// there 404.
 func control[T any](act func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body T

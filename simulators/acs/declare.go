@@ -88,7 +88,8 @@ func (r *round) parameters(path string, at map[string]any, want any, sets bool) 
 		}
 	}
 	var wait func()
-	if r.looks[path] || slices.ContainsFunc(paths, func(p string) bool { return r.reads[p] > 0 || r.writes[p] != nil }) {
+	pending := func(p string) bool { return r.reads[p] > 0 || r.writes[p] != nil }
+	if r.looks[path] || slices.ContainsFunc(paths, pending) {
 		wait = func() { r.vm.Interrupt(stop) }
 	}
 	return r.result(paths, func(p string) (any, string, bool) {
@@ -133,7 +134,7 @@ func (r *round) tag(name string, want any, sets bool) goja.Value {
 	return r.result(paths, func(string) (any, string, bool) { return true, typeBool, true }, nil)
 }
 
-// truth is what a script's value means as yes or no.
+// truth reads a script's value as yes or no.
 func truth(v any) bool {
 	switch v := v.(type) {
 	case bool:

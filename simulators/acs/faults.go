@@ -80,7 +80,7 @@ func (s *Simulator) take(count func(*Faults) *int) bool {
 	return true
 }
 
-// aborted is what a handler panics with to break its connection.
+// aborted breaks the connection of the handler that panics with it.
 var aborted = http.ErrAbortHandler
 
 // faulty passes a request of the northbound interface through the faults.
@@ -129,7 +129,7 @@ func (s *Simulator) untilEnd(ctx context.Context) {
 	}
 }
 
-// crash is what an exception in a handler of the server does: nothing is answered, and the process ends a while later.
+// crash does the same as an exception in a handler of the server: nothing is answered, and the process ends later.
 func (s *Simulator) crash(ctx context.Context) {
 	loop.Sleep(ctx, s.cfg.CrashHang)
 	panic(aborted)

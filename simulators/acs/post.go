@@ -278,7 +278,8 @@ func escapeFile(name string) string {
 	var out strings.Builder
 	for i := range len(name) {
 		b := name[i]
-		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || strings.IndexByte("-_.!~*'()", b) >= 0 {
+		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
+			strings.IndexByte("-_.!~*'()", b) >= 0 {
 			out.WriteByte(b)
 			continue
 		}

@@ -36,7 +36,7 @@ type round struct {
 	resets  bool
 }
 
-// stop is what a run is broken off with, to do what it has asked for.
+// stop breaks a run off, to do what it has asked for.
 var stop = errors.New("commit")
 
 // provision runs a script until nothing is left to do; the fault of its channel otherwise.
@@ -51,7 +51,8 @@ func (x *session) provision(name string, args []any) *fault {
 	}
 	for range maxRounds {
 		r := &round{
-			x: x, reads: map[string]int64{}, looks: map[string]bool{}, writes: map[string]any{}, clears: map[string]int64{},
+			x: x, reads: map[string]int64{}, looks: map[string]bool{}, writes: map[string]any{},
+			clears: map[string]int64{},
 		}
 		if f := r.run(program, args); f != nil {
 			return f

@@ -30,8 +30,8 @@ type RemoteConfig struct {
 
 // Remote is a device of the simulator that speaks TR-069 to a server by itself: Inform, TransferComplete, and the
 // methods GetRPCMethods, GetParameterNames, GetParameterValues, SetParameterValues, AddObject, DeleteObject, Reboot,
-// FactoryReset and Download. Connection requests are taken without a password. Safe for concurrent use; its sessions run
-// one after the other.
+// FactoryReset and Download. Connection requests are taken without a password. Safe for concurrent use; its sessions
+// run one after the other.
 type Remote struct {
 	cfg      RemoteConfig
 	client   *http.Client
@@ -129,8 +129,8 @@ func (r *Remote) Failed() error {
 	return r.failed
 }
 
-// Session reports to the server with events, does what it says until it has nothing more, and then what follows: a boot,
-// a reset, a transfer, each with a session of its own.
+// Session reports to the server with events, does what it says until it has nothing more, and then what follows: a
+// boot, a reset, a transfer, each with a session of its own.
 func (r *Remote) Session(ctx context.Context, events ...string) error {
 	r.sessions.Lock()
 	defer r.sessions.Unlock()

@@ -18,8 +18,9 @@ func (t *talk) do(method *node) []byte {
 			"GetRPCMethods", "GetParameterNames", "GetParameterValues", "SetParameterValues", "AddObject",
 			"DeleteObject", "Reboot", "FactoryReset", "Download",
 		}
-		return fmt.Appendf(nil, `<cwmp:GetRPCMethodsResponse><MethodList soap-enc:arrayType="xsd:string[%d]"><string>%s`+
-			`</string></MethodList></cwmp:GetRPCMethodsResponse>`, len(list), strings.Join(list, "</string><string>"))
+		return fmt.Appendf(nil, `<cwmp:GetRPCMethodsResponse><MethodList soap-enc:arrayType="xsd:string[%d]">`+
+			`<string>%s</string></MethodList></cwmp:GetRPCMethodsResponse>`, len(list),
+			strings.Join(list, "</string><string>"))
 	case "GetParameterNames":
 		return t.names(b, method)
 	case "GetParameterValues":
@@ -61,9 +62,9 @@ func (t *talk) reset() {
 
 // soapFault is a device's no.
 func soapFault(code, parameters string) []byte {
-	return fmt.Appendf(nil, `<soap-env:Fault><faultcode>Client</faultcode><faultstring>CWMP fault</faultstring><detail>`+
-		`<cwmp:Fault><FaultCode>%s</FaultCode><FaultString>%s</FaultString>%s</cwmp:Fault></detail></soap-env:Fault>`,
-		code, cpeFaults[code], parameters)
+	return fmt.Appendf(nil, `<soap-env:Fault><faultcode>Client</faultcode><faultstring>CWMP fault</faultstring>`+
+		`<detail><cwmp:Fault><FaultCode>%s</FaultCode><FaultString>%s</FaultString>%s</cwmp:Fault></detail>`+
+		`</soap-env:Fault>`, code, cpeFaults[code], parameters)
 }
 
 // names answers GetParameterNames.
@@ -132,8 +133,9 @@ func (t *talk) set(b *box, method *node) []byte {
 			values[name] = value
 		}
 		if code != "" {
-			refused += fmt.Sprintf("<SetParameterValuesFault><ParameterName>%s</ParameterName><FaultCode>%s</FaultCode>"+
-				"<FaultString>%s</FaultString></SetParameterValuesFault>", escaped(name), code, cpeFaults[code])
+			refused += fmt.Sprintf("<SetParameterValuesFault><ParameterName>%s</ParameterName>"+
+				"<FaultCode>%s</FaultCode><FaultString>%s</FaultString></SetParameterValuesFault>",
+				escaped(name), code, cpeFaults[code])
 		}
 	}
 	if refused != "" {

@@ -39,7 +39,7 @@ type session struct {
 	after    []func(ctx context.Context)
 }
 
-// answerOf is what the extension said.
+// answerOf keeps the word of the extension, or its fault.
 type answerOf struct {
 	value any
 	fault *fault

@@ -35,7 +35,7 @@ func (x *session) queue() {
 	}
 }
 
-// provisionsOf is what a fault of a task says that it was about, with its values, as the server does.
+// provisionsOf names, in a fault of a task, its work with its values, as the server does.
 func provisionsOf(t *task) string {
 	text, _ := json.Marshal([]any{[]any{t.body["name"], t.body["parameterValues"]}})
 	return string(text)
@@ -265,7 +265,7 @@ func (x *session) download(t *task) *fault {
 	return nil
 }
 
-// transfer is what a device does with a file: it fetches all of it, takes firmware, boots and tells.
+// transfer lets a device fetch all of a file, take firmware, boot and tell.
 func (s *Simulator) transfer(ctx context.Context, d *device, channel, url, kind, version string) {
 	s.mu.Lock()
 	code := d.faults.TransferFault

@@ -1,7 +1,7 @@
 // Package script checks the provision of an organization before it is given to the CPE server, where the scripts of all
 // organizations run in one place and under one roof with the extension that answers every device's credentials. What
-// Check lets pass uses declare, clear, commit, log, args, Date, Math and its own variables, and nothing else: everything
-// that is not known to be harmless is refused.
+// Check lets pass uses declare, clear, commit, log, args, Date, Math and its own variables, and nothing else: all that
+// is not known to be harmless is refused.
 //
 // A script must not hide what it declares: the path of declare and clear is a text, or begins with one that says where
 // it stays. Tags begin with the organization's prefix, and ManagementServer is not theirs: who sets it takes a device
@@ -38,8 +38,8 @@ const (
 	closing = "\n})();"
 )
 
-// Check refuses a script that does more than a provision of an organization may; nil when it is allowed. TagPrefix is
-// what the names of its tags begin with; "" allows none.
+// Check refuses a script that does more than a provision of an organization may; nil when it is allowed. The names of
+// its tags begin with TagPrefix; "" allows none.
 func Check(source, tagPrefix string) error {
 	if fault := checkText(source); fault != nil {
 		return fault
