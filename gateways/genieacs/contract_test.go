@@ -7,13 +7,18 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
+
+// serials counts the devices that were made at an installation.
+var serials atomic.Int64
 
 // installation is a real server with a device of our own, which the server forgets at the end.
 func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
@@ -24,24 +29,33 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	}
 	remote, err := acs.NewRemote(context.Background(), acs.RemoteConfig{
 		CWMP: cwmp, Listen: os.Getenv("ACS_DEVICE_LISTEN"),
-		Device: acs.DeviceConfig{Root: string(root), Serial: fmt.Sprintf("LM %d", os.Getpid())},
+		Device: acs.DeviceConfig{Root: string(root), Serial: fmt.Sprintf("LM %d-%d", os.Getpid(), serials.Add(1))},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	session := func(events ...string) {
 		t.Helper()
-		time.Sleep(1100 * time.Millisecond) // the server does not read again what it has read within a second
+		before, _ := s.Device(t.Context(), genieacs.DeviceID(remote.ID()))
+		loop.Sleep(t.Context(), 1100*time.Millisecond) // what was read within a second is not read again
 		for try := 0; ; try++ {
 			err := remote.Session(t.Context(), events...)
 			if err == nil {
-				return
+				break
 			}
 			if try == 5 {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second) // a session right after another is refused
+			loop.Sleep(t.Context(), time.Second) // a session right after another is refused
 		}
+		for range 100 { // the server writes the device down a while after the session
+			now, _ := s.Device(t.Context(), genieacs.DeviceID(remote.ID()))
+			if now.LastInform.After(before.LastInform) {
+				return
+			}
+			loop.Sleep(t.Context(), 50*time.Millisecond)
+		}
+		t.Fatal("the server does not write the device down")
 	}
 	t.Cleanup(func() {
 		if err := s.DeleteDevice(context.Background(), genieacs.DeviceID(remote.ID())); err != nil {
@@ -55,7 +69,7 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	session("0 BOOTSTRAP", "1 BOOT")
 	return &site{
 		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, session: func() { session("2 PERIODIC") },
-		offline: remote.SetOffline, value: remote.Value, files: os.Getenv("ACS_FS_URL"),
+		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value, files: os.Getenv("ACS_FS_URL"),
 	}
 }
 
@@ -209,10 +223,11 @@ func TestContract_ACallIsDoneQueuedOrFailed(t *testing.T) {
 		if err != nil || sent.Outcome != genieacs.Done || s.value(s.ssid()) != "Called" {
 			t.Fatalf("set: %+v, %v; the device has %v", sent, err, s.value(s.ssid()))
 		}
-		sent, err = s.Call(t.Context(), s.id, genieacs.Task{
-			Kind: genieacs.AddObject, Object: string(s.root) + ".ManagementServer",
-		})
-		if err != nil || sent.Outcome != genieacs.Failed || sent.Fault == nil || sent.Fault.Code != "cwmp.9003" {
+		s.reject(s.ssid(), "9007")
+		sent, err = s.Call(t.Context(), s.id, set(s.ssid(), "Refused"))
+		if err != nil || sent.Outcome != genieacs.Failed || sent.Fault == nil || sent.Fault.Code != "cwmp.9003" ||
+			len(sent.Fault.Parameters) != 1 || sent.Fault.Parameters[0].Name != s.ssid() ||
+			sent.Fault.Parameters[0].Code != "9007" {
 			t.Fatalf("refused: %+v, %v", sent, err)
 		}
 		if task, ok := sent.Fault.Task(); !ok || task != sent.ID {
@@ -234,6 +249,7 @@ func TestContract_ACallIsDoneQueuedOrFailed(t *testing.T) {
 		if tasks, err := s.Tasks(t.Context(), s.id); err != nil || len(tasks) != 0 {
 			t.Errorf("the task went with its fault: %+v, %v", tasks, err)
 		}
+		s.reject(s.ssid(), "")
 		s.offline(true)
 		sent, err = s.Call(t.Context(), s.id, set(s.ssid(), "Later"))
 		if err != nil || sent.Outcome != genieacs.Queued || sent.Reason != "Device is offline" {

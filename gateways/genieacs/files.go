@@ -78,10 +78,18 @@ func (s *Server) PutFile(ctx context.Context, f File, content []byte) error {
 	}))
 }
 
-// DeleteFile takes a file away. Fails: ErrUnknownFile.
+// DeleteFile takes a file away. It looks for the file first, because the server breaks off at one that it does not have
+// (docs/facts/genieacs.md#observed). Fails: ErrUnknownFile.
 func (s *Server) DeleteFile(ctx context.Context, name string) error {
 	if err := checkFile(name); err != nil {
 		return err
+	}
+	n, err := s.count(ctx, "count_files", selection{collection: "files", query: map[string]any{"_id": name}})
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return ErrUnknownFile
 	}
 	r, err := s.send(ctx, call{
 		operation: "delete_file", method: http.MethodDelete, path: "/files/" + segment(name),

@@ -195,8 +195,9 @@ type site struct {
 	*genieacs.Server
 	id      genieacs.DeviceID
 	root    genieacs.Root
-	session func()     // the device informs, and the session ends
-	offline func(bool) // connection requests do not reach the device
+	session func()                  // the device informs, and the session ends
+	offline func(bool)              // connection requests do not reach the device
+	reject  func(path, code string) // the device refuses values of a parameter; "" ends it
 	value   func(string) any
 	files   string
 }
@@ -214,6 +215,12 @@ func everywhere(t *testing.T, contract func(t *testing.T, s *site)) {
 				Server: k.Server, id: id, root: root, session: func() { k.inform(id, "2 PERIODIC") },
 				offline: func(on bool) {
 					if err := k.sim.SetNAT(string(id), on); err != nil {
+						t.Fatal(err)
+					}
+				},
+				reject: func(path, code string) {
+					f := acs.DeviceFaults{Reject: map[string]string{path: code}}
+					if err := k.sim.SetDeviceFaults(string(id), f); err != nil {
 						t.Fatal(err)
 					}
 				},

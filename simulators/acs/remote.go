@@ -44,7 +44,8 @@ type Remote struct {
 	mu      sync.Mutex
 	d       *device
 	offline bool
-	failed  error // of the newest session that nobody waited for
+	refuse  map[string]string // codes by path
+	failed  error             // of the newest session that nobody waited for
 }
 
 // NewRemote makes a device and listens for connection requests. It says nothing until Session.
@@ -90,6 +91,13 @@ func (r *Remote) SetOffline(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.offline = on
+}
+
+// SetRejected lets the device refuse values of a parameter with a code; "" ends it.
+func (r *Remote) SetRejected(path, code string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refuse = map[string]string{path: code}
 }
 
 // Value gives what the device itself has, also a secret.

@@ -116,6 +116,8 @@ func (t *talk) set(b *box, method *node) []byte {
 		code := ""
 		p := b.params[name]
 		switch {
+		case t.r.refuse[name] != "":
+			code = t.r.refuse[name]
 		case p == nil:
 			code = "9005"
 		case !p.writable:

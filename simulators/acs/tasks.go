@@ -144,9 +144,9 @@ func (x *session) addObject(object string, values any) *fault {
 	}
 	x.d.boxMu.Lock()
 	last := x.d.box.addInstance(object)
-	if last == 0 {
+	if last == 0 { // the server does not ask a device for an instance of what has none
 		x.d.boxMu.Unlock()
-		return x.refused("9003", nil)
+		return nil
 	}
 	made := fmt.Sprintf("%s.%d", object, last)
 	for _, p := range x.d.box.below(made) {
