@@ -68,7 +68,7 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	})
 	session("0 BOOTSTRAP", "1 BOOT")
 	return &site{
-		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, session: func() { session("2 PERIODIC") },
+		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, begin: session, session: func() { session("2 PERIODIC") },
 		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value, files: os.Getenv("ACS_FS_URL"),
 	}
 }
@@ -315,7 +315,7 @@ func TestContract_ScriptsAndPresetsAreKept(t *testing.T) {
 		}
 		preset := genieacs.Preset{
 			Name: name, Channel: name, Weight: 3, Events: map[string]bool{"2 PERIODIC": true, "1 BOOT": false},
-			Precondition: "Tags.lm_test IS NOT NULL", Provision: name, Arguments: []any{"x", 2.0, true},
+			Precondition: "Tags.lm_test IS NOT NULL", Provision: name, Version: 3,
 		}
 		if err := s.PutPreset(t.Context(), preset); err != nil {
 			t.Fatal(err)

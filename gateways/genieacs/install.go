@@ -28,6 +28,7 @@ const Unidentified = "lastmile_unidentified"
 // Names of our provisions. Their presets and channels have names that begin alike.
 const (
 	bootstrapName = "lastmile-bootstrap"
+	identifyName  = "lastmile-identify"
 	healthName    = "lastmile-health"
 )
 
@@ -36,8 +37,10 @@ type Script struct{ Name, Text string }
 
 // OwnScripts are our provisions, each with a first line that has its version and the hash of the rest.
 func OwnScripts() []Script {
+	identify := ownFile("identify.js")
 	return []Script{
-		{bootstrapName, headed(bootstrapName, OwnVersion, ownFile("bootstrap.js"))},
+		{bootstrapName, headed(bootstrapName, OwnVersion, ownFile("bootstrap.js")+identify)},
+		{identifyName, headed(identifyName, OwnVersion, identify)},
 		{healthName, headed(healthName, OwnVersion, ownFile("health.js"))},
 	}
 }
@@ -53,20 +56,23 @@ func ownFile(name string) string {
 
 // OwnPresets are the presets that run our provisions. Only one of the first three fits a session.
 func OwnPresets() []Preset {
-	identifies := func(name, argument, precondition string, events map[string]bool) Preset {
-		return Preset{
-			Name: name, Channel: bootstrapName, Events: events, Precondition: precondition, Provision: bootstrapName,
-			Arguments: []any{float64(OwnVersion), argument},
-		}
-	}
 	return []Preset{
-		identifies(bootstrapName, "clear", "", map[string]bool{"0 BOOTSTRAP": true}),
-		identifies("lastmile-registered", "keep", "", map[string]bool{"0 BOOTSTRAP": false, "Registered": true}),
-		identifies("lastmile-again", "keep", "Tags."+TagInScript(Unidentified)+" IS NOT NULL",
-			map[string]bool{"0 BOOTSTRAP": false, "Registered": false}),
+		{
+			Name: bootstrapName, Channel: bootstrapName, Events: map[string]bool{"0 BOOTSTRAP": true},
+			Provision: bootstrapName, Version: OwnVersion,
+		},
+		{ // the server has forgotten the device, which does not know that
+			Name: "lastmile-registered", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
+			Events: map[string]bool{"0 BOOTSTRAP": false, "Registered": true},
+		},
+		{
+			Name: "lastmile-again", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
+			Events:       map[string]bool{"0 BOOTSTRAP": false, "Registered": false},
+			Precondition: "Tags." + TagInScript(Unidentified) + " IS NOT NULL",
+		},
 		{
 			Name: healthName, Channel: healthName, Weight: 10, Events: map[string]bool{"2 PERIODIC": true},
-			Provision: healthName, Arguments: []any{float64(OwnVersion)},
+			Provision: healthName, Version: OwnVersion,
 		},
 	}
 }
@@ -129,7 +135,7 @@ func (s *Server) Install(ctx context.Context) (Installed, error) {
 		}
 		switch {
 		case found && reflect.DeepEqual(have, ours):
-		case found && presetVersion(have) > OwnVersion:
+		case found && have.Version > OwnVersion:
 			out.Newer = append(out.Newer, ours.Name)
 		default:
 			if err := s.PutPreset(ctx, ours); err != nil {
@@ -146,15 +152,6 @@ func prevails(ours Script, have string) bool {
 	version, hash, ok := versionOf(ours.Name, have)
 	_, mine, _ := versionOf(ours.Name, ours.Text)
 	return ok && (version > OwnVersion || version == OwnVersion && hash > mine)
-}
-
-// presetVersion is the first argument of a preset of ours; 0 when it has none.
-func presetVersion(p Preset) float64 {
-	if len(p.Arguments) == 0 {
-		return 0
-	}
-	version, _ := p.Arguments[0].(float64)
-	return version
 }
 
 // Settings are the values of genieacs.env.

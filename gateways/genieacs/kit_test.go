@@ -159,7 +159,14 @@ type platform struct {
 func newPlatform(t *testing.T) *platform {
 	t.Helper()
 	p := &platform{status: http.StatusOK}
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.Server = httptest.NewServer(p.handler())
+	t.Cleanup(p.Close)
+	return p
+}
+
+// handler answers as the platform was told to.
+func (p *platform) handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		var body bytes.Buffer
@@ -171,9 +178,7 @@ func newPlatform(t *testing.T) *platform {
 		}
 		w.WriteHeader(p.status)
 		_, _ = fmt.Fprint(w, p.answer)
-	}))
-	t.Cleanup(p.Close)
-	return p
+	})
 }
 
 // tell sets the answer from now on.
@@ -195,6 +200,7 @@ type site struct {
 	*genieacs.Server
 	id      genieacs.DeviceID
 	root    genieacs.Root
+	begin   func(events ...string)  // a session with events; of an installation only
 	session func()                  // the device informs, and the session ends
 	offline func(bool)              // connection requests do not reach the device
 	reject  func(path, code string) // the device refuses values of a parameter; "" ends it

@@ -242,11 +242,11 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 		return n
 	}
 	first, err := k.Install(t.Context())
-	if err != nil || len(first.Written) != 6 || writes() != 6 {
+	if err != nil || len(first.Written) != 7 || writes() != 7 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	again, err := k.Install(t.Context())
-	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 6 {
+	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 7 {
 		t.Errorf("%+v, %v, %d writes", again, err, writes())
 	}
 	name := "lastmile-health"
@@ -270,7 +270,7 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 	if err := k.PutProvision(t.Context(), name, newer); err != nil {
 		t.Fatal(err)
 	}
-	preset.Arguments = []any{2.0}
+	preset.Version = 2
 	preset.Events = map[string]bool{"1 BOOT": true}
 	if err := k.PutPreset(t.Context(), preset); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 	if err != nil || len(done.Written) != 0 || !slices.Equal(done.Newer, []string{name, name}) || writes() != before {
 		t.Errorf("newer: %+v, %v", done, err)
 	}
-	preset.Arguments = []any{1.0}
+	preset.Version = 1
 	if err := k.PutPreset(t.Context(), preset); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 	}
 	for _, name := range []string{
 		"README.md", "ext/lastmile.js", "genieacs.env", "provisions/lastmile-bootstrap.js",
-		"provisions/lastmile-health.js", "presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
+		"provisions/lastmile-health.js", "provisions/lastmile-identify.js", "presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
 		"presets/lastmile-again.json", "presets/lastmile-health.json",
 	} {
 		if files[name] == "" {

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Preset says when the server runs which provision.
+// Preset says when the server runs which provision. It gives no arguments: they are texts for release 1.2 and
+// expressions for 1.3, which serves no device any more when one of them is none (docs/facts/genieacs.md#observed).
 type Preset struct {
 	Name         string
 	Channel      string // a failure holds up only presets of the same one
@@ -15,7 +16,7 @@ type Preset struct {
 	Events       map[string]bool
 	Precondition string // an expression; "" = always
 	Provision    string
-	Arguments    []any // texts, numbers and truth values
+	Version      int // of whoever wrote it, which the server keeps and does not use; 0 = none
 }
 
 // wirePreset is a preset on the wire. Configurations must be there: without them the server serves no device at all.
@@ -27,13 +28,14 @@ type wirePreset struct {
 	Events         map[string]bool     `json:"events"`
 	Precondition   string              `json:"precondition"`
 	Configurations []wireConfiguration `json:"configurations"`
+	Version        int                 `json:"lastmileVersion,omitempty"`
 }
 
 // wireConfiguration names a provision.
 type wireConfiguration struct {
 	Type string `json:"type"`
 	Name string `json:"name"`
-	Args []any  `json:"args,omitempty"`
+	Args []any  `json:"args,omitempty"` // read only: ours have none
 }
 
 // body checks a preset and writes it.
@@ -44,20 +46,13 @@ func (p Preset) body() ([]byte, error) {
 	if p.Precondition != clean(p.Precondition) {
 		return nil, unfit("precondition of preset %s is too long or has control characters", p.Name)
 	}
-	for _, a := range p.Arguments {
-		switch a.(type) {
-		case string, bool, int, float64:
-		default:
-			return nil, unfit("argument of preset %s is neither a text, a number nor a truth value", p.Name)
-		}
-	}
 	events := p.Events
 	if events == nil {
 		events = map[string]bool{}
 	}
 	text, err := json.Marshal(wirePreset{
 		Weight: p.Weight, Channel: p.Channel, Events: events, Precondition: p.Precondition,
-		Configurations: []wireConfiguration{{Type: "provision", Name: p.Provision, Args: p.Arguments}},
+		Configurations: []wireConfiguration{{Type: "provision", Name: p.Provision}}, Version: p.Version,
 	})
 	if err != nil {
 		return nil, unfit("preset %s cannot be written", p.Name)
@@ -90,9 +85,10 @@ func (s *Server) Preset(ctx context.Context, name string) (Preset, bool, error) 
 		found = true
 		out = Preset{
 			Name: w.ID, Channel: w.Channel, Weight: w.Weight, Events: w.Events, Precondition: w.Precondition,
+			Version: w.Version,
 		}
-		if len(w.Configurations) == 1 && w.Configurations[0].Type == "provision" {
-			out.Provision, out.Arguments = w.Configurations[0].Name, w.Configurations[0].Args
+		if len(w.Configurations) == 1 && w.Configurations[0].Type == "provision" && w.Configurations[0].Args == nil {
+			out.Provision = w.Configurations[0].Name // one with arguments is none of ours
 		}
 		return nil
 	})
