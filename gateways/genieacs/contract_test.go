@@ -68,7 +68,8 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	})
 	session("0 BOOTSTRAP", "1 BOOT")
 	return &site{
-		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, begin: session, session: func() { session("2 PERIODIC") },
+		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, begin: session,
+		session: func() { session("2 PERIODIC") },
 		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value, files: os.Getenv("ACS_FS_URL"),
 	}
 }

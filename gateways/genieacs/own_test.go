@@ -299,7 +299,8 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 	}
 	for _, name := range []string{
 		"README.md", "ext/lastmile.js", "genieacs.env", "provisions/lastmile-bootstrap.js",
-		"provisions/lastmile-health.js", "provisions/lastmile-identify.js", "presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
+		"provisions/lastmile-health.js", "provisions/lastmile-identify.js",
+		"presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
 		"presets/lastmile-again.json", "presets/lastmile-health.json",
 	} {
 		if files[name] == "" {

@@ -114,7 +114,8 @@ func TestNBI_QueriesForDevicesAreWidened(t *testing.T) {
 		`{"_id":"*2"}`: {two}, `{"_id":"` + two + `"}`: {two}, `{"_deviceId._SerialNumber":"S*"}`: {two},
 		`{"_tags":"org:acme"}`: {two}, `{"_tags":{"$in":["org:acme"]}}`: {two}, `{"_tags":{"$ne":"org:acme"}}`: {one},
 		`{"Device.DeviceInfo.SoftwareVersion":"2.0"}`: {one}, `{"Device.DeviceInfo.SoftwareVersion":"/^2/"}`: {one},
-		`{"_lastInform":{"$lt":"2026-03-03T00:00:00.000Z"}}`: both, `{"_lastInform":{"$gt":"2026-03-03T00:00:00Z"}}`: {},
+		`{"_lastInform":{"$lt":"2026-03-03T00:00:00.000Z"}}`:    both,
+		`{"_lastInform":{"$gt":"2026-03-03T00:00:00Z"}}`:        {},
 		`{"$or":[{"_id":"` + one + `"},{"_tags":"org:acme"}]}`:  both,
 		`{"$and":[{"_id":"` + one + `"},{"_tags":"org:acme"}]}`: {},
 		`{"_tags":{"$exists":true}}`:                            {two}, `{"_id":{"$gt":"` + both[0] + `"}}`: {both[1]},
@@ -177,7 +178,9 @@ func TestNBI_TheReasonPhraseSaysMore(t *testing.T) {
 		"Task faulted": func() error {
 			return k.SetDeviceFaults(id, acs.DeviceFaults{Fail: map[string]string{"Reboot": "9002"}})
 		},
-		"Task queued but not processed": func() error { return k.SetDeviceFaults(id, acs.DeviceFaults{NoSession: true}) },
+		"Task queued but not processed": func() error {
+			return k.SetDeviceFaults(id, acs.DeviceFaults{NoSession: true})
+		},
 	} {
 		if err := set(); err != nil {
 			t.Fatal(err)
