@@ -34,8 +34,8 @@ func TestACSFiles_AreWrittenForARealServer(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(env)
-	want := "LASTMILE_IDENTIFY_URL=http://10.0.0.2:8080/internal/cpe/identify\nLASTMILE_INTERNAL_KEY=a-key-of-the-hook\n" +
-		"GENIEACS_FS_URL_PREFIX=http://10.0.0.3:7567/\n"
+	want := "LASTMILE_IDENTIFY_URL=http://10.0.0.2:8080/internal/cpe/identify\n" +
+		"LASTMILE_INTERNAL_KEY=a-key-of-the-hook\nGENIEACS_FS_URL_PREFIX=http://10.0.0.3:7567/\n"
 	if err != nil || !strings.HasSuffix(string(text), want) {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -70,7 +70,7 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	return &site{
 		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, begin: session,
 		session: func() { session("2 PERIODIC") },
-		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value, files: os.Getenv("ACS_FS_URL"),
+		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value,
 	}
 }
 
@@ -294,6 +294,30 @@ func TestContract_FilesAreKept(t *testing.T) {
 		}
 		if err := s.DeleteFile(t.Context(), f.Name); !errors.Is(err, genieacs.ErrUnknownFile) {
 			t.Errorf("second time: %v", err)
+		}
+	})
+}
+
+func TestContract_ADeviceFetchesItsFirmware(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, s *site) {
+		f := genieacs.File{Name: "lm-fw-" + string(s.root) + ".bin", Type: genieacs.FirmwareImage, Version: "2.0"}
+		if err := s.PutFile(t.Context(), f, []byte("firmware")); err != nil {
+			t.Fatal(err)
+		}
+		sent, err := s.Enqueue(t.Context(), s.id, genieacs.Task{Kind: genieacs.Download, File: f.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.session()
+		if waits, err := s.Waits(t.Context(), sent.ID); waits || err != nil {
+			t.Errorf("after the session: %v, %v", waits, err)
+		}
+		if faults, err := s.DeviceFaults(t.Context(), s.id); err != nil || len(faults) > 0 {
+			t.Errorf("faults: %+v, %v", faults, err)
+		}
+		if err := s.DeleteFile(t.Context(), f.Name); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -205,7 +205,6 @@ type site struct {
 	offline func(bool)              // connection requests do not reach the device
 	reject  func(path, code string) // the device refuses values of a parameter; "" ends it
 	value   func(string) any
-	files   string
 }
 
 // everywhere runs a contract at the simulator, with a device of each tree, and at the installation of ACS_NBI_URL and
@@ -230,7 +229,7 @@ func everywhere(t *testing.T, contract func(t *testing.T, s *site)) {
 						t.Fatal(err)
 					}
 				},
-				value: func(path string) any { return k.inside(id, path) }, files: k.sim.FilesURL(),
+				value: func(path string) any { return k.inside(id, path) },
 			})
 		})
 		if nbi, cwmp := os.Getenv("ACS_NBI_URL"), os.Getenv("ACS_CWMP_URL"); nbi != "" && cwmp != "" {

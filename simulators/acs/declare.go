@@ -90,7 +90,7 @@ func (r *round) parameters(path string, at map[string]any, want any, sets bool) 
 	var wait func()
 	pending := func(p string) bool { return r.reads[p] > 0 || r.writes[p] != nil }
 	if r.looks[path] || slices.ContainsFunc(paths, pending) {
-		wait = func() { r.vm.Interrupt(stop) }
+		wait = func() { r.vm.Interrupt(errStop) }
 	}
 	return r.result(paths, func(p string) (any, string, bool) {
 		l := x.doc.leaves[p]
@@ -184,7 +184,7 @@ func (r *round) ext(call goja.FunctionCall) goja.Value {
 	answer, ok := r.x.answers[string(key)]
 	if !ok {
 		r.asks = args
-		r.vm.Interrupt(stop)
+		r.vm.Interrupt(errStop)
 		return goja.Undefined()
 	}
 	if answer.fault != nil {

@@ -36,8 +36,8 @@ type round struct {
 	resets  bool
 }
 
-// stop breaks a run off, to do what it has asked for.
-var stop = errors.New("commit")
+// errStop breaks a run off, to do what it has asked for.
+var errStop = errors.New("commit")
 
 // provision runs a script until nothing is left to do; the fault of its channel otherwise.
 func (x *session) provision(name string, args []any) *fault {
@@ -103,7 +103,7 @@ func (r *round) run(program *goja.Program, args []any) *fault {
 	case err == nil:
 		return nil
 	case errors.As(err, &broken):
-		if broken.Value() == stop {
+		if broken.Value() == errStop {
 			return nil
 		}
 		return scriptFault("Error", fmt.Sprint(broken.Value()))
@@ -139,7 +139,7 @@ func (r *round) offer(args []any) {
 	set("ext", r.ext)
 	set("commit", func(goja.FunctionCall) goja.Value {
 		if r.wants() {
-			vm.Interrupt(stop)
+			vm.Interrupt(errStop)
 		}
 		return goja.Undefined()
 	})

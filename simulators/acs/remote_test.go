@@ -45,9 +45,9 @@ func (s *talker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = fmt.Fprintf(w, `<?xml version="1.0"?><soap-env:Envelope `+
-		`xmlns:soap-env="http://schemas.xmlsoap.org/soap/envelope/" xmlns:cwmp="urn:dslforum-org:cwmp-1-0"><soap-env:Header>`+
-		`<cwmp:ID soap-env:mustUnderstand="1">id &amp; 7</cwmp:ID></soap-env:Header><soap-env:Body>%s</soap-env:Body>`+
-		`</soap-env:Envelope>`, say)
+		`xmlns:soap-env="http://schemas.xmlsoap.org/soap/envelope/" xmlns:cwmp="urn:dslforum-org:cwmp-1-0">`+
+		`<soap-env:Header><cwmp:ID soap-env:mustUnderstand="1">id &amp; 7</cwmp:ID></soap-env:Header>`+
+		`<soap-env:Body>%s</soap-env:Body></soap-env:Envelope>`, say)
 }
 
 // said reports what the device said that has all parts, as often as it was.
@@ -67,6 +67,24 @@ func (s *talker) said(parts ...string) int {
 	return n
 }
 
+// askNames asks for the names below a path.
+func askNames(path string, next int) string {
+	return fmt.Sprintf("<cwmp:GetParameterNames><ParameterPath>%s</ParameterPath><NextLevel>%d</NextLevel>"+
+		"</cwmp:GetParameterNames>", path, next)
+}
+
+// askValue is a line of a server about one parameter or object.
+func askValue(path string) string {
+	return "<cwmp:GetParameterValues><ParameterNames><string>" + path +
+		"</string></ParameterNames></cwmp:GetParameterValues>"
+}
+
+// askSet is a line of a server; the value is escaped already.
+func askSet(path, value string) string {
+	return "<cwmp:SetParameterValues><ParameterList><ParameterValueStruct><Name>" + path + "</Name><Value>" + value +
+		"</Value></ParameterValueStruct></ParameterList></cwmp:SetParameterValues>"
+}
+
 func TestRemote_SpeaksTheProtocolOfDevices(t *testing.T) {
 	t.Parallel()
 	server := &talker{}
@@ -83,19 +101,11 @@ func TestRemote_SpeaksTheProtocolOfDevices(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	names := func(path string, next int) string {
-		return fmt.Sprintf("<cwmp:GetParameterNames><ParameterPath>%s</ParameterPath><NextLevel>%d</NextLevel>"+
-			"</cwmp:GetParameterNames>", path, next)
-	}
-	set := func(path, value string) string {
-		return "<cwmp:SetParameterValues><ParameterList><ParameterValueStruct><Name>" + path + "</Name><Value>" + value +
-			"</Value></ParameterValueStruct></ParameterList></cwmp:SetParameterValues>"
-	}
 	server.lines = []string{
-		"<cwmp:GetRPCMethods/>", names("Device.WiFi.", 1), names("Device.WiFi.SSID.1.", 0), names("Device.No.", 0),
-		"<cwmp:GetParameterValues><ParameterNames><string>" + ssid + "</string></ParameterNames></cwmp:GetParameterValues>",
-		"<cwmp:GetParameterValues><ParameterNames><string>Device.No</string></ParameterNames></cwmp:GetParameterValues>",
-		set(ssid, "Ufukwe &amp; co"), set("Device.DeviceInfo.UpTime", "1"), set(interval, "soon"),
+		"<cwmp:GetRPCMethods/>", askNames("Device.WiFi.", 1), askNames("Device.WiFi.SSID.1.", 0),
+		askNames("Device.No.", 0),
+		askValue(ssid), askValue("Device.No"),
+		askSet(ssid, "Ufukwe &amp; co"), askSet("Device.DeviceInfo.UpTime", "1"), askSet(interval, "soon"),
 		"<cwmp:AddObject><ObjectName>Device.WiFi.SSID.</ObjectName></cwmp:AddObject>",
 		"<cwmp:DeleteObject><ObjectName>Device.WiFi.SSID.3.</ObjectName></cwmp:DeleteObject>", "<cwmp:Fly/>",
 		"<cwmp:Reboot><CommandKey/></cwmp:Reboot>",
@@ -105,7 +115,8 @@ func TestRemote_SpeaksTheProtocolOfDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range [][]string{
-		{"<EventCode>0 BOOTSTRAP</EventCode>", "<EventCode>1 BOOT</EventCode>", "<SerialNumber>R &lt;1&gt;</SerialNumber>"},
+		{"<EventCode>0 BOOTSTRAP</EventCode>", "<EventCode>1 BOOT</EventCode>"},
+		{"<SerialNumber>R &lt;1&gt;</SerialNumber>"},
 		{"<string>GetParameterNames</string>", ">id &amp; 7</cwmp:ID>"},
 		{"<Name>Device.WiFi.SSID.</Name><Writable>0</Writable>", "<Name>Device.WiFi.AccessPoint.</Name>"},
 		{"<Name>Device.WiFi.SSID.1.SSID</Name><Writable>1</Writable>"}, {"<FaultCode>9005</FaultCode>"},
