@@ -36,7 +36,7 @@ func (c acsFiles) Run(_ context.Context, p program) error {
 		return errors.New("--url must be an http or https address")
 	}
 	files, err := genieacs.InstallationFiles(genieacs.Settings{
-		Identify: strings.TrimRight(c.URL, "/") + "/internal/cpe/identify", Key: cfg.ACSInternalKey.Reveal(),
+		Identify: strings.TrimRight(c.URL, "/") + "/internal/cpe/identify", Key: cfg.ACSInternalKey,
 		Files: cfg.ACSFSURL,
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (c acsFiles) Run(_ context.Context, p program) error {
 			return err
 		}
 	}
-	if cfg.ACSInternalKey.Reveal() == "" {
+	if cfg.ACSInternalKey.IsZero() {
 		_, err = fmt.Fprintln(p.err, "ACS_INTERNAL_KEY is not set: put the key into genieacs.env by hand.")
 	}
 	return err

@@ -45,22 +45,20 @@ func (v Value) Text() string {
 	return ""
 }
 
-// secretNames are the last parts of paths whose values are never read, in small letters.
+// secretNames end the paths whose values are never read, in small letters; makers put their own marks before them.
 var secretNames = []string{
-	"keypassphrase", "presharedkey", "saepassphrase", "password", "connectionrequestpassword", "stunpassword", "wepkey",
-	"secret", "radiussecret", "x_keypassphrase", "authpassword", "passphrase", "pin", "devicepassword", "preshared",
+	"passphrase", "presharedkey", "password", "passwd", "wepkey", "secret", "privatekey", "psk", "pin",
 }
 
 // IsSecret reports whether a parameter holds a password or a key, by its name.
 func IsSecret(path string) bool {
-	parts := strings.Split(strings.ToLower(path), ".")
-	name := parts[len(parts)-1]
-	if slices.Contains(secretNames, name) || strings.HasSuffix(name, "password") ||
-		strings.HasSuffix(name, "passphrase") {
-		return true
+	name := strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])
+	for _, s := range secretNames {
+		if strings.HasSuffix(name, s) && (s != "pin" || name == s) {
+			return true
+		}
 	}
-	// WEPKey.1.WEPKey, PreSharedKey.1.PreSharedKey and their like.
-	return len(parts) > 2 && slices.Contains(secretNames, parts[len(parts)-3])
+	return false
 }
 
 // heads are the fields of a device beside its parameters. The two objects tell the tree's root.

@@ -383,6 +383,23 @@ func TestSerial_DigitsDoNotMatchNumbers(t *testing.T) {
 	}
 }
 
+func TestIsSecret_KnowsKeysAndPasswordsByTheirNames(t *testing.T) {
+	t.Parallel()
+	const lan = "InternetGatewayDevice.LANDevice.1.WLANConfiguration.1."
+	for path, want := range map[string]bool{
+		key: true, "Device.PPP.Interface.1.Password": true, "Device.PPP.Interface.1.Username": false,
+		"Device.ManagementServer.ConnectionRequestPassword": true, lan + "PreSharedKey.1.PreSharedKey": true,
+		lan + "PreSharedKey.1.KeyPassphrase": true, lan + "WEPKey.1.WEPKey": true, lan + "X_ACME_PreSharedKey": true,
+		lan + "PreSharedKey.1.AssociatedDeviceMACAddress": false, lan + "SSID": false, "Device.Routing.Spin": false,
+		"Device.WiFi.AccessPoint.1.Security.SAEPassphrase": true, "Device.WiFi.AccessPoint.1.WPS.PIN": true,
+		"Device.WiFi.AccessPoint.1.Security.RadiusSecret": true,
+	} {
+		if got := genieacs.IsSecret(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
 func TestNew_RefusesWhatIsNoAddress(t *testing.T) {
 	t.Parallel()
 	guard := breaker.New(breaker.Config{})

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
 // own has the scripts, the extension and the instructions for an installation.
@@ -156,8 +158,8 @@ func prevails(ours Script, have string) bool {
 
 // Settings are the values of genieacs.env.
 type Settings struct {
-	Identify string // address of POST /internal/cpe/identify
-	Key      string // of X-Internal-Key
+	Identify string // address of POST /internal/cpe/identify, which wants Key in X-Internal-Key
+	Key      secrets.Text
 	Files    string // address of the file server as devices reach it; "" = the server's own guess
 }
 
@@ -185,7 +187,7 @@ func InstallationFiles(to Settings) (map[string]string, error) {
 		out["presets/"+p.Name+".json"] = string(text) + "\n"
 	}
 	lines := []string{
-		"GENIEACS_EXT_TIMEOUT=3000", "LASTMILE_IDENTIFY_URL=" + to.Identify, "LASTMILE_INTERNAL_KEY=" + to.Key,
+		"GENIEACS_EXT_TIMEOUT=3000", "LASTMILE_IDENTIFY_URL=" + to.Identify, "LASTMILE_INTERNAL_KEY=" + to.Key.Reveal(),
 	}
 	if to.Files != "" {
 		lines = append(lines, "GENIEACS_FS_URL_PREFIX="+strings.TrimRight(to.Files, "/")+"/")

@@ -43,8 +43,8 @@ func (c *checker) tree(at ast.Node, root, rest string, whole bool) {
 	switch {
 	case first == "" || strings.ContainsAny(first, "*[") || !complete && !whole:
 		c.refuse(at, "the path must name an object below %s", root)
-	case strings.EqualFold(first, "ManagementServer"):
-		c.refuse(at, "%s.ManagementServer is not allowed", root)
+	case strings.Contains(strings.ToLower(first), "managementserver"): // newer devices also say CWMPManagementServer
+		c.refuse(at, "%s.%s is not allowed", root, first)
 	case strings.ContainsFunc(rest, func(r rune) bool { return r <= ' ' || r > '~' }):
 		c.refuse(at, "the path has characters that paths do not have")
 	}

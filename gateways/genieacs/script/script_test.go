@@ -126,6 +126,7 @@ var paths = map[string]refused{
 	"management half":     {"const m = 'Server'; declare('Device.Management' + m + '.URL');", 1},
 	"management wildcard": {"declare('Device.*.URL', null, {value: 'x'});", 1},
 	"management alias":    {"declare('Device.[a:b].URL');", 1},
+	"management by CWMP":  {"declare('Device.CWMPManagementServer.URL', null, {value: 'x'});", 1},
 	"management escaped":  {`declare('Device.\u004danagementServer.URL');`, 1},
 	"extension escaped":   {`\u0065xt('lastmile');`, 1},
 	"whole tree":          {"declare('Device', {value: 1});", 1},
