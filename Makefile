@@ -44,6 +44,19 @@ test: ## install missing packages, run all tests (PKG=./some/... for a part)
 	CGO_ENABLED=0 timeout --kill-after=20 3600 go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 55m $(PKG)
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 
+# An installation of the CPE server, and where it reaches the devices of the tests.
+ACS_NBI_URL ?=
+ACS_CWMP_URL ?=
+ACS_DEVICE_LISTEN ?=
+ACS_IDENTIFY_LISTEN ?=
+
+.PHONY: test-acs
+test-acs: ## the gateway's contract at an installation of the CPE server (ACS_NBI_URL=http://… ACS_CWMP_URL=http://…)
+	@if [[ -z '$(ACS_NBI_URL)' || -z '$(ACS_CWMP_URL)' ]]; then echo 'test-acs: set ACS_NBI_URL and ACS_CWMP_URL'; exit 2; fi
+	ACS_NBI_URL='$(ACS_NBI_URL)' ACS_CWMP_URL='$(ACS_CWMP_URL)' ACS_DEVICE_LISTEN='$(ACS_DEVICE_LISTEN)' \
+		ACS_IDENTIFY_LISTEN='$(ACS_IDENTIFY_LISTEN)' go test -count=1 -timeout 15m -v \
+		-run '^(TestContract|TestInstallation)_' ./gateways/genieacs
+
 .PHONY: flows
 flows: build ## test the web pages' rules, then flows in Chromium through the program with the demo's data
 	@scripts/install-deps postgresql headless

@@ -11,6 +11,7 @@ require (
 	github.com/alecthomas/kong v1.12.1
 	github.com/anishathalye/porcupine v1.0.3
 	github.com/caarlos0/env/v11 v11.3.1
+	github.com/dop251/goja v0.0.0-20250630131328-58d95d85e994
 	github.com/go-fonts/dejavu v0.3.4
 	github.com/go-routeros/routeros/v3 v3.0.1
 	github.com/golang-jwt/jwt/v5 v5.3.1
@@ -46,6 +47,9 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dlclark/regexp2 v1.11.4 // indirect
+	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
+	github.com/google/pprof v0.0.0-20230207041349-798e818bf904 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect

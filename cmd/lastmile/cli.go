@@ -47,6 +47,7 @@ type cli struct {
 	Import      importCommand      `cmd:"" help:"Propose plans and customers from what a router knows; make nothing."`
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`
+	ACS         acsCommands        `cmd:"" name:"acs" help:"Set up a real CPE server."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`
 	Version     versionCommand     `cmd:"" help:"Print the version, the commit and the version of Go."`
 	Help        helpCommand        `cmd:"" help:"Show what a command does."`

@@ -16,6 +16,7 @@ type simulateCommands struct {
 	Provider simulateProvider `cmd:"" help:"A mobile-money provider, driven over HTTP under /sim."`
 	Router   simulateRouter   `cmd:"" help:"Routers, driven over HTTP under /sim."`
 	Tax      simulateTax      `cmd:"" help:"A tax authority that signs invoices, driven over HTTP under /sim."`
+	ACS      simulateACS      `cmd:"" name:"acs" help:"A CPE server with devices, driven over HTTP under /sim."`
 	Handset  simulateHandset  `cmd:"" help:"Customers who sign in at a RADIUS server, driven over HTTP under /sim."`
 }
 

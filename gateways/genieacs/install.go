@@ -1,0 +1,202 @@
+package genieacs
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// own has the scripts, the extension and the instructions for an installation.
+//
+//go:embed own
+var own embed.FS
+
+// OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
+// finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions).
+const OwnVersion = 1
+
+// Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
+const Unidentified = "lastmile_unidentified"
+
+// Names of our provisions. Their presets and channels have names that begin alike.
+const (
+	bootstrapName = "lastmile-bootstrap"
+	identifyName  = "lastmile-identify"
+	healthName    = "lastmile-health"
+)
+
+// Script is a provision as it is uploaded.
+type Script struct{ Name, Text string }
+
+// OwnScripts are our provisions, each with a first line that has its version and the hash of the rest.
+func OwnScripts() []Script {
+	identify := ownFile("identify.js")
+	return []Script{
+		{bootstrapName, headed(bootstrapName, OwnVersion, ownFile("bootstrap.js")+identify)},
+		{identifyName, headed(identifyName, OwnVersion, identify)},
+		{healthName, headed(healthName, OwnVersion, ownFile("health.js"))},
+	}
+}
+
+// ownFile reads an embedded file.
+func ownFile(name string) string {
+	text, err := own.ReadFile("own/" + name)
+	if err != nil {
+		panic(err) // it is compiled in
+	}
+	return string(text)
+}
+
+// OwnPresets are the presets that run our provisions. Only one of the first three fits a session.
+func OwnPresets() []Preset {
+	return []Preset{
+		{
+			Name: bootstrapName, Channel: bootstrapName, Events: map[string]bool{"0 BOOTSTRAP": true},
+			Provision: bootstrapName, Version: OwnVersion,
+		},
+		{ // the server has forgotten the device, which does not know that
+			Name: "lastmile-registered", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
+			Events: map[string]bool{"0 BOOTSTRAP": false, "Registered": true},
+		},
+		{
+			Name: "lastmile-again", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
+			Events:       map[string]bool{"0 BOOTSTRAP": false, "Registered": false},
+			Precondition: "Tags." + TagInScript(Unidentified) + " IS NOT NULL",
+		},
+		{
+			Name: healthName, Channel: healthName, Weight: 10, Events: map[string]bool{"2 PERIODIC": true},
+			Provision: healthName, Version: OwnVersion,
+		},
+	}
+}
+
+// headed puts the first line before a script.
+func headed(name string, version int, text string) string {
+	return fmt.Sprintf("// %s version %d sha256 %s\n%s", name, version, hashOf(text), text)
+}
+
+// hashOf is the hash of a script without its first line.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// headForm matches the first line of a script of ours.
+var headForm = regexp.MustCompile(`^// (lastmile-[a-z]+) version ([0-9]{1,9}) sha256 ([0-9a-f]{64})\n`)
+
+// versionOf reads the first line of a script. ok is false when it is not one of ours, or was changed by hand.
+func versionOf(name, script string) (version int, hash string, ok bool) {
+	m := headForm.FindStringSubmatch(script)
+	if m == nil || m[1] != name || hashOf(script[len(m[0]):]) != m[3] {
+		return 0, "", false
+	}
+	version, err := strconv.Atoi(m[2])
+	return version, m[3], err == nil
+}
+
+// Installed says what Install has done, by names.
+type Installed struct {
+	Written []string // were missing, older or changed by hand
+	Newer   []string // are of a newer program and were left as they are
+}
+
+// Install brings our provisions and presets to the server, reading first what is there: what is equal is not written,
+// and what a newer program wrote stays. Of two programs of one version whose scripts differ, the one with the greater
+// hash wins, whoever starts last: they never write in turns. Provisions go before the presets that name them.
+func (s *Server) Install(ctx context.Context) (Installed, error) {
+	var out Installed
+	for _, ours := range OwnScripts() {
+		have, found, err := s.Provision(ctx, ours.Name)
+		if err != nil {
+			return out, fmt.Errorf("read provision %s: %w", ours.Name, err)
+		}
+		switch {
+		case found && have == ours.Text:
+		case found && prevails(ours, have):
+			out.Newer = append(out.Newer, ours.Name)
+		default:
+			if err := s.PutProvision(ctx, ours.Name, ours.Text); err != nil {
+				return out, fmt.Errorf("write provision %s: %w", ours.Name, err)
+			}
+			out.Written = append(out.Written, ours.Name)
+		}
+	}
+	for _, ours := range OwnPresets() {
+		have, found, err := s.Preset(ctx, ours.Name)
+		if err != nil {
+			return out, fmt.Errorf("read preset %s: %w", ours.Name, err)
+		}
+		switch {
+		case found && reflect.DeepEqual(have, ours):
+		case found && have.Version > OwnVersion:
+			out.Newer = append(out.Newer, ours.Name)
+		default:
+			if err := s.PutPreset(ctx, ours); err != nil {
+				return out, fmt.Errorf("write preset %s: %w", ours.Name, err)
+			}
+			out.Written = append(out.Written, ours.Name)
+		}
+	}
+	return out, nil
+}
+
+// prevails reports whether the script on the server stays although ours differs.
+func prevails(ours Script, have string) bool {
+	version, hash, ok := versionOf(ours.Name, have)
+	_, mine, _ := versionOf(ours.Name, ours.Text)
+	return ok && (version > OwnVersion || version == OwnVersion && hash > mine)
+}
+
+// Settings are the values of genieacs.env.
+type Settings struct {
+	Identify string // address of POST /internal/cpe/identify, which wants Key in X-Internal-Key
+	Key      secrets.Text
+	Files    string // address of the file server as devices reach it; "" = the server's own guess
+}
+
+// InstallationFiles are the files that a real installation needs, by their paths.
+func InstallationFiles(to Settings) (map[string]string, error) {
+	out := map[string]string{
+		"README.md": ownFile("README.md"), "ext/lastmile.js": ownFile("lastmile.js"),
+	}
+	for _, s := range OwnScripts() {
+		out["provisions/"+s.Name+".js"] = s.Text
+	}
+	for _, p := range OwnPresets() {
+		body, err := p.body()
+		if err != nil {
+			return nil, err
+		}
+		var plain any
+		if err := json.Unmarshal(body, &plain); err != nil {
+			return nil, fmt.Errorf("preset %s: %w", p.Name, err)
+		}
+		text, err := json.MarshalIndent(plain, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("preset %s: %w", p.Name, err)
+		}
+		out["presets/"+p.Name+".json"] = string(text) + "\n"
+	}
+	lines := []string{
+		"GENIEACS_EXT_TIMEOUT=3000", "LASTMILE_IDENTIFY_URL=" + to.Identify, "LASTMILE_INTERNAL_KEY=" + to.Key.Reveal(),
+	}
+	if to.Files != "" {
+		lines = append(lines, "GENIEACS_FS_URL_PREFIX="+strings.TrimRight(to.Files, "/")+"/")
+	}
+	for _, l := range lines {
+		if strings.ContainsAny(l, "\r\n") {
+			return nil, unfit("a setting has more than one line")
+		}
+	}
+	out["genieacs.env"] = strings.Join(lines, "\n") + "\n"
+	return out, nil
+}

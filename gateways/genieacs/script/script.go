@@ -1,0 +1,184 @@
+// Package script checks the provision of an organization before it is given to the CPE server, where the scripts of all
+// organizations run in one place and under one roof with the extension that answers every device's credentials. What
+// Check lets pass uses declare, clear, commit, log, args, Date, Math and its own variables, and nothing else: all that
+// is not known to be harmless is refused.
+//
+// A script must not hide what it declares: the path of declare and clear is a text, or begins with one that says where
+// it stays. Tags begin with the organization's prefix, and ManagementServer is not theirs: who sets it takes a device
+// away from the platform. Source: docs/rules/cpe.md#provisions-and-sync, docs/facts/genieacs.md#provisions.
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+)
+
+// MaxSize bounds a script, in bytes.
+const MaxSize = 64 << 10
+
+// Fault says what is wrong with a script, and in which of its lines, counted from 1.
+type Fault struct {
+	Line int
+	Text string // a phrase that fits behind "line 3: "
+}
+
+// Error shows line and text.
+func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Text) }
+
+// The server wraps a script in a function, so that return is allowed at its top; the first line is the wrapper's.
+const (
+	opening = "\"use strict\";(function(){\n"
+	closing = "\n})();"
+)
+
+// Check refuses a script that does more than a provision of an organization may; nil when it is allowed. The names of
+// its tags begin with TagPrefix; "" allows none.
+func Check(source, tagPrefix string) error {
+	if fault := checkText(source); fault != nil {
+		return fault
+	}
+	program, err := parser.ParseFile(nil, "", opening+source+closing, 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return syntax(err, source)
+	}
+	body, ok := wrapped(program)
+	if !ok {
+		return &Fault{Line: 1, Text: "brackets do not close what they open"}
+	}
+	c := &checker{file: program.File, prefix: tagPrefix}
+	c.function(body.ParameterList, body.DeclarationList, body.Body.List)
+	if c.fault != nil {
+		return c.fault
+	}
+	if _, err := goja.CompileAST(program, true); err != nil {
+		return syntax(err, source)
+	}
+	return nil
+}
+
+// checkText refuses what the parser here and the server's engine read differently: the server takes HTML's comments for
+// comments, behind which code could hide from this check.
+func checkText(source string) *Fault {
+	if !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
+		return &Fault{Line: 1, Text: "the script is not text in UTF-8"}
+	}
+	if len(source) > MaxSize {
+		return &Fault{Line: 1, Text: fmt.Sprintf("the script has more than %d bytes", MaxSize)}
+	}
+	for i, line := range strings.Split(source, "\n") {
+		switch {
+		case strings.Contains(line, "<!--") || strings.Contains(line, "-->"):
+			return &Fault{Line: i + 1, Text: "comments of HTML are not allowed"}
+		case strings.ContainsAny(line, "\u2028\u2029"):
+			return &Fault{Line: i + 1, Text: "U+2028 and U+2029 are not allowed"}
+		}
+	}
+	if strings.TrimSpace(source) == "" {
+		return &Fault{Line: 1, Text: "the script is empty"}
+	}
+	return nil
+}
+
+// syntax gives the first syntax error its line in the script as its author sees it.
+func syntax(err error, source string) error {
+	last := strings.Count(source, "\n") + 1
+	at := func(line int) int { return min(max(line-1, 1), last) }
+	var list parser.ErrorList
+	var compile *goja.CompilerSyntaxError
+	switch {
+	case errors.As(err, &list) && len(list) > 0:
+		return &Fault{Line: at(list[0].Position.Line), Text: list[0].Message}
+	case errors.As(err, &compile) && compile.File != nil:
+		return &Fault{Line: at(compile.File.Position(compile.Offset).Line), Text: compile.Message}
+	}
+	return &Fault{Line: 1, Text: "the script cannot be read"}
+}
+
+// wrapped gives the function around the script; false when the script has closed it.
+func wrapped(program *ast.Program) (*ast.FunctionLiteral, bool) {
+	if len(program.Body) != 2 {
+		return nil, false
+	}
+	statement, ok := program.Body[1].(*ast.ExpressionStatement)
+	if !ok {
+		return nil, false
+	}
+	call, ok := statement.Expression.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) > 0 {
+		return nil, false
+	}
+	body, ok := call.Callee.(*ast.FunctionLiteral)
+	return body, ok
+}
+
+// scope has the names that a function or a block declares.
+type scope map[string]bool
+
+// checker walks through a script and remembers the first fault.
+type checker struct {
+	file   *file.File
+	prefix string
+	scopes []scope
+	fault  *Fault
+}
+
+// refuse notes a fault, unless there is one.
+func (c *checker) refuse(at ast.Node, text string, args ...any) {
+	if c.fault != nil {
+		return
+	}
+	line := 1
+	if at != nil {
+		line = max(c.file.Position(int(at.Idx0())-c.file.Base()).Line-1, 1)
+	}
+	c.fault = &Fault{Line: line, Text: fmt.Sprintf(text, args...)}
+}
+
+// own reports whether a name is one of the script's own in scope.
+func (c *checker) own(name string) bool {
+	for _, s := range c.scopes {
+		if s[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// The names of the server that a script may use: calls are only called, objects only looked into, the rest is a value.
+var (
+	calls   = map[string]bool{"declare": true, "clear": true, "commit": true, "log": true}
+	objects = map[string]bool{"Date": true, "Math": true}
+	values  = map[string]bool{"args": true, "undefined": true}
+)
+
+// given reports whether a name is one of those above.
+func given(name string) bool { return calls[name] || objects[name] || values[name] }
+
+// forbidden are members that lead from a value to what made it, or change what all scripts share.
+var forbidden = map[string]bool{
+	"constructor": true, "prototype": true, "__proto__": true, "__defineGetter__": true, "__defineSetter__": true,
+	"__lookupGetter__": true, "__lookupSetter__": true, "caller": true, "callee": true, "arguments": true, "call": true,
+	"apply": true, "bind": true, "toSource": true, "valueOf": true, "toJSON": true,
+}
+
+// member refuses a name of a member that is forbidden.
+func (c *checker) member(at ast.Node, name string) {
+	if forbidden[name] {
+		c.refuse(at, "%s is not allowed", name)
+	}
+}
+
+// declareName adds an own name, which must not be one of the server's or of the language.
+func (c *checker) declareName(at ast.Node, name string) {
+	if given(name) || name == "eval" || name == "arguments" || name == "ext" {
+		c.refuse(at, "%s cannot be the name of a variable", name)
+	}
+	c.scopes[len(c.scopes)-1][name] = true
+}

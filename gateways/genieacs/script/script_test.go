@@ -1,0 +1,190 @@
+package script_test
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
+)
+
+// prefix begins the tags of the organization in these tests.
+const prefix = "acme-"
+
+func TestCheck_TakesWhatAProvisionOfAnOrganizationDoes(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]string{
+		"declarations": `
+			const now = Date.now(3600000);
+			let n = 0;
+			declare("Device.DeviceInfo.UpTime", {value: now});
+			const found = declare("Device.WiFi.SSID.*.SSID", {path: now, value: now});
+			for (const one of found) {
+				if (one.value !== undefined && one.value[0] === "old") {
+					declare("Device.WiFi.SSID." + n + ".SSID", null, {value: "new"});
+				}
+				n++;
+			}
+			log("found " + n);`,
+		"indexes":    `for (let i = 1; i < 4; i++) { declare("Device.WiFi.SSID." + i + ".Enable", {value: 1}); }`,
+		"templates":  "const i = 2; declare(`InternetGatewayDevice.LANDevice.${i}.Enable`, {value: 1});",
+		"tags":       `declare("Tags.acme-a", null, {value: true}); declare("Tags.acme-" + args[0], null, {value: 1});`,
+		"identity":   `const s = declare("DeviceID.SerialNumber", {value: 1}).value[0]; log(s);`,
+		"clear":      `clear("Device.Hosts", Date.now()); commit();`,
+		"functions":  `const f = (a, b = 2) => a + b; function g(x) { return f(x) * Math.max(1, 2); } log(g(1));`,
+		"return":     `if (args.length === 0) { return; } log(args[0]);`,
+		"arithmetic": `const a = [1, 2]; let s = 0; for (let i = 0; i < a.length; i++) { s += a[+i]; } log(s);`,
+		"objects":    `const o = {a: 1, "b c": [2], ...{d: 3}}; o.a = 4; o["b c"][0] += 1; log(o.a);`,
+		"lists":      `const [x, , y = 2, ...z] = [1, 2, 3, 4]; log(x + y + z.length);`,
+		"date":       `const d = new Date(Date.now()); if (d.getUTCHours() > 3) { log("late"); }`,
+		"switch":     `switch (args[0]) { case "a": { log("a"); break; } default: log("b"); }`,
+		"loops":      `let i = 0; outer: while (true) { do { i++; if (i > 3) break outer; } while (i < 10); }`,
+		"shadow":     `function f(now) { var later = now; { let now = 2; later += now; } return later; } log(f(1));`,
+		"comment":    "// a comment\n/* and another */ log(1);",
+	} {
+		if err := script.Check(source, prefix); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// refused is a script that is not taken, and the line of its first fault.
+type refused struct {
+	source string
+	line   int
+}
+
+// outside are scripts that want out of their walls.
+var outside = map[string]refused{
+	"empty":               {" \n", 1},
+	"syntax":              {"log(1);\nif (", 2},
+	"syntax in the text":  {"log(1);\nlet let = ;\nlog(2);", 2},
+	"twice":               {"log(1);\nconst a = 1;\nconst a = 2;", 3},
+	"closes the function": {"log(1);\n})();\next('lastmile');\n(function(){", 1},
+	"extension":           {"log(1);\n\next('lastmile', 'identify', 'S1');", 3},
+	"extension by a name": {"const e = ext;\ne('lastmile');", 1},
+	"own name":            {"const ext = declare;", 1},
+	"globalThis":          {"globalThis.ext('lastmile');", 1},
+	"Function":            {"Function('return 1')();", 1},
+	"eval":                {"eval('1');", 1},
+	"new":                 {"new Function('return 1');", 1},
+	"constructor":         {"log(1);\n(() => 1).constructor('return ext')()('lastmile');", 2},
+	"constructor in text": {"args['constructor'];", 1},
+	"constructor made":    {"args['con' + 'structor'];", 1},
+	"constructor by name": {"const c = 'constructor';\nargs[c];", 2},
+	"constructor pattern": {"const {constructor: c} = args;", 1},
+	"pattern parameter":   {"const f = ({constructor}) => constructor; f(args);", 1},
+	"prototype":           {"Date.prototype.x = 1;", 1},
+	"proto":               {"args.__proto__.x = 1;", 1},
+	"proto literal":       {"const a = {__proto__: args};", 1},
+	"proto text literal":  {`const a = {"__proto__": args};`, 1},
+	"computed member":     {"const a = {['a' + 'b']: 1};", 1},
+	"getter":              {"const a = {get x() { return 1; }};", 1},
+	"Math is changed":     {"Math.random = () => 1;", 1},
+	"Math by a name":      {"const m = Math; m.random = 1;", 1},
+	"Date is changed":     {"Date.now = () => 1;", 1},
+	"Date by brackets":    {"Date['now'] = 1;", 1},
+	"declare is replaced": {"declare = log;", 1},
+	"declare by a name":   {"const d = declare;\nd('Tags.other', null, {value: true});", 1},
+	"declare in a list":   {"[declare][0]('Tags.other');", 1},
+	"declare.call":        {"declare.call(null, 'Tags.other');", 1},
+	"declare by apply":    {"declare.apply(null, ['Tags.other']);", 1},
+	"declare shadowed":    {"{ let declare = 1; }", 1},
+	"global":              {"x = 1;", 1},
+	"unknown":             {"log(process.env);", 1},
+	"out of its block":    {"{ let Reflect = 1; }\nReflect.ownKeys(args);", 2},
+	"JSON":                {"JSON.stringify(args);", 1},
+	"this":                {"this.ext('x');", 1},
+	"arguments":           {"arguments.callee;", 1},
+	"class":               {"class A {}", 1},
+	"generator":           {"function* f() {}", 1},
+	"async":               {"async function f() {}", 1},
+	"try":                 {"try { declare('Device.X.Y', {value: 1}); } catch (e) {}", 1},
+	"regular expression":  {"/a/.test('a');", 1},
+	"tagged template":     {"log`x`;", 1},
+	"optional call":       {"args?.constructor;", 1},
+	"delete":              {"const a = {b: 1};\ndelete a.b;", 2},
+	"debugger":            {"debugger;", 1},
+}
+
+// paths are scripts that touch what is not theirs.
+var paths = map[string]refused{
+	"foreign tag":         {"declare('Tags.org0x3Aother', null, {value: true});", 1},
+	"tag of a neighbour":  {"declare('Tags.acme', null, {value: true});", 1},
+	"all tags":            {"declare('Tags.*', {value: 1});", 1},
+	"tag made":            {"const t = 'x'; declare('Tags.' + t, null, {value: true});", 1},
+	"path made":           {"const p = 'Tags.x'; declare(p);", 1},
+	"path by a template":  {"const p = 'Tags'; declare(`${p}.x`);", 1},
+	"path by a choice":    {"declare(args[0] ? 'Device.X.Y' : 'Tags.x');", 1},
+	"path spread":         {"declare(...['Tags.x']);", 1},
+	"no path":             {"declare();", 1},
+	"management":          {"declare('Device.ManagementServer.URL', null, {value: 'http://x'});", 1},
+	"management 098":      {"declare('InternetGatewayDevice.ManagementServer.URL', {value: 1});", 1},
+	"management pieces":   {"declare('Device.' + 'Management' + 'Server.URL', null, {value: 'x'});", 1},
+	"management later":    {"const m = 'ManagementServer'; declare('Device.' + m + '.URL');", 1},
+	"management half":     {"const m = 'Server'; declare('Device.Management' + m + '.URL');", 1},
+	"management wildcard": {"declare('Device.*.URL', null, {value: 'x'});", 1},
+	"management alias":    {"declare('Device.[a:b].URL');", 1},
+	"management by CWMP":  {"declare('Device.CWMPManagementServer.URL', null, {value: 'x'});", 1},
+	"management escaped":  {`declare('Device.\u004danagementServer.URL');`, 1},
+	"extension escaped":   {`\u0065xt('lastmile');`, 1},
+	"whole tree":          {"declare('Device', {value: 1});", 1},
+	"clears the tree":     {"clear('Device', Date.now());", 1},
+	"clears tags":         {"clear('Tags', 1);", 1},
+	"reboot":              {"declare('Reboot', null, {value: Date.now()});", 1},
+	"reset":               {"declare('FactoryReset', null, {value: Date.now()});", 1},
+	"download":            {"declare('Downloads.[FileType:1 Firmware Upgrade Image]', {path: 1}, {path: 1});", 1},
+	"comment of HTML":     {"let a = 1;\na <!-- /*\next('lastmile');\n/* */ a", 2},
+	"end of such comment": {"let a = 1;\na\n--> 1", 3},
+	"line separator":      {"let a = 1; // \u2028ext('lastmile');", 1},
+	"zero":                {"log(1);\x00", 1},
+	"no text":             {"log('\xff');", 1},
+	"too long":            {"log('" + strings.Repeat("x", script.MaxSize) + "');", 1},
+	"source map":          {"log(1); ext(2);\n//# sourceMappingURL=file:///etc/passwd", 1},
+}
+
+func TestCheck_RefusesWithTheLine(t *testing.T) {
+	t.Parallel()
+	all := maps.Clone(outside)
+	maps.Copy(all, paths)
+	for name, c := range all {
+		err := script.Check(c.source, prefix)
+		var fault *script.Fault
+		if !errors.As(err, &fault) {
+			t.Errorf("%s was taken: %v", name, err)
+			continue
+		}
+		if fault.Line != c.line || fault.Text == "" {
+			t.Errorf("%s: %v, want line %d", name, fault, c.line)
+		}
+	}
+}
+
+func TestCheck_WithoutAPrefixThereAreNoTags(t *testing.T) {
+	t.Parallel()
+	if err := script.Check("declare('Tags.acme-x', null, {value: true});", ""); err == nil {
+		t.Error("a tag was taken")
+	}
+}
+
+// FuzzCheck looks for scripts that make the check panic, and for forbidden names that get through.
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{
+		"log(1);", "const {a} = args;", "ext('x')", "declare(`Device.A.${args[0]}`)",
+		"for (const [a = ext] of args) log(a);", "switch (1) { case ext: }",
+		"const f = (a = ext('x')) => a; f();", "label: for (;;) break label;",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		if script.Check(source, prefix) == nil && strings.Contains(source, "ext(") &&
+			!strings.ContainsAny(source, "\"'`/.") && !strings.Contains(source, "_ext(") {
+			for _, part := range strings.Split(source, "ext(")[:1] {
+				if part == "" || strings.HasSuffix(part, " ") || strings.HasSuffix(part, ";") {
+					t.Errorf("%q was taken", source)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package script
+
+import (
+	"github.com/dop251/goja/ast"
+)
+
+// function walks through a function: its parameters and all that its var statements declare are known in all of it.
+func (c *checker) function(parameters *ast.ParameterList, vars []*ast.VariableDeclaration, body []ast.Statement) {
+	c.scopes = append(c.scopes, scope{})
+	if parameters != nil {
+		for _, p := range parameters.List {
+			c.bind(p.Target)
+		}
+		if parameters.Rest != nil {
+			c.rest(parameters.Rest)
+		}
+		for _, p := range parameters.List {
+			c.optional(p.Initializer)
+		}
+	}
+	for _, v := range vars {
+		for _, b := range v.List {
+			c.bind(b.Target)
+		}
+	}
+	c.block(body)
+	c.scopes = c.scopes[:len(c.scopes)-1]
+}
+
+// rest declares what takes all that is left.
+func (c *checker) rest(e ast.Expression) {
+	if target, ok := e.(ast.BindingTarget); ok {
+		c.bind(target)
+		return
+	}
+	c.refuse(e, "this is not allowed here")
+}
+
+// bind declares the names of a variable, which may be a pattern.
+func (c *checker) bind(target ast.BindingTarget) {
+	switch t := target.(type) {
+	case *ast.Identifier:
+		c.declareName(t, t.Name.String())
+	case *ast.ArrayPattern:
+		for _, e := range t.Elements {
+			c.element(e)
+		}
+		if t.Rest != nil {
+			c.rest(t.Rest)
+		}
+	default: // patterns of objects reach members by names
+		c.refuse(target, "patterns with braces are not allowed")
+	}
+}
+
+// element declares one element of a pattern.
+func (c *checker) element(e ast.Expression) {
+	switch e := e.(type) {
+	case nil:
+	case ast.BindingTarget:
+		c.bind(e)
+	case *ast.AssignExpression:
+		c.element(e.Left)
+		c.expression(e.Right)
+	case *ast.Binding:
+		c.bind(e.Target)
+		c.optional(e.Initializer)
+	default:
+		c.refuse(e, "this is not allowed in a pattern")
+	}
+}
+
+// block walks through statements with a scope of their own.
+func (c *checker) block(list []ast.Statement) {
+	c.scopes = append(c.scopes, scope{})
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.LexicalDeclaration:
+			for _, b := range s.List {
+				c.bind(b.Target)
+			}
+		case *ast.FunctionDeclaration:
+			if s.Function.Name != nil {
+				c.declareName(s.Function.Name, s.Function.Name.Name.String())
+			}
+		default: // other statements declare nothing for their neighbours
+		}
+	}
+	for _, s := range list {
+		c.statement(s)
+	}
+	c.scopes = c.scopes[:len(c.scopes)-1]
+}
+
+// statement walks through one statement; those that are not listed are refused.
+func (c *checker) statement(s ast.Statement) {
+	if c.fault != nil || s == nil {
+		return
+	}
+	switch s := s.(type) {
+	case *ast.EmptyStatement, *ast.BranchStatement:
+	case *ast.BlockStatement:
+		c.block(s.List)
+	case *ast.ExpressionStatement:
+		c.expression(s.Expression)
+	case *ast.VariableStatement:
+		c.initializers(s.List)
+	case *ast.LexicalDeclaration:
+		c.initializers(s.List)
+	case *ast.FunctionDeclaration:
+		c.expression(s.Function)
+	case *ast.IfStatement:
+		c.expression(s.Test)
+		c.alone(s.Consequent)
+		c.alone(s.Alternate)
+	case *ast.ReturnStatement:
+		c.optional(s.Argument)
+	case *ast.LabelledStatement:
+		c.alone(s.Statement)
+	case *ast.SwitchStatement:
+		c.expression(s.Discriminant)
+		var all []ast.Statement
+		for _, one := range s.Body {
+			c.optional(one.Test)
+			all = append(all, one.Consequent...)
+		}
+		c.block(all)
+	case *ast.ThrowStatement:
+		c.expression(s.Argument)
+	case *ast.TryStatement:
+		c.refuse(s, "try is not allowed: declarations work by exceptions")
+	default:
+		c.loop(s)
+	}
+}
+
+// alone walks through the statement of an if or a loop, which may be a block or not.
+func (c *checker) alone(s ast.Statement) {
+	if s != nil {
+		c.block([]ast.Statement{s})
+	}
+}
+
+// loop walks through loops; every other statement is refused.
+func (c *checker) loop(s ast.Statement) {
+	c.scopes = append(c.scopes, scope{})
+	switch s := s.(type) {
+	case *ast.WhileStatement:
+		c.expression(s.Test)
+		c.alone(s.Body)
+	case *ast.DoWhileStatement:
+		c.alone(s.Body)
+		c.expression(s.Test)
+	case *ast.ForStatement:
+		switch first := s.Initializer.(type) {
+		case nil:
+		case *ast.ForLoopInitializerExpression:
+			c.expression(first.Expression)
+		case *ast.ForLoopInitializerVarDeclList:
+			c.initializers(first.List)
+		case *ast.ForLoopInitializerLexicalDecl:
+			for _, b := range first.LexicalDeclaration.List {
+				c.bind(b.Target)
+			}
+			c.initializers(first.LexicalDeclaration.List)
+		default:
+			c.refuse(s, "this loop is not allowed")
+		}
+		c.optional(s.Test)
+		c.optional(s.Update)
+		c.alone(s.Body)
+	case *ast.ForInStatement:
+		c.into(s.Into)
+		c.expression(s.Source)
+		c.alone(s.Body)
+	case *ast.ForOfStatement:
+		c.into(s.Into)
+		c.expression(s.Source)
+		c.alone(s.Body)
+	default:
+		c.refuse(s, "this statement is not allowed")
+	}
+	c.scopes = c.scopes[:len(c.scopes)-1]
+}
+
+// into declares the variable of a loop over values.
+func (c *checker) into(f ast.ForInto) {
+	switch f := f.(type) {
+	case *ast.ForIntoVar:
+		c.bind(f.Binding.Target)
+	case *ast.ForDeclaration:
+		c.bind(f.Target)
+	case *ast.ForIntoExpression:
+		c.target(f.Expression)
+	default:
+		c.refuse(f, "this loop is not allowed")
+	}
+}
+
+// initializers walks through the values of declarations, whose names are known already.
+func (c *checker) initializers(list []*ast.Binding) {
+	for _, b := range list {
+		c.optional(b.Initializer)
+	}
+}

@@ -1,0 +1,269 @@
+package acs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+// maxRounds bounds how often a script is run in one session. Source: docs/facts/genieacs.md#provisions.
+const maxRounds = 32
+
+// maxRun bounds one run of a script. The server's limit is 50 ms of a processor; this is time.
+const maxRun = 2 * time.Second
+
+// round is one run of a script. A run that needs what is not there yet is broken off, gets it, and begins anew.
+type round struct {
+	x       *session
+	vm      *goja.Runtime
+	reads   map[string]int64 // pattern: instant, in ms, at which the cache is good enough
+	looks   map[string]bool  // patterns whose parameters are looked for
+	writes  map[string]any
+	clears  map[string]int64
+	asks    []string // arguments of the extension
+	reboots bool
+	resets  bool
+}
+
+// errStop breaks a run off, to do what it has asked for.
+var errStop = errors.New("commit")
+
+// provision runs a script until nothing is left to do; the fault of its channel otherwise.
+func (x *session) provision(name string, args []any) *fault {
+	script, ok := x.sim.script(name)
+	if !ok {
+		return x.builtin(name, args)
+	}
+	program, err := compile(script)
+	if err != nil {
+		return scriptFault("SyntaxError", err.Error())
+	}
+	for range maxRounds {
+		r := &round{
+			x: x, reads: map[string]int64{}, looks: map[string]bool{}, writes: map[string]any{},
+			clears: map[string]int64{},
+		}
+		if f := r.run(program, args); f != nil {
+			return f
+		}
+		more, f := r.commit()
+		if f != nil || !more {
+			return f
+		}
+	}
+	return &fault{code: "too_many_commits", message: "Too many commit iterations"}
+}
+
+// script finds a provision.
+func (s *Simulator) script(name string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, ok := s.state.provisions[name]
+	return text, ok
+}
+
+// compile wraps a script as the server does.
+func compile(script string) (*goja.Program, error) {
+	program, err := goja.Parse("", "\"use strict\";(function(){\n"+script+"\n})();", parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, err
+	}
+	return goja.CompileAST(program, true)
+}
+
+// scriptFault is an error of a script.
+func scriptFault(name, message string) *fault {
+	return &fault{
+		code: "script." + name, message: message,
+		detail: map[string]any{"name": name, "message": message, "stack": name + ": " + message},
+	}
+}
+
+// run runs a script once.
+func (r *round) run(program *goja.Program, args []any) *fault {
+	r.vm = goja.New()
+	r.offer(args)
+	limit := time.AfterFunc(maxRun, func() { r.vm.Interrupt("Script execution timed out") })
+	defer limit.Stop()
+	_, err := r.vm.RunProgram(program)
+	var broken *goja.InterruptedError
+	var thrown *goja.Exception
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &broken):
+		if broken.Value() == errStop {
+			return nil
+		}
+		return scriptFault("Error", fmt.Sprint(broken.Value()))
+	case errors.As(err, &thrown):
+		name, message := "Error", thrown.Value().String()
+		if o, ok := thrown.Value().(*goja.Object); ok {
+			name, message = o.Get("name").String(), o.Get("message").String()
+		}
+		return scriptFault(name, message)
+	}
+	return scriptFault("Error", err.Error())
+}
+
+// offer gives a script what it may use.
+func (r *round) offer(args []any) {
+	vm, now := r.vm, r.x.now
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(r.x.d.id))
+	random := rand.New(rand.NewPCG(hash.Sum64(), r.x.sim.cfg.Seed))
+	vm.SetRandSource(random.Float64)
+	vm.SetTimeSource(func() time.Time { return now })
+	if args == nil {
+		args = []any{}
+	}
+	set := func(name string, value any) { _ = vm.Set(name, value) }
+	set("args", args)
+	set("log", func(call goja.FunctionCall) goja.Value {
+		r.x.sim.line(r.x.d.id + ": " + call.Argument(0).String())
+		return goja.Undefined()
+	})
+	set("declare", r.declare)
+	set("clear", r.clear)
+	set("ext", r.ext)
+	set("commit", func(goja.FunctionCall) goja.Value {
+		if r.wants() {
+			vm.Interrupt(errStop)
+		}
+		return goja.Undefined()
+	})
+	_ = vm.Get("Date").ToObject(vm).Set("now", func(call goja.FunctionCall) goja.Value {
+		ms := now.UnixMilli()
+		if every := call.Argument(0).ToInteger(); every > 0 {
+			offset := int64(hash.Sum64() % uint64(every))
+			ms = (ms-offset)/every*every + offset
+		}
+		return vm.ToValue(ms)
+	})
+}
+
+// line keeps what a script logs, and what tests read; the newest thousand.
+func (s *Simulator) line(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.lines = append(s.state.lines, text)
+	if n := len(s.state.lines); n > 1000 {
+		s.state.lines = slices.Delete(s.state.lines, 0, n-1000)
+	}
+}
+
+// wants reports whether a run has asked for anything that is not there.
+func (r *round) wants() bool {
+	return len(r.reads)+len(r.looks)+len(r.writes)+len(r.clears)+len(r.asks) > 0 || r.reboots || r.resets
+}
+
+// fail throws an error in the script.
+func (r *round) fail(text string) goja.Value { panic(r.vm.NewTypeError(text)) }
+
+// commit does what a run has asked for. It reports whether there was anything.
+func (r *round) commit() (bool, *fault) {
+	x := r.x
+	if !r.wants() {
+		return false, nil
+	}
+	for path, before := range r.clears {
+		for p, l := range x.doc.leaves {
+			if (p == path || strings.HasPrefix(p, path+".")) && l.at.UnixMilli() < before {
+				delete(x.doc.leaves, p)
+			}
+		}
+		x.seen[fmt.Sprintf("clear %s %d", path, before)] = true
+	}
+	if r.asks != nil {
+		key, _ := json.Marshal(r.asks)
+		answer := x.sim.ask(x, r.asks)
+		if answer.fault != nil {
+			return true, answer.fault
+		}
+		x.answers[string(key)] = answer
+	}
+	if f := r.fetch(); f != nil {
+		return true, f
+	}
+	if f := x.set(r.writes); f != nil {
+		return true, f
+	}
+	if r.reboots {
+		x.planReboot("Reboot")
+	}
+	if r.resets {
+		x.planReset()
+	}
+	return true, nil
+}
+
+// fetch looks for parameters, and reads values.
+func (r *round) fetch() *fault {
+	x := r.x
+	if len(r.reads)+len(r.looks) == 0 {
+		return nil
+	}
+	if code := x.faults().Fail["GetParameterValues"]; code != "" {
+		return x.refused(code, nil)
+	}
+	x.d.boxMu.Lock()
+	defer x.d.boxMu.Unlock()
+	for pattern := range r.looks {
+		x.seen[pattern] = true
+		for _, p := range x.d.box.matching(pattern) {
+			x.note(p)
+		}
+	}
+	for path := range r.reads {
+		x.remember(path)
+	}
+	return nil
+}
+
+// ask is the extension of ours: it posts what it was called with and gives the answer, or null when there is none.
+func (s *Simulator) ask(x *session, args []string) answerOf {
+	s.mu.Lock()
+	to := s.state.identify
+	s.state.calls++
+	s.mu.Unlock()
+	if to.URL == "" || len(args) < 2 || args[0] != "lastmile" || args[1] != "identify" {
+		message := "Cannot find module '" + strings.Join(args[:min(len(args), 1)], "") + "'"
+		return answerOf{fault: &fault{code: "ext.Error", message: message, detail: map[string]any{
+			"name": "Error", "message": message,
+		}}}
+	}
+	fields := map[string]string{}
+	for i, name := range []string{"serialNumber", "oui", "productClass"} {
+		if len(args) > 2+i {
+			fields[name] = args[2+i]
+		}
+	}
+	body, _ := json.Marshal(fields)
+	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, to.URL, bytes.NewReader(body))
+	if err != nil {
+		return answerOf{}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Internal-Key", to.Key)
+	w, err := s.client.Do(req)
+	if err != nil {
+		return answerOf{}
+	}
+	defer w.Body.Close()
+	var out any
+	if w.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(w.Body, 1<<20)).Decode(&out) != nil {
+		return answerOf{}
+	}
+	return answerOf{value: out}
+}

@@ -1,0 +1,393 @@
+package acs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The events of informs, and the server's own.
+const (
+	bootstrap   = "0 BOOTSTRAP"
+	boot        = "1 BOOT"
+	periodic    = "2 PERIODIC"
+	connection  = "6 CONNECTION REQUEST"
+	transferred = "7 TRANSFER COMPLETE"
+	tested      = "8 DIAGNOSTICS COMPLETE"
+	registered  = "Registered"
+)
+
+// session is one talk of a device with the server. It works on a copy of the document, which replaces the server's at
+// its end.
+type session struct {
+	sim      *Simulator
+	ctx      context.Context
+	d        *device
+	doc      *document
+	now      time.Time
+	events   map[string]bool
+	existing bool            // the server knew the device before
+	tagged   map[string]bool // tags that scripts set or took
+	answers  map[string]answerOf
+	seen     map[string]bool // patterns whose parameters were looked for
+	missing  map[string]bool // parameters that the device does not have
+	given    map[string]any  // values that were set in this session
+	after    []func(ctx context.Context)
+}
+
+// answerOf keeps the word of the extension, or its fault.
+type answerOf struct {
+	value any
+	fault *fault
+}
+
+// inform lets a device begin a session with events, and waits for its end. It reports whether there was one: a device
+// in session begins no other.
+func (s *Simulator) inform(ctx context.Context, d *device, events ...string) bool {
+	x := s.open(ctx, d, events)
+	if x == nil {
+		return false
+	}
+	x.carry()
+	x.presets()
+	x.queue()
+	s.end(x)
+	return true
+}
+
+// open takes the lock of a device's sessions; nil when it is taken, or the device is off.
+func (s *Simulator) open(ctx context.Context, d *device, events []string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.busy || !d.on || d.gone || s.stopped {
+		return nil
+	}
+	x := &session{
+		sim: s, ctx: ctx, d: d, now: s.clock.Now().Truncate(time.Millisecond), events: map[string]bool{"Inform": true},
+		tagged: map[string]bool{}, answers: map[string]answerOf{}, seen: map[string]bool{}, missing: map[string]bool{},
+		given: map[string]any{}, existing: d.doc != nil,
+	}
+	if d.first {
+		events = append([]string{bootstrap, boot}, slices.DeleteFunc(slices.Clone(events), func(e string) bool {
+			return e == boot || e == periodic
+		})...)
+		d.first = false
+	}
+	for _, e := range events {
+		x.events[e] = true
+	}
+	if d.doc != nil {
+		x.doc = d.doc.clone()
+	} else {
+		x.events[registered] = true
+		x.doc = &document{
+			id: d.id, registered: x.now, leaves: map[string]leaf{}, manufacturer: d.cfg.Manufacturer, oui: d.cfg.OUI,
+			class: d.cfg.ProductClass, serial: d.cfg.Serial,
+		}
+	}
+	d.busy, d.freed = true, make(chan struct{})
+	return x
+}
+
+// carry takes the parameters of the inform.
+func (x *session) carry() {
+	d, mute := x.d, x.faults().NoAddress
+	d.boxMu.Lock()
+	defer d.boxMu.Unlock()
+	for _, p := range d.box.carried() {
+		if mute && strings.HasSuffix(p, "ConnectionRequestURL") {
+			continue
+		}
+		x.remember(p)
+	}
+	if x.events[boot] {
+		x.doc.boot = x.now
+	}
+	if x.events[bootstrap] {
+		x.doc.reset = x.now
+	}
+}
+
+// faults are those of the device.
+func (x *session) faults() DeviceFaults {
+	x.sim.mu.Lock()
+	defer x.sim.mu.Unlock()
+	return x.d.faults
+}
+
+// remember reads a parameter into the document; the box is locked. It reports whether the device has it.
+func (x *session) remember(path string) bool {
+	value, ok := x.d.box.read(path, x.now)
+	if !ok {
+		delete(x.doc.leaves, path)
+		x.missing[path] = true
+		return false
+	}
+	p := x.d.box.params[path]
+	x.doc.leaves[path] = leaf{value: value, kind: p.kind, at: x.now, writable: p.writable, read: true}
+	return true
+}
+
+// note knows a parameter without its value; the box is locked.
+func (x *session) note(path string) {
+	if l, known := x.doc.leaves[path]; known {
+		l.writable = x.d.box.params[path].writable
+		x.doc.leaves[path] = l
+		return
+	}
+	p := x.d.box.params[path]
+	x.doc.leaves[path] = leaf{kind: p.kind, writable: p.writable, at: x.now}
+}
+
+// set writes values to the device in one step, and to the document. Values that the document has already are not sent.
+// Source: docs/facts/genieacs.md#success-proves-nothing.
+func (x *session) set(values map[string]any) *fault {
+	f := x.faults()
+	x.d.boxMu.Lock()
+	defer x.d.boxMu.Unlock()
+	send := map[string]any{}
+	for path, value := range values {
+		p, ok := x.d.box.params[path]
+		if !ok || !p.writable {
+			continue
+		}
+		plain, ok := coerce(value, p.kind)
+		known := x.doc.leaves[path]
+		if !ok || known.read && known.value == plain {
+			continue
+		}
+		send[path] = plain
+	}
+	if len(send) == 0 {
+		return nil
+	}
+	if code := f.Fail["SetParameterValues"]; code != "" {
+		return x.refused(code, nil)
+	}
+	var details []any
+	code := ""
+	for _, path := range slices.Sorted(maps.Keys(send)) {
+		if c := f.Reject[path]; c != "" {
+			code = "9003"
+			details = append(details, map[string]any{
+				"parameterName": path, "faultCode": c, "faultString": cpeFaults[c],
+			})
+		}
+	}
+	if code != "" {
+		return x.refused(code, details)
+	}
+	for path, value := range send {
+		if !f.Swallow {
+			x.d.box.write(path, value)
+		}
+		p := x.d.box.params[path]
+		x.doc.leaves[path] = leaf{value: value, kind: p.kind, at: x.now, writable: true, read: true}
+		x.given[path] = value
+	}
+	return nil
+}
+
+// cpeFaults are the texts of devices' codes. Source: docs/facts/genieacs.md#faults.
+var cpeFaults = map[string]string{
+	"9000": "Method not supported", "9001": "Request denied", "9002": "Internal error", "9003": "Invalid arguments",
+	"9004": "Resources exceeded", "9005": "Invalid parameter name", "9006": "Invalid parameter type",
+	"9007": "Invalid parameter value", "9008": "Attempt to set a non-writable parameter",
+	"9010": "Download failure", "9015": "Unable to contact file server", "9016": "Unable to access file",
+	"9018": "File corrupted",
+}
+
+// refused is the fault of a device's no.
+func (x *session) refused(code string, parameters []any) *fault {
+	detail := map[string]any{"faultCode": code, "faultString": cpeFaults[code]}
+	if parameters != nil {
+		detail["setParameterValuesFault"] = parameters
+	}
+	return &fault{code: "cwmp." + code, message: cpeFaults[code], detail: detail}
+}
+
+// presets runs the provisions whose presets fit this session.
+func (x *session) presets() {
+	failed := map[string]bool{}
+	for _, p := range x.sim.presetsFor(x) {
+		if failed[p.channel] || x.sim.held(x.d.id, p.channel, x.now) {
+			continue
+		}
+		f := x.provision(p.name, p.args)
+		failed[p.channel] = f != nil
+		x.settle(p.channel, f)
+	}
+}
+
+// settle writes or clears the fault of a channel.
+func (x *session) settle(channel string, f *fault) {
+	s := x.sim
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := x.d.id + ":" + channel
+	before := s.state.faults[key]
+	if f == nil {
+		delete(s.state.faults, key)
+		return
+	}
+	f.device, f.channel, f.at = x.d.id, channel, x.now
+	f.provisions = cmp.Or(f.provisions, "[]")
+	if before != nil {
+		f.retries = before.retries + 1
+	}
+	s.state.faults[key] = f
+}
+
+// held reports whether a fault keeps a channel from running.
+func (s *Simulator) held(id, channel string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.faults[id+":"+channel].holds(now)
+}
+
+// chosen is a provision that a preset runs.
+type chosen struct {
+	channel, name string
+	args          []any
+	weight        float64
+	preset        string
+}
+
+// presetsFor gives the provisions of a session in their order.
+func (s *Simulator) presetsFor(x *session) []chosen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []chosen{}
+	for name, p := range s.state.presets {
+		if !fitsEvents(p["events"], x.events) || !x.holds(p["precondition"]) {
+			continue
+		}
+		channel, _ := p["channel"].(string)
+		weight, _ := p["weight"].(float64)
+		list, _ := p["configurations"].([]any)
+		for _, one := range list {
+			c, _ := one.(map[string]any)
+			if c["type"] != "provision" {
+				continue
+			}
+			provision, _ := c["name"].(string)
+			args, _ := c["args"].([]any)
+			out = append(out, chosen{cmp.Or(channel, "default"), provision, args, weight, name})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b chosen) int {
+		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.preset, b.preset))
+	})
+	return out
+}
+
+// fitsEvents reports whether a session has the events that a preset wants, and none that it does not.
+func fitsEvents(wanted any, have map[string]bool) bool {
+	events, _ := wanted.(map[string]any)
+	for e, must := range events {
+		if must != have[e] {
+			return false
+		}
+	}
+	return true
+}
+
+// holds decides about a precondition.
+func (x *session) holds(precondition any) bool {
+	text, _ := precondition.(string)
+	if text = strings.TrimSpace(text); text == "" {
+		return true
+	}
+	var legacy map[string]any
+	if json.Unmarshal([]byte(text), &legacy) == nil {
+		ok, err := matchesQuery(x.doc, legacy)
+		return ok && err == nil
+	}
+	for _, term := range strings.Split(text, " AND ") {
+		if !x.term(strings.TrimSpace(term)) {
+			return false
+		}
+	}
+	return true
+}
+
+// term decides about one part of a precondition; one that is not known is false.
+func (x *session) term(text string) bool {
+	if left, right, ok := strings.Cut(text, " = "); ok {
+		value, known := x.pseudo(strings.TrimSpace(left))
+		return known && value == strings.Trim(strings.TrimSpace(right), `"'`)
+	}
+	left, not, ok := strings.Cut(text, " IS NOT NULL")
+	if !ok {
+		left, _, ok = strings.Cut(text, " IS NULL")
+		not = "NULL"
+	}
+	tag, is := strings.CutPrefix(left, "Tags.")
+	if !ok || !is {
+		return false
+	}
+	has := slices.ContainsFunc(x.doc.tags, func(t string) bool { return scriptTag(t) == tag })
+	return has == (not == "")
+}
+
+// pseudo gives a DeviceID parameter.
+func (x *session) pseudo(path string) (string, bool) {
+	name, ok := strings.CutPrefix(path, "DeviceID.")
+	if !ok {
+		return "", false
+	}
+	value, ok := map[string]string{
+		"ID": x.doc.id, "SerialNumber": x.doc.serial, "OUI": x.doc.oui, "ProductClass": x.doc.class,
+		"Manufacturer": x.doc.manufacturer,
+	}[name]
+	return value, ok
+}
+
+// end writes the document back, frees the device, plans its next inform, and starts what follows.
+func (s *Simulator) end(x *session) {
+	every := x.interval()
+	x.planTests()
+	s.mu.Lock()
+	x.doc.inform = x.now
+	if x.d.doc != nil { // tags are not locked: those that others changed meanwhile stay changed
+		tags := slices.Clone(x.d.doc.tags)
+		for _, t := range slices.Sorted(maps.Keys(x.tagged)) {
+			at := slices.Index(tags, t)
+			switch {
+			case x.tagged[t] && at < 0:
+				tags = append(tags, t)
+			case !x.tagged[t] && at >= 0:
+				tags = slices.Delete(tags, at, at+1)
+			}
+		}
+		x.doc.tags = tags
+	}
+	x.d.doc = x.doc
+	x.d.next = time.Time{}
+	if every > 0 {
+		x.d.next = x.now.Add(every)
+	}
+	x.d.busy = false
+	close(x.d.freed)
+	s.mu.Unlock()
+	for _, do := range x.after {
+		s.later(do)
+	}
+}
+
+// interval is the time between a device's informs; 0 = it sends none.
+func (x *session) interval() time.Duration {
+	x.d.boxMu.Lock()
+	defer x.d.boxMu.Unlock()
+	prefix := x.d.cfg.Root + ".ManagementServer.PeriodicInform"
+	on, _ := x.d.box.params[prefix+"Enable"].value.(bool)
+	seconds, _ := x.d.box.params[prefix+"Interval"].value.(float64)
+	if !on || seconds < 1 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
