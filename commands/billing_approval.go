@@ -34,6 +34,11 @@ func ApprovalOfRefund(refund id.Refund, round int) id.Approval {
 	return id.Derive[id.Approval]("refund", refund.String(), strconv.Itoa(round))
 }
 
+// ApprovalOfImport derives the id of the approval that an import waits for; round is as with refunds.
+func ApprovalOfImport(of id.Import, round int) id.Approval {
+	return id.Derive[id.Approval]("import", of.String(), strconv.Itoa(round))
+}
+
 // RequestApproval has an act wait for a second person. A known id changes nothing.
 type RequestApproval struct {
 	Subject events.ApprovalSubject

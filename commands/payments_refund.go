@@ -44,7 +44,8 @@ type RequestRefund struct {
 	ReceiptNumber string
 	SubscriberID  id.Subscriber // zero = the money is in suspense
 	Amount        money.Amount
-	By            string // RefundManual or RefundReversal
+	By            string  // RefundManual or RefundReversal
+	AskedBy       id.User // of an API key who answers for it now; zero = a program
 	Reason        string
 }
 

@@ -31,6 +31,9 @@ func ImportFile(of id.Import, round int) id.File {
 	return id.Derive[id.File]("import_round", of.String(), strconv.Itoa(round))
 }
 
+// ImportAskFile is where an import is kept that waits for a second person, beside its rows.
+func ImportAskFile(of id.Import) id.File { return id.Derive[id.File]("import_ask", of.String()) }
+
 // ImportSources are the systems whose own columns are understood, beside ours.
 var ImportSources = []string{"phpnuxbill", "daloradius", "radiusdesk"}
 

@@ -27,6 +27,7 @@ const (
 	ActVoid          = "void"
 	ActReissue       = "reissue"
 	ActCompensation  = "compensation"
+	ActImport        = "import" // of customers who had paid ahead elsewhere
 )
 
 // ActLimit is the kind of an approval that gives nothing away by itself: another limit.
@@ -35,7 +36,8 @@ const ActLimit = "limit"
 // ActKinds lists the kinds of acts that give money away, sorted.
 func ActKinds() []string {
 	return []string{
-		ActCompensation, ActCreditNote, ActReattribution, ActRefund, ActReissue, ActReversal, ActVoid, ActWriteOff,
+		ActCompensation, ActCreditNote, ActImport, ActReattribution, ActRefund, ActReissue, ActReversal, ActVoid,
+		ActWriteOff,
 	}
 }
 
@@ -43,7 +45,7 @@ func ActKinds() []string {
 type AllowanceUsed struct {
 	AllowanceID id.Allowance    `json:"allowanceId"`
 	OrgID       id.Organization `json:"orgId"`
-	PersonID    id.User         `json:"personId"` // the record that stands for all records of the person
+	PersonID    id.User         `json:"personId"` // the person's record at the organization
 	Date        calendar.Date   `json:"date"`     // in the organization's zone
 	ActID       id.Command      `json:"actId"`    // the command that does it
 	Kind        string          `json:"kind"`

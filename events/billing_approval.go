@@ -44,6 +44,7 @@ type ApprovalAct struct {
 	RefundID       id.Refund       `json:"refundId,omitzero"`
 	InvoiceID      id.Invoice      `json:"invoiceId,omitzero"`
 	CompensationID id.Compensation `json:"compensationId,omitzero"`
+	ImportID       id.Import       `json:"importId,omitzero"`
 	// ToID is to whom a payment is moved; PaymentID and NoPrompt are the word about the attempt whose money it is.
 	ToID      id.Subscriber  `json:"toId,omitzero"`
 	PaymentID id.Payment     `json:"paymentId,omitzero"`

@@ -29,8 +29,10 @@ type RefundRequested struct {
 	SubscriberID  id.Subscriber   `json:"subscriberId"` // whose account has the money; null = it is in suspense
 	Amount        money.Amount    `json:"amount"`
 	By            string          `json:"by"` // "manual", or "reversal" by the provider
-	Reason        personal.Text   `json:"reason"`
-	At            time.Time       `json:"at"`
+	// AskedBy is who asked, and of an API key who answered for it then. Null = a program, and before this was recorded.
+	AskedBy id.User       `json:"askedBy,omitzero"`
+	Reason  personal.Text `json:"reason"`
+	At      time.Time     `json:"at"`
 }
 
 // RefundSecured records that the money waits for the refund and can be used for nothing else.

@@ -28,7 +28,9 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 	if len(given) > 1 || !validKey(given[0]) {
 		return failure.NewMalformed("bad_idempotency_key", "Idempotency-Key must be 1 to 255 visible characters.")
 	}
-	scope := []string{c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path, given[0]}
+	scope := vault.Scope{OrgID: c.Org.ID, Parts: []string{
+		c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path, given[0],
+	}}
 	mark, err := s.cfg.Idempotency.Begin(ctx, scope, c.fingerprint()...)
 	if err != nil {
 		return err

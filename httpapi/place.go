@@ -43,6 +43,9 @@ func (c *Call) TakePlace(ctx context.Context) error {
 	return err
 }
 
+// Made gives the place of a call back whose handler sends a large answer itself, once it is made.
+func (c *Call) Made() { c.givePlace() }
+
 // givePlace gives a place back that the call has.
 func (c *Call) givePlace() {
 	if c.leavePlace != nil {

@@ -159,6 +159,44 @@ func count(ctx context.Context, b *bus.Bus, asked Asked, act Act, by inOrg, do f
 	return err
 }
 
+// Needs reports whether an act of an amount would wait for a second person now, as Alone decides.
+func Needs(ctx context.Context, b *bus.Bus, asked Asked, kind string, amount money.Amount) (bool, error) {
+	org, _, err := bus.LoadUnchecked[identity.Organization](ctx, b, asked.Org())
+	if err != nil || org.ApprovalLimit == nil || !amount.Positive() {
+		return false, err
+	}
+	staff, person, err := StaffOf(ctx, b, asked.Org(), asked.Meta.Actor)
+	if err != nil || !person {
+		return false, err
+	}
+	use, err := allowance(b, org, staff, asked, Act{Kind: kind, Amount: amount})
+	if err != nil {
+		return false, err
+	}
+	_, err = b.Would(ctx, use, oneStep(asked))
+	if failure.CodeOf(err) == failure.CodeOf(commands.ErrSecondPerson()) {
+		return true, nil
+	}
+	return false, err
+}
+
+// WaitingOrNext finds the approval that something waits for; without one it gives the id of the next, since one that
+// was refused or has expired can be asked for again. of derives the ids.
+func WaitingOrNext(
+	ctx context.Context, b *bus.Bus, of func(round int) id.Approval,
+) (approval id.Approval, waits bool, err error) {
+	for round := 0; ; round++ {
+		approval = of(round)
+		state, _, err := bus.LoadUnchecked[billing.Approval](ctx, b, approval)
+		switch {
+		case err != nil || state.State == "":
+			return approval, false, err
+		case state.State == billing.ApprovalWaiting && b.Now().Before(state.ExpiresAt):
+			return approval, true, nil
+		}
+	}
+}
+
 // bound refuses an act that is not what was approved: another amount, another customer's money, other lines; and one
 // whose people are no administrators any more.
 func bound(ctx context.Context, b *bus.Bus, asked Asked, act Act) error {
@@ -195,8 +233,9 @@ func allowance(
 		return commands.UseAllowance{}, err
 	}
 	today := calendar.On(b.Now(), zone)
+	// The record at the organization stays the same when its address is proven in the course of the day.
 	use := commands.UseAllowance{
-		AllowanceID: commands.AllowanceOf(org.ID, staff.Person, today), OrgID: org.ID, PersonID: staff.Person,
+		AllowanceID: commands.AllowanceOf(org.ID, staff.UserID, today), OrgID: org.ID, PersonID: staff.UserID,
 		Date: today, ActID: act.ID, Kind: act.Kind, Amount: act.Amount, Limit: *org.ApprovalLimit,
 	}
 	if use.ActID.IsZero() {

@@ -125,7 +125,8 @@ func decideRequestRefund(s Refund, c commands.RequestRefund, now time.Time) ([]e
 	}
 	return []events.RefundEvent{events.RefundRequested{
 		RefundID: c.RefundID, OrgID: c.OrgID, ReceiptID: c.ReceiptID, ReceiptNumber: c.ReceiptNumber,
-		SubscriberID: c.SubscriberID, Amount: c.Amount, By: c.By, Reason: personal.Of(c.Reason), At: now,
+		SubscriberID: c.SubscriberID, Amount: c.Amount, By: c.By, AskedBy: c.AskedBy, Reason: personal.Of(c.Reason),
+		At: now,
 	}}, nil
 }
 

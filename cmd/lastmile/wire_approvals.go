@@ -64,6 +64,7 @@ func (a *App) wireApprovals(context.Context) ([][]httpapi.Route, error) {
 			events.ActVoid:          invoices.GrantedVoid,
 			events.ActReissue:       invoices.GrantedReissue,
 			events.ActCompensation:  compensations.Granted,
+			events.ActImport:        a.imports().Granted,
 			events.ActLimit:         limits.Granted,
 		},
 	}

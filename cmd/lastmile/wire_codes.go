@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -29,7 +28,7 @@ func (a *App) wireCodes(codes identitycases.Codes) identitycases.Codes {
 		return a.engines.jobs.Insert(ctx, commands.SendCode{Request: request}, request, jobs.Cause{}, 0)
 	}
 	codes.Write = messagingcases.Settings{Bus: a.engines.bus}.OfSignIn
-	codes.Send = codeSender{a.gateways, a.storage.vault.Offers}.send
+	codes.Send = codeSender{a.gateways}.send
 	jobrunner.AddWorker(a.engines.jobs, func(ctx context.Context, job commands.SendCode, _ jobs.Cause) error {
 		return codes.Deliver(ctx, job.Request)
 	}, jobrunner.Options{
@@ -47,34 +46,22 @@ func (a *App) hostOf(slug string) string {
 }
 
 // codeSender hands codes to the gateways of messages.
-type codeSender struct {
-	gateways messageGateways
-	offers   *vault.Offers
-}
+type codeSender struct{ gateways messageGateways }
 
-// send hands a code over, once: one that a stop has interrupted is lost, and its owner asks for another one.
+// send hands a code over.
 func (s codeSender) send(ctx context.Context, m identitycases.CodeMessage) error {
 	channel := events.MessageChannel(m.Channel)
 	gateway, ok := s.gateways[channel]
 	if !ok {
 		return identitycases.ErrCodeLost // the start has said that nothing sends this channel
 	}
-	if !gateway.Once() {
-		before, err := s.offers.Begin(ctx, m.ID)
-		if err != nil || before.Before {
-			return cmp.Or(err, identitycases.ErrCodeLost)
-		}
-	}
 	_, err := gateway.Send(ctx, messagingcases.Outgoing{
 		ID: m.ID, Org: m.Org, Sender: m.Sender, At: m.At, Channel: channel, To: m.To, Template: m.Template,
 		Subject: m.Subject, Text: m.Text,
 	})
 	var refusal *messagingcases.Refusal
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, messagingcases.ErrUnclear), errors.As(err, &refusal):
+	if errors.Is(err, messagingcases.ErrUnclear) || errors.As(err, &refusal) {
 		return errors.Join(identitycases.ErrCodeLost, err)
 	}
-	return errors.Join(err, s.offers.End(context.WithoutCancel(ctx), m.ID))
+	return err
 }

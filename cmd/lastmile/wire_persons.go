@@ -25,7 +25,8 @@ func (a *App) wirePersons() ([]httpapi.Route, error) {
 	return personsapi.Persons{
 		Forgetting: forgetting,
 		Data: exportscases.Persons{
-			Bus: e.bus, Views: e.views, Telemetry: a.DB().Namespace.Schema("telemetry"), Clock: a.clock,
+			Bus: e.bus, Views: e.views, Files: a.storage.vault.Files, Limiter: a.storage.vault.Limits,
+			Telemetry: a.DB().Namespace.Schema("telemetry"), Clock: a.clock,
 		},
 	}.Routes(), nil
 }

@@ -106,6 +106,7 @@ type approvalWhat struct {
 	RefundID       *id.Refund       `json:"refundId"`
 	InvoiceID      *id.Invoice      `json:"invoiceId"`
 	CompensationID *id.Compensation `json:"compensationId"`
+	ImportID       *id.Import       `json:"importId" doc:"there is no such import before the approval"`
 	ToID           *id.Subscriber   `json:"toId" doc:"to whom a payment is moved"`
 	DueDate        *calendar.Date   `json:"dueDate"`
 	Lines          []approvedLine   `json:"lines" doc:"of a corrected invoice"`
@@ -143,8 +144,8 @@ func showApproval(d approvalDetail) approvalResponse {
 func showWhat(act events.ApprovalAct) approvalWhat {
 	out := approvalWhat{
 		ReceiptID: null.Of(act.ReceiptID), RefundID: null.Of(act.RefundID), InvoiceID: null.Of(act.InvoiceID),
-		CompensationID: null.Of(act.CompensationID), ToID: null.Of(act.ToID), DueDate: null.Of(act.DueOn),
-		Lines: []approvedLine{}, NoLimit: act.NoLimit,
+		CompensationID: null.Of(act.CompensationID), ImportID: null.Of(act.ImportID), ToID: null.Of(act.ToID),
+		DueDate: null.Of(act.DueOn), Lines: []approvedLine{}, NoLimit: act.NoLimit,
 	}
 	if act.Before.Currency != "" {
 		out.LimitBefore = new(act.Before.Number())

@@ -46,7 +46,8 @@ func (a Refunds) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/refunds/:id/approve", Hosts: on, Access: admin, Response: refundResponse{},
-			Summary: "Let the money of a refund go", Handle: a.approve,
+			Summary: "Let the money of a refund go; where there is a limit, no API key is the second person",
+			Handle:  a.approve, Codes: []string{"api_key_not_allowed", "approver_too_new"},
 		},
 		{
 			Method: "POST", Path: "/refunds/:id/cancel", Hosts: on, Access: admin, Response: refundResponse{},

@@ -3,7 +3,9 @@ package personsapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -45,8 +47,8 @@ func (a Persons) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/subscribers/:id/personal-data", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSubscriberOrAdmin, Own: httpapi.OwnPath, PeopleOnly: true, Recorded: true,
-			Summary: "All that is kept of a person, in one file; the audit log tells it", Produces: contentJSON,
-			Handle: a.data,
+			Summary:  "All that is kept of a person, in one file, a few times a day; the audit log tells it",
+			Produces: contentJSON, Handle: a.data, Codes: []string{"rate_limited", "too_many_documents"},
 		},
 	}
 }
@@ -108,19 +110,28 @@ func (a Persons) forget(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(http.StatusOK, forgottenResponse{ID: of, Status: "forgotten"})
 }
 
-// data sends the file. That it is taken along is recorded before the first byte. A file that breaks off is no JSON, so
-// that nobody takes it for all.
+// data makes the file and then sends it. That it is taken along is recorded before the first byte. A file that breaks
+// off is no JSON, so that nobody takes it for all.
 func (a Persons) data(ctx context.Context, c *httpapi.Call) error {
 	of, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
+		return err
+	}
+	if err := c.TakePlace(ctx); err != nil {
 		return err
 	}
 	taken, err := a.Data.Open(ctx, c.Asked(), of, c.IsCustomer())
 	if err != nil {
 		return err
 	}
+	file, err := taken.Keep(ctx)
+	if err != nil {
+		return err
+	}
+	c.Made()
 	head := c.Writer.Header()
 	head.Set("Content-Type", contentJSON)
 	head.Set("Content-Disposition", `attachment; filename="`+c.Org.Slug+`-personal-data.json"`)
-	return taken.Write(ctx, c.Writer)
+	head.Set("Content-Length", strconv.FormatInt(file.Bytes, 10))
+	return errors.Join(file.Send(ctx, c.Writer), file.Drop(ctx))
 }

@@ -2,6 +2,7 @@ package subscribersapi
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
@@ -74,6 +77,9 @@ type dryRunResponse struct {
 	ErrorCount int              `json:"errorCount" doc:"of all"`
 	Columns    []columnResponse `json:"columns"`
 	LooksLike  *columnsOf       `json:"looksLike" doc:"whose columns the header has; null: those of the given source"`
+	Credit     *httpapi.Number  `json:"credit" doc:"paid ahead, by all valid rows; null: not readable"`
+	Currency   *money.Currency  `json:"currency" doc:"of credit"`
+	Waits      bool             `json:"waits" doc:"so much that the import would wait for a second person"`
 }
 
 // columnsOf is a system, or this one, by whose columns a header is known.
@@ -88,20 +94,24 @@ func (columnsOf) Texts() []string {
 type importState string
 
 // Texts implements httpapi.Enumerated.
-func (importState) Texts() []string { return []string{"queued", "running", "finished"} }
+func (importState) Texts() []string { return []string{stateWaiting, "queued", "running", "finished"} }
+
+// stateWaiting is that of an import that is none yet: a second person has to agree first.
+const stateWaiting = "waiting"
 
 // importResponse is an import and its progress (docs/rules/subscribers-import.md#import).
 type importResponse struct {
-	ID         id.Import   `json:"id"`
-	State      importState `json:"state"`
-	Source     *string     `json:"source" doc:"null: our own columns"`
-	Rows       int         `json:"rows"`
-	Created    int         `json:"created"`
-	Skipped    int         `json:"skipped" doc:"the customer was here already"`
-	Failed     int         `json:"failed"`
-	Errors     []rowFault  `json:"errors" doc:"the first 1,000; empty in lists"`
-	AskedAt    time.Time   `json:"askedAt"`
-	FinishedAt *time.Time  `json:"finishedAt"`
+	ID         id.Import    `json:"id"`
+	State      importState  `json:"state" doc:"waiting: for a second person; there is no such import before"`
+	ApprovalID *id.Approval `json:"approvalId" doc:"for which it waits; null: for none"`
+	Source     *string      `json:"source" doc:"null: our own columns"`
+	Rows       int          `json:"rows"`
+	Created    int          `json:"created"`
+	Skipped    int          `json:"skipped" doc:"the customer was here already"`
+	Failed     int          `json:"failed"`
+	Errors     []rowFault   `json:"errors" doc:"the first 1,000; empty in lists"`
+	AskedAt    time.Time    `json:"askedAt"`
+	FinishedAt *time.Time   `json:"finishedAt"`
 }
 
 // ask checks the file, or begins the import.
@@ -121,6 +131,13 @@ func (a Imports) ask(ctx context.Context, c *httpapi.Call) error {
 		return c.Send(200, showDryRun(checked))
 	}
 	of, done, err := a.Cases.Ask(ctx, c.Asked(), in)
+	var waits *usecases.WaitsForApproval
+	if errors.As(err, &waits) {
+		return c.Send(202, importResponse{
+			ID: of, State: stateWaiting, ApprovalID: &waits.ApprovalID, Source: null.Of(source), Errors: []rowFault{},
+			AskedAt: a.Cases.Clock.Now().UTC(),
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -167,6 +184,10 @@ func showDryRun(in subscriberscases.CheckedImport) dryRunResponse {
 	out := dryRunResponse{
 		Rows: in.Rows, Valid: in.Valid, Skipped: in.Skipped, Errors: showFaults(in.Faults), ErrorCount: in.Told,
 		Columns: make([]columnResponse, len(in.Columns)), LooksLike: null.Of(columnsOf(in.LooksLike)),
+		Waits: in.Waits, Currency: null.Of(in.Credit.Currency),
+	}
+	if out.Currency != nil {
+		out.Credit = new(in.Credit.Number())
 	}
 	for i, column := range in.Columns {
 		out.Columns[i] = columnResponse{Column: column.Column, Field: null.Of(column.Field)}

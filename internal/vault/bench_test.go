@@ -44,7 +44,7 @@ func BenchmarkVault(b *testing.B) {
 			return err
 		}},
 		{"idempotency", func(ctx context.Context) error {
-			m, err := v.Idempotency.Begin(ctx, []string{uuid.NewString()}, body)
+			m, err := v.Idempotency.Begin(ctx, scope(uuid.NewString()), body)
 			if err != nil {
 				return err
 			}

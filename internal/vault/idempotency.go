@@ -64,9 +64,9 @@ type Idempotency struct {
 // the same: the request that held it failed or died, and acts under the same command id when repeated.
 const (
 	takeMarkSQL = `
-insert into {schema}.idempotency as i (key, body_hash, lease, leased_until, sealed, expires_at, first_used_at)
-values (@key, @hash, @lease, @leased_until, null, @expires_at, @now)
-on conflict (key) do update set body_hash = excluded.body_hash, lease = excluded.lease,
+insert into {schema}.idempotency as i (key, org_id, body_hash, lease, leased_until, sealed, expires_at, first_used_at)
+values (@key, @org, @hash, @lease, @leased_until, null, @expires_at, @now)
+on conflict (key) do update set org_id = excluded.org_id, body_hash = excluded.body_hash, lease = excluded.lease,
 	leased_until = excluded.leased_until, sealed = null, expires_at = excluded.expires_at,
 	first_used_at = case when i.expires_at <= @now then excluded.first_used_at else i.first_used_at end
 where i.expires_at <= @now or (i.sealed is null and i.leased_until <= @now and i.body_hash = excluded.body_hash)
@@ -80,18 +80,24 @@ update {schema}.idempotency set leased_until = $3, expires_at = $4 where key = $
 	purgeMarksSQL = `delete from {schema}.idempotency where expires_at <= $1`
 )
 
-// Begin takes a key for the request that is about to run. The scope identifies caller, method, host, path and
-// Idempotency-Key, in this order. The pieces together are the body.
-func (i *Idempotency) Begin(ctx context.Context, scope []string, body ...[]byte) (Mark, error) {
-	key := formedUUID(mac(i.key, append([]string{"key"}, scope...)...))
+// Scope says what an Idempotency-Key is good for.
+type Scope struct {
+	OrgID id.Organization // whose host it was used at; zero = the root host
+	// Parts identify caller, method, host, path and Idempotency-Key, in this order.
+	Parts []string
+}
+
+// Begin takes a key for the request that is about to run. The pieces together are the body.
+func (i *Idempotency) Begin(ctx context.Context, scope Scope, body ...[]byte) (Mark, error) {
+	key := formedUUID(mac(i.key, append([]string{"key"}, scope.Parts...)...))
 	hash := macOf(i.key, key.String(), body...)
 	for range 3 { // a mark may vanish between the two statements
 		now := i.core.now()
 		mark := Mark{key: key, lease: uuid.New()}
 		var first time.Time
 		err := i.core.db.Owner.QueryRow(ctx, i.core.sql(takeMarkSQL), pgx.NamedArgs{
-			"key": key, "hash": hash, "lease": mark.lease, "leased_until": now.Add(IdempotencyLease),
-			"expires_at": now.Add(IdempotencyTTL), "now": now,
+			"key": key, "org": scope.OrgID, "hash": hash, "lease": mark.lease,
+			"leased_until": now.Add(IdempotencyLease), "expires_at": now.Add(IdempotencyTTL), "now": now,
 		}).Scan(&first)
 		if err == nil {
 			mark.again = !first.Equal(now)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -32,9 +33,11 @@ const causeUnreadable = "cannot be read"
 
 // Callback is one request of a provider, stored as it was received.
 type Callback struct {
-	Kind      string    // e.g. "stk", "c2b_confirmation"
-	Ref       uuid.UUID // owner of the token in the address; zero without a token
-	Shortcode string    // of the token, "" when unknown
+	Kind string    // e.g. "stk", "c2b_confirmation"
+	Ref  uuid.UUID // owner of the token in the address; zero without a token
+	// OrgID is the organization of the token; zero for the platform's, and without a token. It is stored and not read.
+	OrgID     id.Organization
+	Shortcode string // of the token, "" when unknown
 	// Verified says that token, sender or a query of ours proved the callback. Any other may only cause a query
 	// (docs/rules/money.md#verified-sightings).
 	Verified   bool
@@ -78,8 +81,8 @@ type sealedCallback struct {
 // machines say; @ahead is how far the clock was moved by hand.
 const (
 	storeCallbackSQL = `
-insert into {schema}.callbacks (id, kind, ref, shortcode, verified, sealed, received_at, due_at)
-values (@id, @kind, @ref, @shortcode, @verified, @sealed, @received_at, now() + @ahead::interval)
+insert into {schema}.callbacks (id, kind, ref, org_id, shortcode, verified, sealed, received_at, due_at)
+values (@id, @kind, @ref, @org, @shortcode, @verified, @sealed, @received_at, now() + @ahead::interval)
 on conflict (id) do nothing`
 	takeCallbacksSQL = `
 update {schema}.callbacks c set lease = @lease, due_at = now() + @ahead::interval + @held::interval,
@@ -168,7 +171,8 @@ func (i *Inbox) storeIn(
 		return err
 	}
 	_, err = exec(ctx, i.core.sql(storeCallbackSQL), pgx.NamedArgs{
-		"id": callback, "kind": c.Kind, "ref": optional(c.Ref), "shortcode": c.Shortcode, "verified": c.Verified,
+		"id": callback, "kind": c.Kind, "ref": optional(c.Ref), "org": c.OrgID, "shortcode": c.Shortcode,
+		"verified":    c.Verified,
 		"sealed":      i.core.ring.Seal(secrets.Sealing, plain, callbackPlace(callback)),
 		"received_at": c.ReceivedAt, "ahead": i.ahead(),
 	})

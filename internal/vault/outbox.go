@@ -42,7 +42,9 @@ select id, org_id, subscriber_id, at, channel, address, template, subject, body 
 where ($1::uuid is null or org_id = $1) and ($2 = '' or address in ($2, '+' || $2)) order by at desc, id desc limit $3`
 	forgetOutboxSQL = `delete from {schema}.outbox where subscriber_id = $1`
 	// messages to somebody who signs in name no customer
-	forgetAddressesSQL = `delete from {schema}.outbox where subscriber_id is null and address = any($1)`
+	forgetAddressesSQL = `
+delete from {schema}.outbox where subscriber_id is null
+	and (org_id = $1 and address = any($2) or org_id is null and address = any($3))`
 	// A code to an address that was only wished for names no user, so it goes with its wish.
 	purgeOutboxSQL = `
 delete from {schema}.outbox where at < $1 or subscriber_id is null and template = 'address_code' and at < $2`
@@ -79,9 +81,10 @@ func (o *Outbox) Forget(ctx context.Context, subscriber id.Subscriber) error {
 	return nil
 }
 
-// ForgetAddresses removes the messages to some addresses that name no customer: codes for signing in.
-func (o *Outbox) ForgetAddresses(ctx context.Context, addresses []string) error {
-	if _, err := o.core.db.Owner.Exec(ctx, o.core.sql(forgetAddressesSQL), addresses); err != nil {
+// ForgetAddresses removes the messages to some addresses that name no customer, codes for signing in: those from an
+// organization to the one list, and those from the root host to the other.
+func (o *Outbox) ForgetAddresses(ctx context.Context, org id.Organization, own, shared []string) error {
+	if _, err := o.core.db.Owner.Exec(ctx, o.core.sql(forgetAddressesSQL), org, own, shared); err != nil {
 		return fmt.Errorf("forget messages: %w", err)
 	}
 	return nil

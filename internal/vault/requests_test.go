@@ -18,10 +18,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
+// scope is one at the root host.
+func scope(parts ...string) vault.Scope { return vault.Scope{Parts: parts} }
+
 // begin calls Begin and fails the test when the outcome is not the wanted one.
 func begin(t *testing.T, k kit, key, body string, want vault.IdempotencyOutcome) vault.Mark {
 	t.Helper()
-	m := must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), []string{"caller", key}, []byte(body)))
+	m := must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), scope("caller", key), []byte(body)))
 	if m.Outcome != want {
 		t.Fatalf("outcome %d, want %d", m.Outcome, want)
 	}
@@ -104,14 +107,14 @@ func TestIdempotency_CommandsOfOtherUsesDiffer(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	seen := map[id.Command]bool{}
-	for _, scope := range [][]string{{"ada", "key"}, {"ad", "akey"}, {"olga", "key"}, {"ada", "other"}} {
-		seen[must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), scope, []byte("body"))).Command] = true
+	for _, of := range [][]string{{"ada", "key"}, {"ad", "akey"}, {"olga", "key"}, {"ada", "other"}} {
+		seen[must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), scope(of...), []byte("body"))).Command] = true
 	}
 	if len(seen) != 4 {
 		t.Errorf("%d commands of 4 requests", len(seen))
 	}
 	other := open(t) // the same request at another installation
-	m := must[vault.Mark](t)(other.Idempotency.Begin(t.Context(), []string{"ada", "key"}, []byte("body")))
+	m := must[vault.Mark](t)(other.Idempotency.Begin(t.Context(), scope("ada", "key"), []byte("body")))
 	if seen[m.Command] {
 		t.Error("a command id can be computed from the request alone")
 	}
@@ -159,7 +162,7 @@ func TestIdempotency_OnlyOneOfManyIsFresh(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			m, err := k.Idempotency.Begin(t.Context(), []string{key}, nil)
+			m, err := k.Idempotency.Begin(t.Context(), scope(key), nil)
 			if err != nil {
 				t.Error(err)
 			} else if m.Outcome == vault.Fresh {

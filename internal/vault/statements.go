@@ -24,11 +24,11 @@ type Statements struct{ core *core }
 // SQL of statements.
 const (
 	putStatementSQL = `
-insert into {schema}.statements (id, sealed, stored_at) values ($1, $2, $3)
+insert into {schema}.statements (id, org_id, shortcode, sealed, stored_at) values ($1, $2, $3, $4, $5)
 on conflict (id) do update set sealed = excluded.sealed, stored_at = excluded.stored_at`
 	getStatementSQL = `select sealed from {schema}.statements where id = $1`
 	putOutcomeSQL   = `
-insert into {schema}.statement_outcomes (id, sealed, stored_at) values ($1, $2, $3)
+insert into {schema}.statement_outcomes (id, org_id, shortcode, sealed, stored_at) values ($1, $2, $3, $4, $5)
 on conflict (id) do update set sealed = excluded.sealed,
 	stored_at = coalesce((select stored_at from {schema}.statements where id = $1), statement_outcomes.stored_at)`
 	getOutcomeSQL      = `select sealed from {schema}.statement_outcomes where id = $1`
@@ -37,14 +37,21 @@ with old as (delete from {schema}.statements where stored_at <= $1)
 delete from {schema}.statement_outcomes where stored_at <= $1`
 )
 
+// StatementOf says whose a statement is, and of which shortcode.
+type StatementOf struct {
+	ID        id.Reconciliation
+	OrgID     id.Organization // zero = the platform's
+	Shortcode string
+}
+
 // Put keeps a statement. One under the same id is kept once, from the last time on.
-func (s *Statements) Put(ctx context.Context, of id.Reconciliation, file []byte) error {
+func (s *Statements) Put(ctx context.Context, of StatementOf, file []byte) error {
 	packed, err := pack(file)
 	if err != nil {
 		return fmt.Errorf("store statement: %w", err)
 	}
-	sealed := s.core.ring.Seal(secrets.Sealing, packed, statementPlace("file", of))
-	_, err = s.core.db.Owner.Exec(ctx, s.core.sql(putStatementSQL), of.UUID(), sealed, s.core.now())
+	sealed := s.core.ring.Seal(secrets.Sealing, packed, statementPlace("file", of.ID))
+	_, err = s.core.db.Owner.Exec(ctx, s.core.sql(putStatementSQL), of.ID, of.OrgID, of.Shortcode, sealed, s.core.now())
 	if err != nil {
 		return fmt.Errorf("store statement: %w", err)
 	}
@@ -57,13 +64,13 @@ func (s *Statements) Get(ctx context.Context, of id.Reconciliation) ([]byte, err
 }
 
 // PutOutcome keeps how a statement differs from the receipts, instead of what was kept of it before.
-func (s *Statements) PutOutcome(ctx context.Context, of id.Reconciliation, outcome []byte) error {
+func (s *Statements) PutOutcome(ctx context.Context, of StatementOf, outcome []byte) error {
 	packed, err := pack(outcome)
 	if err != nil {
 		return fmt.Errorf("store outcome of a statement: %w", err)
 	}
-	sealed := s.core.ring.Seal(secrets.Sealing, packed, statementPlace("outcome", of))
-	_, err = s.core.db.Owner.Exec(ctx, s.core.sql(putOutcomeSQL), of.UUID(), sealed, s.core.now())
+	sealed := s.core.ring.Seal(secrets.Sealing, packed, statementPlace("outcome", of.ID))
+	_, err = s.core.db.Owner.Exec(ctx, s.core.sql(putOutcomeSQL), of.ID, of.OrgID, of.Shortcode, sealed, s.core.now())
 	if err != nil {
 		return fmt.Errorf("store outcome of a statement: %w", err)
 	}

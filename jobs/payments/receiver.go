@@ -144,8 +144,8 @@ func (r Receiver) store(ctx context.Context, c keptCallback, s sender) error {
 		kind = resultKind(kind, s.owner.Kind)
 	}
 	return r.Workers.cfg.Inbox.StoreAs(ctx, c.ID, vault.Callback{
-		Kind: kind, Ref: s.owner.Ref, Shortcode: s.owner.Shortcode, Verified: s.verified, SourceIP: s.ip, Body: c.Body,
-		ReceivedAt: c.ReceivedAt,
+		Kind: kind, Ref: s.owner.Ref, OrgID: s.owner.OrgID, Shortcode: s.owner.Shortcode, Verified: s.verified,
+		SourceIP: s.ip, Body: c.Body, ReceivedAt: c.ReceivedAt,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -105,7 +106,8 @@ func (w *Workers) compare(
 	if err != nil {
 		return out, figures, fmt.Errorf("write outcome: %w", err)
 	}
-	return out, figures, w.cfg.Statements.PutOutcome(ctx, of.ID, plain)
+	kept := vault.StatementOf{ID: of.ID, OrgID: of.Org, Shortcode: of.Shortcode}
+	return out, figures, w.cfg.Statements.PutOutcome(ctx, kept, plain)
 }
 
 // sentBackLater adds the payments that other statements of the shortcode send back: the provider does so on any later

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
@@ -27,7 +28,7 @@ func (k *kit) stated(t *testing.T, n int) (which id.Reconciliation, job commands
 		numbers = append(numbers, number)
 		fmt.Fprintf(&b, "%s,2026-03-02 11:%02d:00,%d,,10000008\n", number, i, 100+i)
 	}
-	if err := k.Vault.Statements.Put(t.Context(), which, []byte(b.String())); err != nil {
+	if err := k.Vault.Statements.Put(t.Context(), vault.StatementOf{ID: which}, []byte(b.String())); err != nil {
 		t.Fatal(err)
 	}
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)

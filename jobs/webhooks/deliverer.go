@@ -67,6 +67,7 @@ type Deliverer struct {
 	touched map[id.Webhook]bool // endpoints that have something new
 	all     bool                // every one may have
 	over    []finished          // attempts whose outcome is not recorded
+	refused []id.Webhook        // endpoints that should be disabled, and could not be
 }
 
 // New makes a deliverer; Start begins its work.

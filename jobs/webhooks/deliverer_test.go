@@ -3,15 +3,19 @@ package webhooksjobs_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/webhooks"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs/webhooks"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/webhooks"
 )
@@ -229,6 +233,59 @@ func TestDeliveries_AnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 			return r.State == webhooksviews.Delivered
 		})
 	})
+}
+
+// stumbling is a bus that fails the first time that an endpoint is to be disabled.
+type stumbling struct {
+	webhooksjobs.Bus
+	failed atomic.Bool
+}
+
+// Execute implements webhooksjobs.Bus.
+func (b *stumbling) Execute(ctx context.Context, c commands.Command, m commands.Meta) (bus.Result, error) {
+	if _, disables := c.(commands.DisableWebhook); disables && !b.failed.Swap(true) {
+		return bus.Result{}, errors.New("the store is away")
+	}
+	return b.Bus.Execute(ctx, c, m)
+}
+
+// An endpoint that could not be disabled is disabled after a later failure, without a restart.
+func TestDeliveries_AFailedDisablingIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	stumbles := &stumbling{Bus: k.Bus}
+	k.execute = stumbles
+	k.deliverer = k.another()
+	k.run()
+	hook, url := k.register(k.acme, "one")
+	k.answer(url, fails(500))
+	k.invoice(k.acme, 19)
+	k.until(k.acme, hook, "failed once", all(19, webhooksviews.Pending, 1))
+	k.clock.Advance(73 * time.Hour)
+	k.until(k.acme, hook, "failed twice", all(19, webhooksviews.Pending, 2))
+	query := webhooksviews.EndpointsQuery{Views: k.views}
+	for n := 20; ; n++ {
+		k.invoice(k.acme, 1)
+		k.until(k.acme, hook, "another failure", func(rows []webhooksviews.DeliveryRow) bool {
+			return len(rows) == n && len(rows[n-1].Attempts) > 0 || disabled(t, query, k.acme, hook)
+		})
+		if disabled(t, query, k.acme, hook) {
+			break
+		}
+	}
+	if !stumbles.failed.Load() {
+		t.Error("disabling has not failed before")
+	}
+}
+
+// disabled reports whether an endpoint is.
+func disabled(t *testing.T, q webhooksviews.EndpointsQuery, org id.Organization, hook id.Webhook) bool {
+	t.Helper()
+	row, err := q.Get(t.Context(), org, hook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row.State == webhooksviews.Disabled
 }
 
 // A success in between begins the count anew.

@@ -50,6 +50,7 @@ type kit struct {
 	deliverer *webhooksjobs.Deliverer
 	acme      id.Organization
 	gateway   webhooksjobs.Gateway // the kit itself, unless the test has another one
+	execute   webhooksjobs.Bus     // the kit's bus, unless the test has another one
 
 	mu       sync.Mutex
 	answers  map[string]func(ctx context.Context) webhooks.Outcome // by address; without one: 200
@@ -67,7 +68,7 @@ func newKit(t testing.TB) *kit {
 	k.gateway = k
 	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock}, outbox.Outbox{}, webhooksviews.Endpoints{})
 	registerEndpoints(k.Bus)
-	k.views = k.Show(t)
+	k.views, k.execute = k.Show(t), k.Bus
 	var err error
 	if k.store, err = webhooksjobs.OpenStore(t.Context(), k.DB); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func newKit(t testing.TB) *kit {
 // another makes a deliverer on the kit's tables.
 func (k *kit) another() *webhooksjobs.Deliverer {
 	return webhooksjobs.New(webhooksjobs.Config{
-		Store: k.store, DB: k.DB, Views: k.views, Bus: k.Bus, Secrets: k.Vault.Secrets, Gateway: k.gateway,
+		Store: k.store, DB: k.DB, Views: k.views, Bus: k.execute, Secrets: k.Vault.Secrets, Gateway: k.gateway,
 		Clock: k.clock, Gate: &k.gate, Logger: slog.New(slog.DiscardHandler),
 	})
 }

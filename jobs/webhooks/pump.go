@@ -73,6 +73,7 @@ func (p *pump) run(ctx context.Context) {
 	moved, look := clock.Moved(p.cfg.Clock), true
 	for ctx.Err() == nil {
 		touched, all, over := p.told()
+		p.askAgain()
 		p.take(over)
 		if now := clock.Moved(p.cfg.Clock); now != moved {
 			moved, look = now, true
@@ -325,9 +326,25 @@ func (p *pump) notice(f finished) {
 	p.calls.Go("disabling a webhook", func(ctx context.Context) {
 		if err := loop.Try(func() error { return p.disable(ctx, row, told) }); err != nil {
 			p.warn(ctx, "a failing webhook was not disabled", err)
+			p.mu.Lock()
+			p.refused = append(p.refused, row.ID)
+			p.mu.Unlock()
 		}
 		p.Wake()
 	})
+}
+
+// askAgain lets the next failure of endpoints ask again that could not be disabled.
+func (p *pump) askAgain() {
+	p.mu.Lock()
+	refused := p.refused
+	p.refused = nil
+	p.mu.Unlock()
+	for _, which := range refused {
+		if one := p.lanes.of[which]; one != nil {
+			one.disabling = false
+		}
+	}
 }
 
 // signers keeps the secrets of endpoints in memory, by their references, which never get another value. Only the

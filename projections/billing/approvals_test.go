@@ -1,6 +1,7 @@
 package billingviews_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -131,7 +132,27 @@ func TestCorrections_StoryEndsInTheseRows(t *testing.T) {
 	by(cara, "billing.GrantApproval", events.ApprovalGranted{ApprovalSubject: approved, By: cara})
 	correlation = approved.ApprovalID.String()
 	by(ada, "billing.WriteOffDebt", writeOff("approved", 9000))
+	creditsOfImports(by, &correlation)
 	projectiontest.Check(t, billingviews.Corrections{}, s)
+}
+
+// creditsOfImports tells of two imports, of which one waited for a second person; what was owed is no credit.
+func creditsOfImports(by func(user id.User, action string, list ...events.Event), correlation *string) {
+	for n, agreed := range []bool{false, true} {
+		of := id.Derive[id.Import]("test", strconv.Itoa(n))
+		subject := approvalOf(events.ActImport, int64(20+n))
+		if agreed {
+			by(ada, "billing.RequestApproval", askedBy(subject, events.ApprovalAct{ImportID: of}))
+			by(cara, "billing.GrantApproval", events.ApprovalGranted{ApprovalSubject: subject, By: cara})
+		}
+		*correlation = of.String()
+		by(ada, "subscribers.AskImport", events.ImportAsked{ImportID: of, OrgID: acme, Rows: 3, Parts: 1})
+		for _, minor := range []int64{-400, 700, -250} {
+			by(ada, "billing.CarryBalanceOver", events.BalanceCarriedOver{
+				SubscriberID: amina, OrgID: acme, Amount: kes(minor),
+			})
+		}
+	}
 }
 
 // actsInTwoSteps tells of a refund that Cara lets go for Ada, and of a compensation that waits for a second person.

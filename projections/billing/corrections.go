@@ -28,13 +28,15 @@ var correctionsDDL string
 func (Corrections) Name() string { return CorrectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Corrections) Version() int { return 1 }
+func (Corrections) Version() int { return 2 }
 
 // DDL creates the tables of corrections.sql.
 func (Corrections) DDL() string { return correctionsDDL }
 
 // TenantTables are under row-level security.
-func (Corrections) TenantTables() []string { return []string{"acts", "asked", "keys", "orders"} }
+func (Corrections) TenantTables() []string {
+	return []string{"acts", "asked", "imports", "keys", "orders"}
+}
 
 // Handles lists the events that change the tables.
 func (Corrections) Handles() []string {
@@ -46,6 +48,7 @@ func (Corrections) Handles() []string {
 		events.CompensationPreviewed{}.EventType(), events.CompensationListed{}.EventType(),
 		events.CompensationApplied{}.EventType(), events.ApprovalRequested{}.EventType(),
 		events.ApprovalGranted{}.EventType(), events.APIKeyIssued{}.EventType(), events.APIKeyRotated{}.EventType(),
+		events.ImportAsked{}.EventType(), events.BalanceCarriedOver{}.EventType(),
 	}
 }
 
@@ -76,8 +79,18 @@ const (
 	appliedSQL = `update {schema}.acts set at = @at, user_id = ` + actorSQL + `, approved = exists (
 			select from {schema}.asked where compensation_id = @subject::uuid and granted), revision = @position
 		where act_id = @act and at is null and revision < @position`
-	askedSQL = `insert into {schema}.asked (approval_id, org_id, compensation_id) values ($1, $2, $3)
+	askedSQL = `insert into {schema}.asked (approval_id, org_id, compensation_id, import_id) values ($1, $2, $3, $4)
 		on conflict (approval_id) do nothing`
+	importSQL = `insert into {schema}.imports (import_id, org_id, user_id) values (@import, @org, ` + actorSQL + `)
+		on conflict (import_id) do nothing`
+	// Each customer who had paid ahead adds to the act of the import, which is of the moment of the first one.
+	broughtSQL = `insert into {schema}.acts as a (act_id, org_id, kind, at, user_id, gives, currency, approved,
+			revision)
+		select 'import ' || i.import_id, i.org_id, 'import', @at::timestamptz, i.user_id, @gives::bigint, @currency,
+			exists (select from {schema}.asked where import_id = i.import_id and granted), @position::bigint
+		from {schema}.imports i where import_id = @import::uuid
+		on conflict (act_id) do update set gives = a.gives + excluded.gives, revision = excluded.revision
+			where a.revision < excluded.revision`
 	wasGrantedSQL = `update {schema}.asked set granted = true where approval_id = $1`
 	keySQL        = `insert into {schema}.keys (key_id, org_id, user_id) values ($1, $2, $3)
 		on conflict (key_id) do update set user_id = excluded.user_id`
@@ -116,15 +129,34 @@ func (Corrections) Apply(w *runner.Writes, e events.Envelope) error {
 		events.CompensationApplied:
 		later(w, e)
 	case events.ApprovalRequested:
-		w.Exec(askedSQL, v.ApprovalID, v.OrgID, v.Act.CompensationID)
+		w.Exec(askedSQL, v.ApprovalID, v.OrgID, v.Act.CompensationID, v.Act.ImportID)
 	case events.ApprovalGranted:
 		w.Exec(wasGrantedSQL, v.ApprovalID)
+	case events.ImportAsked:
+		args := actOf(e, events.ActImport, v.ImportID.String(), money.Amount{})
+		w.Exec(importSQL, pgx.NamedArgs{
+			"import": v.ImportID, "org": v.OrgID, "user": args["user"], "key": args["key"],
+		})
+	case events.BalanceCarriedOver:
+		carriedOver(w, e, v)
 	case events.APIKeyIssued:
 		w.Exec(keySQL, v.KeyID, v.OrgID, v.By)
 	case events.APIKeyRotated:
 		w.Exec(keySQL, v.KeyID, v.OrgID, v.By)
 	}
 	return nil
+}
+
+// carriedOver tells of a customer whom an import brings along, and who had paid ahead.
+func carriedOver(w *runner.Writes, e events.Envelope, v events.BalanceCarriedOver) {
+	of, err := id.Parse[id.Import](e.Meta.CorrelationID)
+	if err != nil || !v.Amount.Negative() {
+		return
+	}
+	w.Exec(broughtSQL, pgx.NamedArgs{
+		"import": of, "at": e.Meta.At, "gives": -v.Amount.Minor, "currency": v.Amount.Currency,
+		"position": int64(e.Position), //nolint:gosec // positions fit
+	})
 }
 
 // credited tells of a credit note that a person drafted, by itself or as a part of a reissue.

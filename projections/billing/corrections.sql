@@ -13,14 +13,23 @@ create table {schema}.acts (
 );
 create index acts_days on {schema}.acts (org_id, at) where at is not null;
 
--- Acts that a second person was asked about, with the compensation that one is about.
+-- Acts that a second person was asked about, with the compensation or the import that one is about.
 create table {schema}.asked (
   approval_id uuid primary key,
   org_id uuid not null,
   compensation_id uuid,
+  import_id uuid,
   granted boolean not null default false
 );
 create index asked_compensation on {schema}.asked (compensation_id) where compensation_id is not null;
+create index asked_import on {schema}.asked (import_id) where import_id is not null;
+
+-- Who asked for an import. The act of one appears with the first customer who had paid ahead.
+create table {schema}.imports (
+  import_id uuid primary key,
+  org_id uuid not null,
+  user_id uuid
+);
 
 -- Who answers for an API key.
 create table {schema}.keys (

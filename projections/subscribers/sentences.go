@@ -220,6 +220,7 @@ var seenAs = map[events.AccessDifferenceKind]string{
 // acts name what gives money away.
 var acts = map[Act]string{
 	events.ActCompensation: "a compensation", events.ActCreditNote: "a credit note",
+	events.ActImport:        "an import with credit",
 	events.ActReattribution: "the move of a payment", events.ActRefund: "a refund",
 	events.ActReissue:  "a corrected invoice, with a reduction",
 	events.ActReversal: "the reversal of a payment", events.ActVoid: "the void of an invoice",

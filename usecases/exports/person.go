@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,9 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -25,9 +28,17 @@ import (
 type Persons struct {
 	Bus       *bus.Bus
 	Views     *runner.Views
+	Files     *vault.Files
+	Limiter   vault.Limiter
 	Telemetry string // the schema of sessions and use
 	Clock     clock.Clock
 }
+
+// Bounds of the files of persons.
+const (
+	personsPerDay = 5                // of one customer, for staff and for the customer each
+	personKept    = 10 * time.Minute // longer than any answer takes; a stop can leave one behind
+)
 
 // Taken has all of one customer that somebody takes along, after it was recorded that they do.
 type Taken struct {
@@ -38,11 +49,22 @@ type Taken struct {
 }
 
 // Open records that the caller is given what is kept of a customer; own = the caller is the customer, who gets nothing
-// that the portal does not show. Fails: subscriber_not_found, also for one who is forgotten.
+// that the portal does not show. Fails: subscriber_not_found, also for one who is forgotten, rate_limited.
 func (p Persons) Open(ctx context.Context, asked usecases.Asked, of id.Subscriber, own bool) (*Taken, error) {
 	customer, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, p.Bus, asked.Org(), of)
 	if err != nil {
 		return nil, err
+	}
+	who := "staff"
+	if own {
+		who = "own"
+	}
+	ok, wait, err := p.Limiter.Allow(ctx, "personal data: "+of.String()+" "+who, personsPerDay, 24*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
 	}
 	meta := asked.Step("took along what is kept of " + of.String())
 	_, err = p.Bus.Execute(ctx, commands.ReadPersonalData{
@@ -54,9 +76,56 @@ func (p Persons) Open(ctx context.Context, asked usecases.Asked, of id.Subscribe
 	return &Taken{cases: p, org: asked.Org(), customer: customer, own: own}, nil
 }
 
-// Write writes one JSON object: each section is a list of rows. Rows go through one by one, so that the size makes no
+// PersonFile is a file of one person that is kept, sealed, until it is sent: no client, however slow, holds up what it
+// was read from.
+type PersonFile struct {
+	Bytes int64
+
+	files *vault.Files
+	file  vault.File
+	parts int
+}
+
+// Keep makes the file. Whoever gets it calls Drop in the end.
+func (t *Taken) Keep(ctx context.Context) (*PersonFile, error) {
+	of := &PersonFile{files: t.cases.Files, file: vault.File{
+		ID: id.New[id.File](), OrgID: t.org, Ends: t.cases.Clock.Now().Add(personKept),
+	}}
+	out := &partWriter{put: func(part int, plain []byte) error { return of.files.Put(ctx, of.file, part, plain) }}
+	err := t.write(ctx, out)
+	if err == nil {
+		err = out.flush()
+	}
+	if err != nil {
+		return nil, errors.Join(err, of.Drop(ctx))
+	}
+	of.Bytes, of.parts = out.bytes, out.parts
+	return of, nil
+}
+
+// Send gives the file to a writer, part by part. A failure of the writer ends it and is none: the client has gone.
+// Fails: file_gone.
+func (f *PersonFile) Send(ctx context.Context, to io.Writer) error {
+	for part := range f.parts {
+		plain, err := f.files.Get(ctx, f.file.OrgID, f.file.ID, part)
+		if err != nil {
+			return err
+		}
+		if _, err := to.Write(plain); err != nil {
+			return nil //nolint:nilerr // as it says
+		}
+	}
+	return nil
+}
+
+// Drop removes the file, also after the end of the request.
+func (f *PersonFile) Drop(ctx context.Context) error {
+	return f.files.Delete(context.WithoutCancel(ctx), f.file.ID)
+}
+
+// write writes one JSON object: each section is a list of rows. Rows go through one by one, so that the size makes no
 // difference to the memory.
-func (t *Taken) Write(ctx context.Context, to io.Writer) error {
+func (t *Taken) write(ctx context.Context, to io.Writer) error {
 	w := bufio.NewWriter(to)
 	head, err := json.Marshal(map[string]any{
 		"subscriberId": t.customer.ID, "accountNumber": t.customer.AccountNumber,

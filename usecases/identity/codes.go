@@ -29,7 +29,10 @@ type Codes struct {
 	Limits  vault.Limiter
 	// Enqueue has a job send the code of a wish.
 	Enqueue func(ctx context.Context, request id.Any) error
-	// Send hands a code to the gateway of its channel. ErrCodeLost means that it may have been taken.
+	// Offers remembers, across a stop, which codes are being handed over.
+	Offers *vault.Offers
+	// Send hands a code to the gateway of its channel. ErrCodeLost means that it may have been taken; after any other
+	// error it certainly was not.
 	Send func(ctx context.Context, m CodeMessage) error
 	// Host is the name of an organization's host, or of the root host for "", as browsers show it.
 	Host func(slug string) string
@@ -97,34 +100,47 @@ func (s Codes) Deliver(ctx context.Context, request id.Any) error {
 		}
 		sender, slug = org.Name, org.Slug
 	}
-	var code secrets.Text
-	if !note {
-		if code, err = s.Vault.Make(ctx, request); err != nil || code.IsZero() {
-			return err
-		}
-	}
 	m := CodeMessage{
 		ID: id.As[id.Message](request), Org: wish.OrgID, Sender: sender, Channel: wish.Channel, To: wish.Address,
 		Template: templateOf(wish.Purpose), At: now,
 	}
-	host := s.Host(slug)
-	m.Subject, m.Text, err = s.Write(ctx, usecases.SignInText{
-		Org: wish.OrgID, Customer: customerOf(entries), Template: m.Template, Channel: events.MessageChannel(m.Channel),
-		Words: map[string]string{"org": sender, "host": host, "otp": code.Reveal()},
-	})
+	// Asked before there is another code: what an earlier try may have sent stays good.
+	offer, err := s.Offers.Begin(ctx, m.ID)
 	if err != nil {
 		return err
 	}
-	if m.Template.HasCode() && m.Channel == string(events.ChannelSMS) {
-		m.Text += fillsIn(host, code)
-	}
-	if err := s.Send(ctx, m); err != nil && !errors.Is(err, ErrCodeLost) {
-		return err
+	if !offer.Before {
+		err := s.hand(ctx, request, m, usecases.SignInText{
+			Org: wish.OrgID, Customer: customerOf(entries), Template: m.Template,
+			Channel: events.MessageChannel(m.Channel), Words: map[string]string{"org": sender, "host": s.Host(slug)},
+		})
+		if err != nil && !errors.Is(err, ErrCodeLost) {
+			return errors.Join(err, s.Offers.End(context.WithoutCancel(ctx), m.ID))
+		}
 	}
 	if note {
 		return s.Vault.Drop(ctx, request)
 	}
 	return nil
+}
+
+// hand makes the code of a message, unless it is a note, writes the message and hands it over. Fails: ErrCodeLost;
+// after any other error it was certainly not taken.
+func (s Codes) hand(ctx context.Context, request id.Any, m CodeMessage, w usecases.SignInText) (err error) {
+	var code secrets.Text
+	if m.Template.HasCode() {
+		if code, err = s.Vault.Make(ctx, request); err != nil || code.IsZero() {
+			return err
+		}
+	}
+	w.Words["otp"] = code.Reveal()
+	if m.Subject, m.Text, err = s.Write(ctx, w); err != nil {
+		return err
+	}
+	if m.Template.HasCode() && m.Channel == string(events.ChannelSMS) {
+		m.Text += fillsIn(w.Words["host"], code)
+	}
+	return s.Send(ctx, m)
 }
 
 // templateOf names the message of a wish.

@@ -2,6 +2,7 @@ package identitycases_test
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -134,6 +135,49 @@ func TestContacts_BothCodesChangeTheAddressOfAllRecords(t *testing.T) {
 	if chosenOne.User.ID != mine {
 		t.Errorf("the phone opens %s", chosenOne.User.ID)
 	}
+}
+
+// TestCodes_ARepeatAfterAStopKeepsTheCodeThatWasSent: the program stops after a gateway took a code, and the job comes
+// again. The owner holds the code, so it stays good, and no second one is sent. What was certainly not taken is sent.
+func TestCodes_ARepeatAfterAStopKeepsTheCodeThatWasSent(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	p := k.posts()
+	var request id.Any
+	p.Enqueue = func(_ context.Context, of id.Any) error {
+		request = of
+		return nil
+	}
+	ask := func() {
+		t.Helper()
+		k.must(p.Ask(t.Context(), k.acme, personal.Of("ada@acme.test")))
+	}
+	post, taken := p.Send, false
+	p.Send = func(ctx context.Context, m identitycases.CodeMessage) error {
+		if taken {
+			k.must(post(ctx, m))
+			panic("stopped") // nothing is recorded after the gateway took it
+		}
+		return errors.New("the gateway is away")
+	}
+	ask()
+	if err := p.Deliver(t.Context(), request); err == nil {
+		t.Error("a gateway that is away is no failure")
+	}
+	taken = true
+	func() {
+		defer func() { _ = recover() }()
+		k.must(p.Deliver(t.Context(), request))
+	}()
+	p.Send = post
+	k.must(p.Deliver(t.Context(), request))
+	if n := len(p.sent["ada@acme.test"]); n != 1 {
+		t.Fatalf("%d codes were sent", n)
+	}
+	_, err := p.Verify(t.Context(), public(k.acme), identitycases.CodeProof{
+		Identifier: personal.Of("ada@acme.test"), Code: p.code("ada@acme.test"),
+	})
+	k.must(err)
 }
 
 // TestContacts_AnswersDoNotTellWhoHasAnAddress: until both codes are right, a taken address looks as a free one.

@@ -68,7 +68,10 @@ func New(cfg Config) Cases {
 	persons := Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords}
 	return Cases{
 		SignIns: signIns,
-		Codes:   Codes{SignIns: signIns, Persons: persons, Vault: cfg.Vault.Codes, Limits: cfg.Vault.Limits},
+		Codes: Codes{
+			SignIns: signIns, Persons: persons, Vault: cfg.Vault.Codes, Limits: cfg.Vault.Limits,
+			Offers: cfg.Vault.Offers,
+		},
 		OwnPassword: OwnPassword{
 			Sessions: sessions, Users: cfg.Users, Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
 		},

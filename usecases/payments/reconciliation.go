@@ -82,7 +82,8 @@ func (r Reconciliations) Start(
 	which = id.Reconciliation(r.Key("reconciliation", []byte(of), file))
 	command.ReconciliationID = which
 	command.Lines, command.From, command.To = bounds.Lines, bounds.First, bounds.Last
-	if err := r.Statements.Put(ctx, which, file); err != nil {
+	kept := vault.StatementOf{ID: which, OrgID: command.OrgID, Shortcode: command.Shortcode}
+	if err := r.Statements.Put(ctx, kept, file); err != nil {
 		return which, bus.Result{}, err
 	}
 	done, err := r.Bus.Execute(ctx, command, asked.Meta)

@@ -2,6 +2,7 @@ package paymentscases
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -73,7 +74,11 @@ func (r Refunds) Request(ctx context.Context, asked usecases.Asked, in RefundInp
 			}
 		}
 	}
-	command.ReceiptNumber, command.SubscriberID = receipt.Number, receipt.Subscriber
+	staff, _, err := usecases.StaffOf(ctx, r.Bus, asked.Org(), asked.Meta.Actor)
+	if err != nil {
+		return refund, bus.Result{}, err
+	}
+	command.ReceiptNumber, command.SubscriberID, command.AskedBy = receipt.Number, receipt.Subscriber, staff.UserID
 	asked.Meta.Reason = in.Reason
 	done, err := r.Bus.Execute(ctx, command, asked.Meta)
 	if err != nil {
@@ -179,7 +184,10 @@ func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Re
 		}
 	}
 	var waits bool
-	if act.ApprovalID, waits, err = r.approval(ctx, refund); err != nil {
+	act.ApprovalID, waits, err = usecases.WaitingOrNext(ctx, r.Bus, func(round int) id.Approval {
+		return commands.ApprovalOfRefund(refund, round)
+	})
+	if err != nil {
 		return done, err
 	}
 	switch {
@@ -192,12 +200,16 @@ func (r Refunds) Approve(ctx context.Context, asked usecases.Asked, refund id.Re
 	return done, usecases.Alone(ctx, r.Bus, asked, act, do)
 }
 
-// mayBeSecond refuses, where one person has a limit, whom somebody else has let in a moment ago: that may be who asked
-// for the refund.
+// mayBeSecond refuses, where one person has a limit, API keys: whoever has the text of one is not seen. It also refuses
+// whom somebody else has let in a moment ago: that may be who asked for the refund. Fails: api_key_not_allowed,
+// approver_too_new.
 func (r Refunds) mayBeSecond(ctx context.Context, asked usecases.Asked) error {
 	org, _, err := bus.LoadUnchecked[identity.Organization](ctx, r.Bus, asked.Org())
-	if err != nil || org.ApprovalLimit == nil {
+	switch {
+	case err != nil || org.ApprovalLimit == nil:
 		return err
+	case asked.Meta.Actor.Kind == events.ActorAPIKey:
+		return usecases.ErrPeopleOnly()
 	}
 	staff, person, err := usecases.StaffOf(ctx, r.Bus, asked.Org(), asked.Meta.Actor)
 	if err != nil || !person {
@@ -216,28 +228,50 @@ func (r Refunds) own(ctx context.Context, asked usecases.Asked, refund id.Refund
 	if err != nil || !person {
 		return false, "", err
 	}
-	requester, person, err := usecases.StaffOf(ctx, r.Bus, asked.Org(), history[0].Meta.Actor)
+	requested, _ := history[0].Event.(events.RefundRequested)
+	requester, person, err := r.requester(ctx, asked.Org(), requested, history[0].Meta.Actor)
 	if err != nil || !person {
 		return false, "", err
 	}
-	requested, _ := history[0].Event.(events.RefundRequested)
 	own, err := usecases.SamePerson(ctx, r.Bus, approver, requester)
 	return own, requested.Reason.Reveal(), err
 }
 
-// approval finds the approval that a refund waits for; without one it gives the id of the next, since one that was
-// refused or has expired can be asked for again.
-func (r Refunds) approval(ctx context.Context, refund id.Refund) (approval id.Approval, waits bool, err error) {
-	for round := 0; ; round++ {
-		approval = commands.ApprovalOfRefund(refund, round)
-		state, _, err := bus.LoadUnchecked[billing.Approval](ctx, r.Bus, approval)
-		switch {
-		case err != nil || state.State == "":
-			return approval, false, err
-		case state.State == billing.ApprovalWaiting && r.Bus.Now().Before(state.ExpiresAt):
-			return approval, true, nil
+// requester is who asked for a refund, false for a program. Who answers for a key now says nothing about that: a
+// request of before this was recorded counts for who answered for its key then.
+func (r Refunds) requester(
+	ctx context.Context, org id.Organization, requested events.RefundRequested, actor events.Actor,
+) (usecases.Staff, bool, error) {
+	if !requested.AskedBy.IsZero() {
+		actor = events.Actor{Kind: events.ActorUser, ID: requested.AskedBy.String(), Role: actor.Role}
+	}
+	if actor.Kind != events.ActorAPIKey {
+		return usecases.StaffOf(ctx, r.Bus, org, actor)
+	}
+	key, err := id.Parse[id.APIKey](actor.ID)
+	if err != nil {
+		return usecases.Staff{}, false, fmt.Errorf("actor %q: %w", actor.ID, err)
+	}
+	if _, _, err := bus.LoadOwned[identity.APIKey](ctx, r.Bus, org, key); err != nil {
+		return usecases.Staff{}, false, err
+	}
+	history, err := bus.HistoryUnchecked[identity.APIKey](ctx, r.Bus, key)
+	if err != nil {
+		return usecases.Staff{}, false, err
+	}
+	var then id.User
+	for _, of := range history {
+		switch e := of.Event.(type) {
+		case events.APIKeyIssued:
+			then = e.By
+		case events.APIKeyRotated:
+			if !e.At.After(requested.At) {
+				then = e.By
+			}
 		}
 	}
+	actor = events.Actor{Kind: events.ActorUser, ID: then.String(), Role: actor.Role}
+	return usecases.StaffOf(ctx, r.Bus, org, actor)
 }
 
 // grant approves the approval that a refund waits for, and waits a moment until its money may go.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,9 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -36,7 +39,8 @@ type Eraser struct {
 // of the job's outcome.
 func (e Eraser) Erase(ctx context.Context, job commands.ErasePerson, meta commands.Meta) error {
 	for _, model := range []string{
-		paymentsviews.ReceiptsName, subscribersviews.SubscriptionsName, subscribersviews.TimelineName,
+		paymentsviews.ReceiptsName, paymentsviews.PaymentsName, subscribersviews.SubscriptionsName,
+		subscribersviews.TimelineName,
 	} {
 		if err := e.Views.WaitFor(ctx, model, job.Position); err != nil {
 			return err
@@ -54,11 +58,7 @@ func (e Eraser) Erase(ctx context.Context, job commands.ErasePerson, meta comman
 			return err
 		}
 	}
-	err = errors.Join(
-		e.Vault.Outbox.Forget(ctx, job.SubscriberID),
-		e.Vault.Outbox.ForgetAddresses(ctx, slices.Collect(maps.Keys(found.traces.addresses))),
-		e.Vault.Sweep(ctx, vault.Traces{Names: found.traces.names, OrgID: job.OrgID, Answer: e.Answer}),
-	)
+	err = errors.Join(e.Vault.Outbox.Forget(ctx, job.SubscriberID), e.sweep(ctx, job.OrgID, found.traces, true))
 	for _, secret := range found.secrets {
 		err = errors.Join(err, e.Vault.Secrets.Delete(ctx, secret))
 	}
@@ -71,6 +71,52 @@ func (e Eraser) Erase(ctx context.Context, job commands.ErasePerson, meta comman
 		}
 	}
 	return nil
+}
+
+// sweep removes what names a person from the vault: in the rows of an organization by all that is known of the person,
+// in those of no organization by what we or the provider have given, and codes of the root host by address. Nothing
+// goes that another organization has.
+func (e Eraser) sweep(ctx context.Context, org id.Organization, known traces, files bool) error {
+	shared, err := e.unshared(ctx, org, known.addresses)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		e.Vault.Outbox.ForgetAddresses(ctx, org, slices.Collect(maps.Keys(known.addresses)),
+			slices.Collect(maps.Keys(shared))),
+		e.Vault.Sweep(ctx, vault.Traces{
+			OrgID: org, Own: known.names, Shared: known.namesShared, Addresses: known.addresses,
+			SharedAddresses: shared, Files: files, Answer: e.Answer,
+		}),
+	)
+}
+
+// SQL of the addresses that another organization has in use, or an administrator of the platform.
+const (
+	usedToSignInSQL = `
+select email from {schema}.users where email <> '' and email = any($1) and home is distinct from $2::uuid
+union select phone from {schema}.users where phone <> '' and phone = any($1) and home is distinct from $2::uuid`
+	usedAsContactSQL = `
+select distinct '+' || phone from {schema}.payers
+where phone = any(select ltrim(a, '+') from unnest($1::text[]) a) and org_id is distinct from $2::uuid`
+)
+
+// unshared leaves the addresses out that are in use elsewhere: a person can be a customer of two organizations.
+func (e Eraser) unshared(
+	ctx context.Context, org id.Organization, addresses map[string]bool,
+) (map[string]bool, error) {
+	var used, called []string
+	list := slices.Collect(maps.Keys(addresses))
+	err := e.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &used, pgx.RowTo[string], e.Views.SQL(identityviews.UsersName, usedToSignInSQL), list, org)
+		postgres.Collect(r, &called, pgx.RowTo[string], e.Views.SQL(paymentsviews.MatchingName, usedAsContactSQL), list,
+			org)
+	})
+	free := maps.Clone(addresses)
+	for _, address := range append(used, called...) {
+		delete(free, address)
+	}
+	return free, err
 }
 
 // endMeta is the metadata of the command that ends a service: one of its own for each.
@@ -98,7 +144,7 @@ func (e Eraser) find(ctx context.Context, job commands.ErasePerson) (findings, e
 	for _, of := range history {
 		switch v := of.Event.(type) {
 		case events.SubscriberRegistered:
-			found.traces.words[v.AccountNumber] = true
+			found.traces.words[strings.ToLower(v.AccountNumber)] = true // of any length: it is ours
 			found.traces.details(v.Details)
 		case events.SubscriberDetailsCorrected:
 			found.traces.details(v.Details)
@@ -141,12 +187,16 @@ func (e Eraser) findService(ctx context.Context, found *findings, service id.Sub
 	return nil
 }
 
-// SQL of what is the person's.
+// SQL of what is the person's. Of the causes in the timeline those are left out that others can have as well: who signs
+// in for several customers, a session whose router reported two, an act that a second person decided about.
 const (
 	ownReceiptsSQL = `
-select receipt_id, receipt_number, provider from {schema}.receipts where subscriber_id = $1`
+select receipt_id, receipt_number, provider, shortcode from {schema}.receipts where subscriber_id = $1`
+	ownPromptsSQL = `
+select coalesce(checkout_request_id, '') from {schema}.payments where subscriber_id = $1`
 	ownThingsSQL = `
-select distinct cause_id from {schema}.timeline where subscriber_id = $1`
+select distinct cause_id from {schema}.timeline where subscriber_id = $1 and cause_type in
+	('subscription', 'invoice', 'credit_note', 'payment', 'message', 'support_request')`
 )
 
 // findMoney adds the receipts, whose payers have keys of their own, and the things of other kinds.
@@ -157,31 +207,46 @@ func (e Eraser) findMoney(ctx context.Context, found *findings, job commands.Era
 			return err
 		}
 		var receipt id.Receipt
-		var number, provider string
-		_, err = pgx.ForEachRow(rows, []any{&receipt, &number, &provider}, func() error {
+		var number, provider, shortcode string
+		_, err = pgx.ForEachRow(rows, []any{&receipt, &number, &provider, &shortcode}, func() error {
 			found.subjects = append(found.subjects, receipt.UUID())
 			found.traces.id(receipt)
 			if provider != commands.ProviderCash { // numbers of receipt books are not those of one person
-				found.traces.add(personal.Of(number))
+				found.traces.receipt(number, shortcode)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		rows, err = tx.Query(ctx, e.Views.SQL(subscribersviews.TimelineName, ownThingsSQL), job.SubscriberID)
-		if err != nil {
-			return err
-		}
-		var thing *id.Any
-		_, err = pgx.ForEachRow(rows, []any{&thing}, func() error {
-			if thing != nil {
-				found.traces.id(*thing)
-			}
-			return nil
-		})
-		return err
+		return e.findThings(ctx, tx, found, job.SubscriberID)
 	})
+}
+
+// findThings adds the ids of what else is the person's, and those that the provider gave to prompts.
+func (e Eraser) findThings(ctx context.Context, tx pgx.Tx, found *findings, of id.Subscriber) error {
+	rows, err := tx.Query(ctx, e.Views.SQL(paymentsviews.PaymentsName, ownPromptsSQL), of)
+	if err != nil {
+		return err
+	}
+	var checkout string
+	_, err = pgx.ForEachRow(rows, []any{&checkout}, func() error {
+		found.traces.checkout(checkout)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	rows, err = tx.Query(ctx, e.Views.SQL(subscribersviews.TimelineName, ownThingsSQL), of)
+	if err != nil {
+		return err
+	}
+	var thing id.Any
+	_, err = pgx.ForEachRow(rows, []any{&thing}, func() error {
+		found.traces.id(thing)
+		return nil
+	})
+	return err
 }
 
 // EraseUser does the same for a user who is forgotten.
@@ -190,10 +255,14 @@ func (e Eraser) EraseUser(ctx context.Context, user id.User) error {
 	if err != nil {
 		return err
 	}
-	known := newTraces()
+	known, home := newTraces(), id.Organization{}
 	known.id(user)
 	for _, of := range history {
 		switch v := of.Event.(type) {
+		case events.MembershipGranted:
+			if home.IsZero() {
+				home = v.OrgID
+			}
 		case events.UserRegistered:
 			known.contact(v.Phone, v.Email)
 		case events.LoginEmailChanged:
@@ -213,11 +282,7 @@ func (e Eraser) EraseUser(ctx context.Context, user id.User) error {
 	default:
 		known.contact(personal.Of(wished.Next), personal.Text{})
 	}
-	err = errors.Join(
-		e.Vault.Outbox.ForgetAddresses(ctx, slices.Collect(maps.Keys(known.addresses))),
-		e.Vault.Sweep(ctx, vault.Traces{Names: known.names, Answer: e.Answer}),
-	)
-	if err != nil {
+	if err := e.sweep(ctx, home, known, false); err != nil {
 		return err
 	}
 	if err := e.Vault.ForgetUser(ctx, user); err != nil { // the wish is known until here

@@ -15,9 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -48,8 +50,9 @@ type Imports struct {
 	Logger *slog.Logger
 }
 
-// importKept is how long the rows of an import stay that does not come to its end.
-const importKept = 7 * 24 * time.Hour
+// importKept is how long the rows of an import stay that does not come to its end. One that waits for a second person
+// needs them a little longer than its approval waits.
+const importKept = commands.ApprovalKept + 24*time.Hour
 
 // ImportInput is an uploaded file.
 type ImportInput struct {
@@ -94,15 +97,20 @@ func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput
 	if err := in.check(); err != nil {
 		return CheckedImport{}, err
 	}
-	return u.check(ctx, asked.Org(), in, id.Import{}, func([]importRow) error { return nil })
+	out, err := u.check(ctx, asked.Org(), in, id.Import{}, func([]importRow) error { return nil })
+	if err == nil {
+		out.Waits, err = usecases.Needs(ctx, u.Bus, asked, events.ActImport, out.Credit)
+	}
+	return out, err
 }
 
 // Ask stores the rows of a file that can be taken in, sealed, and then asks for the import; the others count as failed,
 // or as skipped when their customers are here already.
 // The same file of an organization is the same import, so it is taken in once, whoever sends it and however often. One
 // whose rows were lost begins again: what it has made is there already. After an import was taken back, its file is
-// another one. Fails: invalid_input, proposal_not_found,
-// batch_undo_runs.
+// another one. What customers had paid ahead, all of the file together, is one act of who asks: above the limit it
+// fails with a *usecases.WaitsForApproval (docs/rules/approvals.md#the-limit). Fails: invalid_input,
+// proposal_not_found, batch_undo_runs.
 func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) (id.Import, bus.Result, error) {
 	if err := in.check(); err != nil {
 		return id.Import{}, bus.Result{}, err
@@ -125,10 +133,20 @@ func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) 
 	case failure.CodeOf(err) != "import_not_found":
 		return id.Import{}, bus.Result{}, err
 	}
-	if err := u.store(ctx, in, &ask, 0); err != nil {
+	approval, waits, err := usecases.WaitingOrNext(ctx, u.Bus, func(round int) id.Approval {
+		return commands.ApprovalOfImport(of, round)
+	})
+	switch {
+	case err != nil:
+		return id.Import{}, bus.Result{}, err
+	case waits: // its rows are kept as they were looked at
+		return of, bus.Result{}, &usecases.WaitsForApproval{ApprovalID: approval}
+	}
+	credit, err := u.store(ctx, in, &ask, 0)
+	if err != nil {
 		return id.Import{}, bus.Result{}, err
 	}
-	done, err := u.Bus.Execute(ctx, ask, meta)
+	done, err := u.alone(ctx, asked, keptImport{Ask: ask, Credit: credit}, approval)
 	return of, done, err
 }
 
@@ -152,15 +170,17 @@ func (u Imports) present(ctx context.Context, org id.Organization, in ImportInpu
 func (u Imports) again(
 	ctx context.Context, in ImportInput, state subscribers.Import, ask commands.AskImport, meta commands.Meta,
 ) (bus.Result, error) {
-	if err := u.store(ctx, in, &ask, state.Round+1); err != nil {
+	if _, err := u.store(ctx, in, &ask, state.Round+1); err != nil { // its credits were counted when it was asked for
 		return bus.Result{}, err
 	}
 	return u.Bus.Execute(ctx, commands.AskImportAgain{AskImport: ask, Round: state.Round + 1}, meta)
 }
 
-// store puts the rows of a file that can be taken in into the vault, and notes what it has in the command. Fails:
-// invalid_input, proposal_not_found.
-func (u Imports) store(ctx context.Context, in ImportInput, ask *commands.AskImport, round int) error {
+// store puts the rows of a file that can be taken in into the vault, notes what it has in the command, and gives the
+// credits of all of them. Fails: invalid_input, proposal_not_found.
+func (u Imports) store(
+	ctx context.Context, in ImportInput, ask *commands.AskImport, round int,
+) (money.Amount, error) {
 	file := vault.File{ID: commands.ImportFile(ask.ImportID, round), OrgID: ask.OrgID}
 	checked, err := u.check(ctx, ask.OrgID, in, ask.ImportID, func(rows []importRow) error {
 		text, err := json.Marshal(rows)
@@ -171,14 +191,11 @@ func (u Imports) store(ctx context.Context, in ImportInput, ask *commands.AskImp
 		file.Ends = u.Clock.Now().Add(importKept)
 		return u.Files.Put(ctx, file, ask.Parts-1, text)
 	})
-	if err != nil {
-		return err
-	}
-	if checked.Rows == 0 {
-		return unreadable(checked)
+	if err == nil && checked.Rows == 0 {
+		err = unreadable(checked)
 	}
 	ask.Rows, ask.Skipped, ask.Failed, ask.Faults = checked.Rows, checked.Skipped, checked.Failed, checked.Faults
-	return nil
+	return checked.Credit, err
 }
 
 // unreadable refuses a file without a row that could be read.

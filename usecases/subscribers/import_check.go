@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/sheet"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -27,6 +29,10 @@ type CheckedImport struct {
 	Failed    int                  // rows with at least one fault
 	Faults    []events.ImportFault // the first ones, by row
 	Told      int                  // of all faults, also those that are left out
+	// Credit is the sum that customers of valid rows had paid ahead.
+	Credit money.Amount
+	// Waits says that the import would wait for a second person now.
+	Waits bool
 
 	layout importLayout // has the file's names of columns; zero while the header is not understood
 }
@@ -85,6 +91,7 @@ func (u Imports) check(
 		out: &out, reader: reader, seen: map[string]int{}, take: take, here: u.hereAlready(org, of, in.Body, reader),
 		keys: u.rowKeys(org),
 	}
+	out.Credit = money.Of(0, reader.currency)
 	err = b.all(ctx, table)
 	return out, err
 }
@@ -174,6 +181,9 @@ func (b *blockTaker) twice(row importRow) failure.Faults {
 	return faults
 }
 
+// mostCredit is where the sum of credits ends to grow: more than any limit.
+const mostCredit = math.MaxInt64 / 2
+
 // flush compares the rows of a block with what is there already, and gives the others away.
 func (b *blockTaker) flush(ctx context.Context) error {
 	if len(b.block) == 0 {
@@ -193,6 +203,9 @@ func (b *blockTaker) flush(ctx context.Context) error {
 		default:
 			row.Completes = list[i].completes
 			valid = append(valid, row)
+			if row.Balance < 0 {
+				b.out.Credit.Minor += min(-max(row.Balance, -mostCredit), mostCredit-b.out.Credit.Minor)
+			}
 		}
 	}
 	b.out.Valid += len(valid)

@@ -302,6 +302,7 @@ const enWords: Words = {
   acts: {
     compensation: 'a compensation',
     credit_note: 'a credit note',
+    import: 'an import with credit',
     reattribution: 'the move of a payment',
     refund: 'a refund',
     reissue: 'a corrected invoice, with a reduction',

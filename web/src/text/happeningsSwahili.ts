@@ -246,6 +246,7 @@ export const words: Omit<Words, 'by'> = {
   acts: {
     compensation: 'fidia',
     credit_note: 'hati ya mkopo',
+    import: 'kuleta wateja wenye salio',
     reattribution: 'kuhamisha malipo',
     refund: 'marejesho',
     reissue: 'ankara iliyosahihishwa yenye punguzo',

@@ -67,13 +67,14 @@ function Asked({ of: r }: { of: Approval }) {
 }
 
 /** About links to what is changed. */
-function About({ of: { what } }: { of: Approval }) {
+function About({ of: { what, state } }: { of: Approval }) {
   const t = useText(approvalsText)
   return (
     <>
       {what.receiptId && <Link to="/receipts/$id" params={{ id: what.receiptId }}>{t.receipt}</Link>}
       {what.refundId && <Link to="/refunds">{t.kinds.refund}</Link>}
       {what.invoiceId && <Link to="/invoices/$id" params={{ id: what.invoiceId }}>{t.invoice}</Link>}
+      {what.importId && state === 'carried_out' && <Link to="/imports/$id" params={{ id: what.importId }}>{t.import}</Link>}
       {what.compensationId && <Link to="/compensations/$id" params={{ id: what.compensationId }}>{t.compensation}</Link>}
       {what.toId && <>{', '}<Link to="/customers/$id" params={{ id: what.toId }}>{t.to}</Link></>}
     </>

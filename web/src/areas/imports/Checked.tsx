@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
 import { importsText } from '../../text/imports'
 import { TriangleAlert } from '../../ui/icons'
 import { Section } from '../../ui/Page'
@@ -11,6 +12,7 @@ import type { DryRun } from './upload'
 /** Checked shows what an import of the file would do, before it is begun. */
 export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onStart: () => void }) {
   const t = useText(importsText)
+  const f = useFormat()
   const failed = failedRows(of)
   return (
     <Stack gap="md">
@@ -25,6 +27,9 @@ export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onSt
         {failed > 0 && <State tone="attention">{t.failed(failed)}</State>}
         {of.rows === 0 && <State tone="bad">{t.noRows}</State>}
       </Group>
+      {of.waits && of.credit !== null && of.currency !== null && (
+        <Text size="sm" maw={760}>{t.waits(f.money(of.credit, of.currency))}</Text>
+      )}
       {of.valid > 0 && (
         <Group gap="sm">
           <Button onClick={onStart} loading={busy}>{t.start(of.valid)}</Button>

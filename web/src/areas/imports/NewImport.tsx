@@ -1,12 +1,12 @@
 import { Button, FileInput, Group, Select, Stack, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useText } from '../../text/catalogue'
 import { importsText } from '../../text/imports'
 import { later } from '../../ui/later'
 import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
+import { useBegun } from './begun'
 import { check, type Source, sources, start } from './upload'
 
 const mostBytes = 64 * 1024 * 1024
@@ -16,17 +16,12 @@ const Checked = later(async () => (await import('./Checked')).Checked, { height:
 /** NewImport takes a file, tells what an import would do, and begins it. */
 export function NewImport() {
   const t = useText(importsText)
-  const navigate = useNavigate()
-  const queries = useQueryClient()
   const [file, setFile] = useState<File | null>(null)
   const [source, setSource] = useState<Source>(null)
   const checking = useMutation({ mutationFn: (of: File) => check(of, source) })
   const starting = useMutation({
     mutationFn: (of: File) => start(of, source),
-    onSuccess: async (made) => {
-      await queries.invalidateQueries({ refetchType: 'none' })
-      await navigate({ to: '/imports/$id', params: { id: made.id } })
-    },
+    onSuccess: useBegun(),
   })
   const anew = () => {
     checking.reset()

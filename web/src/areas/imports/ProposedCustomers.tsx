@@ -1,6 +1,5 @@
 import { Anchor, Button, FileInput, Group, Stack, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Shape } from '../../api/types'
 import { useText } from '../../text/catalogue'
@@ -10,14 +9,13 @@ import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
 import { Checked } from './Checked'
+import { useBegun } from './begun'
 import { check, start, tableOf } from './upload'
 
 /** ProposedCustomers imports the customers of a proposal: as they were read, or from the table that somebody completed. */
 export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {
   const t = useText(proposalsText)
   const f = useFormat()
-  const navigate = useNavigate()
-  const queries = useQueryClient()
   const [file, setFile] = useState<File | null>(null)
   const checking = useMutation({
     mutationFn: async () => {
@@ -27,10 +25,7 @@ export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {
   })
   const starting = useMutation({
     mutationFn: (table: Blob) => start(table, null, of.id),
-    onSuccess: async (made) => {
-      await queries.invalidateQueries({ refetchType: 'none' })
-      await navigate({ to: '/imports/$id', params: { id: made.id } })
-    },
+    onSuccess: useBegun(),
   })
   const checked = checking.data
   return (
