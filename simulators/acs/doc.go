@@ -20,6 +20,7 @@
 //	GET    /sim/devices/{id}                 what the device itself has, with its secrets
 //	DELETE /sim/devices/{id}                 the device goes; the server remembers it
 //	PUT    /sim/devices/{id}/power           {"on": false}
+//	PUT    /sim/devices/{id}/nat             {"on": true}: connection requests do not arrive
 //	PUT    /sim/devices/{id}/faults          DeviceFaults; {} ends them
 //	PUT    /sim/devices/{id}/parameters      {"path": value}: as by a person at the device
 //	POST   /sim/devices/{id}/inform          {"events": ["2 PERIODIC"]}

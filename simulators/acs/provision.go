@@ -45,7 +45,7 @@ func (x *session) provision(name string, args []any) *fault {
 	if !ok {
 		return x.builtin(name, args)
 	}
-	program, err := compile(script)
+	program, err := x.sim.compiled(script)
 	if err != nil {
 		return scriptFault("SyntaxError", err.Error())
 	}
@@ -82,6 +82,18 @@ func compile(script string) (*goja.Program, error) {
 	return goja.CompileAST(program, true)
 }
 
+// compiled is compile for a script that runs often.
+func (s *Simulator) compiled(script string) (*goja.Program, error) {
+	if known, ok := s.programs.Load(script); ok {
+		return known.(*goja.Program), nil
+	}
+	program, err := compile(script)
+	if err == nil {
+		s.programs.Store(script, program)
+	}
+	return program, err
+}
+
 // scriptFault is an error of a script.
 func scriptFault(name, message string) *fault {
 	return &fault{
@@ -92,6 +104,8 @@ func scriptFault(name, message string) *fault {
 
 // run runs a script once.
 func (r *round) run(program *goja.Program, args []any) *fault {
+	r.x.sim.engines <- struct{}{}
+	defer func() { <-r.x.sim.engines }()
 	r.vm = goja.New()
 	r.offer(args)
 	limit := time.AfterFunc(maxRun, func() { r.vm.Interrupt("Script execution timed out") })

@@ -66,7 +66,12 @@ func (d *document) heads() map[string]any {
 
 // get implements record.
 func (d *document) get(path string) (any, bool) {
-	if strings.HasPrefix(path, "_") {
+	switch {
+	case path == "_id": // by which every list is sorted
+		return d.id, true
+	case path == "_lastInform" && !d.inform.IsZero():
+		return d.inform, true
+	case strings.HasPrefix(path, "_"):
 		return fields(d.heads()).get(path)
 	}
 	base, field := splitField(path)

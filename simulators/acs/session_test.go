@@ -355,3 +355,30 @@ func TestSimulator_TheSameSeedMakesTheSameFleet(t *testing.T) {
 		}
 	}
 }
+
+func TestSession_ManyFirstInformsAtOnceBringNoFault(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = io.WriteString(w, `{"tags":["org:acme"]}`)
+	}))
+	t.Cleanup(web.Close)
+	k := newKit(t, acs.Config{Identify: acs.Identify{URL: web.URL}})
+	k.do("PUT", "/provisions/who", `for (const tag of ext("lastmile", "identify", args[0]).tags) {
+		declare("Tags." + tag.replace(":", "0x3A"), null, {value: true});
+	}`)
+	k.do("PUT", "/presets/who", `{"configurations":[{"type":"provision","name":"who","args":["x"]}]}`)
+	for i := range 300 {
+		if _, err := k.AddDevice(acs.DeviceConfig{Serial: fmt.Sprintf("M%03d", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.settle()
+	if n := len(k.find("devices", `{"_tags":"org:acme"}`)); n != 300 || asked.Load() != 300 {
+		t.Errorf("%d devices have the tag, asked %d times", n, asked.Load())
+	}
+	if left := k.find("faults", "{}"); len(left) > 0 {
+		t.Errorf("faults %v", left)
+	}
+}

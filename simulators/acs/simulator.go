@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -53,6 +54,8 @@ type Simulator struct {
 	run              context.Context
 	halt             context.CancelFunc
 	work             sync.WaitGroup
+	programs         sync.Map      // compiled scripts by their texts
+	engines          chan struct{} // a place for each script that runs: the limit of a run is time
 
 	mu      sync.Mutex
 	state   state
@@ -76,6 +79,7 @@ func New(cfg Config) *Simulator {
 	}
 	s := &Simulator{
 		cfg: cfg, clock: cfg.Clock, log: cfg.Logger, client: loopbackClient(), idle: make(chan struct{}),
+		engines: make(chan struct{}, runtime.NumCPU()),
 	}
 	s.state = newState(cfg.Identify)
 	return s
