@@ -81,7 +81,7 @@ func BillOf(e BillEvent) BillSubject { return e.bill() }
 
 // Reasons for which a bill is taken back.
 const (
-	BillVoided    = "voided"         // the invoice was voided, or credited whole
+	BillVoided    = "voided"         // the invoice was voided, credited whole or written off
 	BillElsewhere = "paid_elsewhere" // the invoice was paid in another way
 	BillTurnedOff = "turned_off"     // the organization does not use the bill manager any more
 	BillByPerson  = "by_person"

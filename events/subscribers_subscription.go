@@ -246,6 +246,15 @@ type PeriodCancelled struct {
 	At      time.Time    `json:"at"`
 }
 
+// UndoneWaitEnded records that a person has asked for an undone billing run again before the period was due that waited
+// for it, or while nothing becomes due: from here on it becomes due as any other does.
+type UndoneWaitEnded struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	RunID          id.BillingRun   `json:"runId"`
+	At             time.Time       `json:"at"`
+}
+
 // PeriodReissued records that a corrected invoice is in the place of a period's. The period stays what it is.
 type PeriodReissued struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
@@ -330,6 +339,7 @@ func (SubscriptionExtended) EventType() string      { return "subscribers.Subscr
 func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v3" }
 func (PeriodCancelled) EventType() string           { return "subscribers.PeriodCancelled.v2" }
 func (PeriodReissued) EventType() string            { return "subscribers.PeriodReissued.v1" }
+func (UndoneWaitEnded) EventType() string           { return "subscribers.UndoneWaitEnded.v1" }
 func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v2" }
 func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v3" }
 func (BillingSuspended) EventType() string          { return "subscribers.BillingSuspended.v1" }
@@ -343,6 +353,7 @@ func (SubscriptionExtended) subscriptionEvent()     {}
 func (PeriodWithdrawn) subscriptionEvent()          {}
 func (PeriodCancelled) subscriptionEvent()          {}
 func (PeriodReissued) subscriptionEvent()           {}
+func (UndoneWaitEnded) subscriptionEvent()          {}
 func (SubscriptionPaused) subscriptionEvent()       {}
 func (SubscriptionResumed) subscriptionEvent()      {}
 func (BillingSuspended) subscriptionEvent()         {}

@@ -10,17 +10,21 @@ import (
 
 // decideSellDays drafts a credit note over the days that the money on an invoice does not pay, once for each invoice.
 // Of one that was paid before, days may have been used already, so the whole of it stays due. Charges are paid before
-// days. What a day more would need, and the money has not, becomes credit with the note. What was written off makes
-// each day cheaper, and buys none by itself.
+// days. What a day more would need, and the money has not, becomes credit with the note. What was written off, or given
+// back by other notes, makes each day cheaper, and buys none by itself.
 // Source: docs/rules/subscribers.md#partial-payment.
 func decideSellDays(s Account, c commands.SellDays, now time.Time) []events.AccountEvent {
 	inv, open := s.Invoices[c.InvoiceID]
-	if !open || inv.Seq == 0 || inv.EverPaid || inv.Noted.Positive() {
+	if !open || inv.Seq == 0 || inv.EverPaid || !inv.Part.IsZero() {
 		return nil
 	}
-	asked := inv.Total.Sub(inv.Once).Sub(inv.WrittenOff)
+	asked := inv.Total.Sub(inv.Once).Sub(inv.WrittenOff).Sub(inv.Noted)
+	due := inv.Due.Sub(inv.Noted.Sub(s.returned(c.InvoiceID))) // without the notes that wait for their numbers
+	if !due.Positive() {
+		return nil
+	}
 	for days := c.Of - 1; days > 0; days-- {
-		if rest := asked.MulDivRounded(int64(c.Of-days), int64(c.Of)); rest.Positive() && rest.Cmp(inv.Due) >= 0 {
+		if rest := asked.MulDivRounded(int64(c.Of-days), int64(c.Of)); rest.Positive() && rest.Cmp(due) >= 0 {
 			return []events.AccountEvent{events.CreditNoteDrafted{
 				SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
 				Amount: rest, Reason: personal.Of(c.Reason), Prefix: c.Prefix,

@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Suspension is the time since which a customer is cut off and not billed. The zero value is none.
@@ -107,6 +108,9 @@ func (s Subscription) suspended(e events.SubscriptionEvent) Subscription {
 		s = s.told(e.At).paused(e.Credits)
 		s.Gaps = withGap(s.Gaps, Span{e.From, e.At})
 		s.Suspended, s.Dropped = Suspension{}, time.Time{}
+	case events.UndoneWaitEnded:
+		s = s.told(e.At)
+		s.Undone, s.Dropped = id.BillingRun{}, time.Time{}
 	default: // the other events change nothing of it
 	}
 	return s

@@ -55,7 +55,7 @@ func decideTakeBackCompensation(
 	}
 	before, next := s.Course(), evolveSubscription(s, event)
 	after := next.Course()
-	if given.Days > 0 && (s.State == Ended || after.PaidUntil.Before(s.running(now))) {
+	if given.Days > 0 && (s.State == Ended || s.extendedBefore(next, given.GivenAt).Before(s.running(now))) {
 		return nil, errCompensationUsed()
 	}
 	if given.Days > 0 && s.upgradedSince(given.At) { // the price of the dearer plan is paid for these days, too
@@ -63,6 +63,21 @@ func decideTakeBackCompensation(
 	}
 	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 	return []events.SubscriptionEvent{event}, nil
+}
+
+// extendedBefore is where the time in which days were given ends without them: of a period, or that was paid in another
+// system. What was paid ahead comes after those days, so that they are used before it begins. next is the subscription
+// without the grant.
+func (s Subscription) extendedBefore(next Subscription, givenAt time.Time) time.Time {
+	in := func(place Span) bool { return !givenAt.Before(place.From) && givenAt.Before(place.To) }
+	before, after := s.Course(), next.Course()
+	if at := slices.IndexFunc(before.Places, in); at >= 0 {
+		return after.Places[at].To
+	}
+	if in(s.elsewhere()) {
+		return next.elsewhere().To
+	}
+	return after.PaidUntil
 }
 
 // errCompensationUsed refuses days that the customer has had already.

@@ -200,6 +200,26 @@ func TestChangePlan_WhatCannotBeChangedSaysWhy(t *testing.T) {
 	}
 }
 
+// TestApplyPlanChange_DaysThatAreTakenBackBringItEarlier: the change was planned for after five given days.
+func TestApplyPlanChange_DaysThatAreTakenBackBringItEarlier(t *testing.T) {
+	t.Parallel()
+	s, apply := paidMonth(t), commands.ApplyPlanChange{SubscriptionID: subscription}
+	until := s.State().PaidUntil()
+	given := compensates("five", 2*day, 3*day, events.CompensationGive{Days: 5})
+	s.At(local(time.February, 10, 9)).When(given).ThenEvents()
+	changes(t, s, sold("small", 800, events.Prepaid), local(time.February, 10, 9))
+	s.When(commands.TakeBackCompensation{SubscriptionID: subscription, CompensationID: given.CompensationID}).
+		ThenEvents()
+	made := s.When(apply).ThenEvents()
+	if moved, _ := made[0].(events.PlanChangeMoved); !moved.EffectiveAt.Equal(until) {
+		t.Fatalf("made %+v", made)
+	}
+	made = s.At(until).When(apply).ThenEvents()
+	if changed, is := made[0].(events.SubscriptionPlanChanged); !is || changed.Terms.Name != "small" {
+		t.Errorf("made %+v", made)
+	}
+}
+
 // A pause, and days that are given, move the end of the time before a planned change.
 func TestApplyPlanChange_ComesWhenTheTimeBeforeItIsOver(t *testing.T) {
 	t.Parallel()

@@ -128,7 +128,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s = s.told(e.At).paused(e.Credits)
 		s.Gaps = withGap(s.Gaps, Span{s.PausedAt, e.At})
 		s.State, s.PausedAt, s.Dropped = Active, time.Time{}, time.Time{}
-	case events.BillingSuspended, events.BillingResumed:
+	case events.BillingSuspended, events.BillingResumed, events.UndoneWaitEnded:
 		return s.suspended(e)
 	case events.SubscriptionCompensated:
 		return s.compensated(e)

@@ -124,14 +124,11 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	return append(made, servedElsewhere(due(s, now), !c.PaidUntil.IsZero())...), nil
 }
 
-// decidePeriodDue makes the next period due. It gives no event while the subscription is ended or paused, while a
-// prepaid period waits for money, or before the present postpaid period ends; asked for a day, nor before the period
-// becomes due on it; nor while a customer is cut off who is not billed for that. A prepaid period after one that was
-// dropped waits for its day or for credit, and what an undo took back for a person or for money.
-func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
-	if !s.Undone.IsZero() && (c.Received || c.Again && c.RunID == s.Undone) {
-		s.Undone, s.Dropped = id.BillingRun{}, time.Time{}
-	}
+// periodDue makes the next period due. It gives no event while the subscription is ended or paused, while a prepaid
+// period waits for money, or before the present postpaid period ends; asked for a day, nor before the period becomes
+// due on it; nor while a customer is cut off who is not billed for that. A prepaid period after one that was dropped
+// waits for its day or for credit, and what an undo took back for a person or for money.
+func (s Subscription) periodDue(c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
 	switch {
 	case s.State == Ended || s.State == Paused || !s.Suspended.IsZero() || !s.Undone.IsZero():
 		return nil

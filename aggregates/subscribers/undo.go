@@ -55,6 +55,22 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 	return []events.SubscriptionEvent{s.withCharges(event)}, nil
 }
 
+// decidePeriodDue makes the next period due, also one that waits since an undo when money came in or a person asks for
+// it. When that person asks before it is due, or while nothing becomes due, the wait ends all the same: the run that is
+// asked for is always that of its date, and later ones are of the clock.
+// Source: docs/rules/billing.md#undo.
+func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
+	if s.Undone.IsZero() || s.State == Ended || !c.Received && (!c.Again || c.RunID != s.Undone) {
+		return s.periodDue(c, now)
+	}
+	over := events.UndoneWaitEnded{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, RunID: s.Undone, At: now}
+	made := evolveSubscription(s, over).periodDue(c, now)
+	if len(made) == 0 && c.Again {
+		return []events.SubscriptionEvent{over}
+	}
+	return made
+}
+
 // usedUntilEnd makes due, after the end, what the end would have made due if the undo had come before it. Days of a
 // postpaid period after the end are given back.
 func (s Subscription) usedUntilEnd(now time.Time) []events.SubscriptionEvent {
@@ -147,10 +163,10 @@ func (s Subscription) owesTime() bool {
 }
 
 // partFrom is where the next prepaid period begins that ends on a billing day: at its due instant, or in the place that
-// it retakes.
+// it retakes. An end bills several such places at once: one lies behind those before it, whether they are paid or not.
 func (s Subscription) partFrom(due time.Time) time.Time {
 	if s.nextRetakes() {
-		return s.Course().End
+		return s.paidBefore(len(s.Periods)).Course().End
 	}
 	return due
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -45,6 +47,36 @@ func TestUndoPeriod_APaidOneTakesItsTimeBackAndWaitsForAPersonOrMoney(t *testing
 	}
 	s.When(undoes(c.SubscriptionID, again.InvoiceID)).ThenEvents()
 	dueOf(t, s.When(commands.MakePeriodDue{SubscriptionID: c.SubscriptionID, Received: true}).ThenEvents())
+}
+
+// TestUndoPeriod_WhoAsksForItsRunEndsTheWaitOnceAlsoBeforeItIsDue: after that the period comes by itself, or an end or
+// the next period does.
+func TestUndoPeriod_WhoAsksForItsRunEndsTheWaitOnceAlsoBeforeItIsDue(t *testing.T) {
+	t.Parallel()
+	s := usedMonth(t)
+	s.At(noon(2, 26)).When(undoes(subscription, second)).ThenEvents()
+	s.When(compensates("later", 2*day, 3*day, events.CompensationGive{Days: 5})).ThenEvents()
+	clock := commands.MakePeriodDue{SubscriptionID: subscription, On: calendar.Date{Year: 2026, Month: 3, Day: 2}}
+	s.At(noon(2, 27)).When(again).Then(events.UndoneWaitEnded{
+		SubscriptionID: subscription, SubscriberID: s.State().SubscriberID, RunID: wrong, At: noon(2, 27),
+	})
+	s.SurvivesClosing()
+	s.When(again).ThenNothing() // a repeat
+	s.At(noon(3, 2)).When(again).ThenNothing()
+	dueOf(t, s.When(clock).ThenEvents())
+
+	paused := usedMonth(t)
+	paused.At(noon(2, 26)).When(undoes(subscription, second)).ThenEvents()
+	paused.When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
+	other := again
+	other.RunID = id.Derive[id.BillingRun]("test", "another")
+	paused.When(other).ThenNothing()
+	if got := paused.When(again).ThenEvents(); len(got) != 1 {
+		t.Errorf("in a pause the run makes %+v", got)
+	}
+	paused.When(again).ThenNothing()
+	paused.When(end).ThenEvents()
+	paused.When(again).ThenNothing()
 }
 
 func TestUndoPeriod_APostpaidOneIsBilledForTheSameTimeAgain(t *testing.T) {
@@ -90,6 +122,51 @@ func TestTakeBackCompensation_UnusedDaysGoAndTheTimeCanBeCompensatedAgain(t *tes
 	s.At(before.Add(day))
 	back.CompensationID = two.CompensationID
 	s.When(back).ThenFails("compensation_used")
+}
+
+// TestTakeBackCompensation_UsedDaysStayAlsoOfWhoHasPaidAhead: five days were given, to 5 March, and the next month is
+// paid before they are over. They can be taken back for as long as the month that they prolong goes on without them.
+func TestTakeBackCompensation_UsedDaysStayAlsoOfWhoHasPaidAhead(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []bool{false, true} {
+		s, _ := running(t, create(events.Prepaid))
+		given := compensates("five", 2*day, 3*day, events.CompensationGive{Days: 5})
+		s.At(noon(2, 10)).When(given).ThenEvents()
+		back := commands.TakeBackCompensation{SubscriptionID: subscription, CompensationID: given.CompensationID}
+		without := noon(2, 28)
+		if s.At(noon(2, 26)); ahead {
+			s.When(due).ThenEvents()
+			s.When(paid(second, noon(2, 26))).ThenEvents()
+			without = noon(3, 31)
+		}
+		for at, code := range map[time.Time]string{noon(2, 27): "", noon(3, 2): "compensation_used"} {
+			if got := failure.CodeOf(s.State().TakingBack(given.CompensationID, at)); got != code {
+				t.Errorf("paid ahead %t, on %s: %q, want %q", ahead, at, got, code)
+			}
+		}
+		s.At(noon(3, 2)).When(back).ThenFails("compensation_used")
+		s.At(noon(2, 27)).When(back).ThenEvents()
+		if got := s.State().PaidUntil(); !got.Equal(without) {
+			t.Errorf("paid ahead %t: paid until %s, want %s", ahead, got, without)
+		}
+	}
+}
+
+// TestTakeBackCompensation_UsedDaysOfTimeThatWasPaidElsewhereStay: the same in 20 days from another system.
+func TestTakeBackCompensation_UsedDaysOfTimeThatWasPaidElsewhereStay(t *testing.T) {
+	t.Parallel()
+	until := now.AddDate(0, 0, 20).Truncate(time.Hour)
+	s := decidertest.For(t, aggregate(), now).When(paidElsewhere(events.Prepaid, until))
+	s.ThenEvents()
+	given := compensates("five", 2*day, 3*day, events.CompensationGive{Days: 5})
+	s.At(now.Add(4 * day)).When(given).ThenEvents()
+	s.At(until.Add(2 * day)).When(due).ThenEvents()
+	s.When(paid(first, until.Add(2*day))).ThenEvents()
+	if err := s.State().TakingBack(given.CompensationID, until.Add(-day)); err != nil {
+		t.Errorf("none was used: %v", err)
+	}
+	s.When(commands.TakeBackCompensation{SubscriptionID: subscription, CompensationID: given.CompensationID}).
+		ThenFails("compensation_used")
 }
 
 // usedMonth is a prepaid customer whose second month, from 28 February to 31 March, is paid.

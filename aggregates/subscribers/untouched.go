@@ -22,7 +22,7 @@ func Untouched(history []events.Envelope, batch id.Batch) bool {
 func byItself(e events.Envelope) bool {
 	switch of := e.Event.(type) {
 	case events.PeriodDue, events.SubscriptionActivated, events.SubscriptionExtended, events.BillingSuspended,
-		events.BillingResumed, events.SubscriptionCredentialsShown:
+		events.BillingResumed, events.SubscriptionCredentialsShown, events.UndoneWaitEnded:
 		return true
 	case events.SubscriptionEnded: // it was never paid, and expired
 		return !e.Meta.Actor.Answers()

@@ -39,6 +39,7 @@ func TestUntouched_ListsWhatMayHappenAfterAnImport(t *testing.T) {
 		{"the password was looked at", events.SubscriptionCredentialsShown{}, events.ActorUser, true},
 		{"it expired", events.SubscriptionEnded{}, events.ActorProcess, true},
 		{"its period was cancelled then", events.PeriodCancelled{}, events.ActorProcess, true},
+		{"the undone run was asked for again", events.UndoneWaitEnded{}, events.ActorUser, true},
 		{"its run was undone", events.PeriodCancelled{UndoneRun: id.New[id.BillingRun]()}, events.ActorUser, true},
 
 		{"a second service", events.SubscriptionCreated{}, events.ActorUser, false},

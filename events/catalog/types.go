@@ -59,7 +59,7 @@ func subscribers() []events.Event {
 		events.SubscriptionCredentialsShown{},
 		events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{},
 		events.PeriodWithdrawn{}, events.PeriodCancelled{},
-		events.PeriodReissued{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
+		events.PeriodReissued{}, events.UndoneWaitEnded{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
 		events.BillingSuspended{}, events.BillingResumed{},
 		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{}, events.PaidTimeCarriedOver{},
 		events.ImportAsked{}, events.ImportPartDone{}, events.ImportFinished{},

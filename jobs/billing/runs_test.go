@@ -220,27 +220,7 @@ func TestRuns_KilledAtAnyPointMissNothingAndMakeNothingTwice(t *testing.T) {
 	k.clock.Advance(april.Start(time.UTC).Sub(began))
 	job := k.request(t, april)
 	from := k.end(t)
-	seed := rand.Uint64()
-	dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a repeatable test
-	meta := k.meta()
-	for kills := 0; ; kills++ {
-		if kills == 50 {
-			t.Fatalf("the run does not finish (seed %d)", seed)
-		}
-		ctx, kill := context.WithCancel(t.Context())
-		after := k.Feed(t).Head() + 1 + uint64(dice.IntN(customers)) //nolint:gosec // small
-		go func() {
-			defer kill()
-			_ = k.Feed(t).Wait(ctx, after-1)
-		}()
-		err := k.worker().Work(ctx, job, meta)
-		kill()
-		if err == nil && k.run(t, job.RunID).State == billing.RunFinished {
-			t.Logf("finished after %d kills", kills)
-			break
-		}
-		k.WaitForAll(t, k.views, billingviews.DueName, billingviews.RunsName)
-	}
+	seed := k.workKilled(t, job, customers)
 	for _, name := range []string{invoicing.Process().Name, invoicing.DocumentProcess().Name} {
 		if err := k.processes.WaitFor(t.Context(), name, k.end(t)); err != nil {
 			t.Fatal(err)
@@ -263,5 +243,32 @@ func TestRuns_KilledAtAnyPointMissNothingAndMakeNothingTwice(t *testing.T) {
 		if number := fmt.Sprintf("ACME-%04d", customers+n+1); m.numbers[number] != 1 {
 			t.Errorf("%s is on %d invoices (seed %d)", number, m.numbers[number], seed)
 		}
+	}
+}
+
+// workKilled works a run with programs that are killed after up to some appends each, until it is done. It gives the
+// seed of that.
+func (k *runKit) workKilled(t *testing.T, job commands.MakeInvoicesDue, most int) (seed uint64) {
+	t.Helper()
+	seed = rand.Uint64()
+	dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a repeatable test
+	meta := k.meta()
+	for kills := 0; ; kills++ {
+		if kills == 50 {
+			t.Fatalf("the run does not finish (seed %d)", seed)
+		}
+		ctx, kill := context.WithCancel(t.Context())
+		after := k.Feed(t).Head() + 1 + uint64(dice.IntN(most)) //nolint:gosec // small
+		go func() {
+			defer kill()
+			_ = k.Feed(t).Wait(ctx, after-1)
+		}()
+		err := k.worker().Work(ctx, job, meta)
+		kill()
+		if err == nil && k.run(t, job.RunID).State == billing.RunFinished {
+			t.Logf("finished after %d kills", kills)
+			return seed
+		}
+		k.WaitForAll(t, k.views, billingviews.DueName, billingviews.RunsName)
 	}
 }

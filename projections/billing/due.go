@@ -31,7 +31,7 @@ var dueDDL string
 func (Due) Name() string { return DueName }
 
 // Version must grow with every change to the table or to Apply.
-func (Due) Version() int { return 5 }
+func (Due) Version() int { return 6 }
 
 // DDL creates the table of due.sql.
 func (Due) DDL() string { return dueDDL }
@@ -45,7 +45,7 @@ func (Due) Handles() []string {
 		events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(),
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
 		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
-		events.PeriodReissued{}.EventType(),
+		events.PeriodReissued{}.EventType(), events.UndoneWaitEnded{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
 		events.BillingSuspended{}.EventType(), events.BillingResumed{}.EventType(),
 		events.PaidTimeCarriedOver{}.EventType(), events.SubscriptionCompensated{}.EventType(),
@@ -102,6 +102,8 @@ func (Due) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.PeriodReissued:
 		change(v.SubscriptionID, `open = array_replace(open, @invoice::uuid, @corrected::uuid)`,
 			pgx.NamedArgs{"invoice": v.InvoiceID, "corrected": v.CorrectedID})
+	case events.UndoneWaitEnded:
+		change(v.SubscriptionID, `dropped_at = null, undone_run = null`, nil)
 	case events.SubscriptionPaused:
 		change(v.SubscriptionID, `paused = true`, nil)
 	case events.SubscriptionResumed:
@@ -193,42 +195,28 @@ type DueRow struct {
 // dueWhere restricts to what is due in an organization.
 const dueWhere = `org_id = @org and due < @end and (not short or due <= @now)`
 
-// DueAgain asks for what an undo of a run has taken back, and what waits for that run since.
-type DueAgain struct {
-	DueBy
-	Run id.BillingRun
-}
-
-// againWhere restricts to what waits for an undone run in an organization, as far as it is due by the end of a day.
-const againWhere = `org_id = @org and undone_run = @run and again < @end and (not short or again <= @now)`
-
-// args are those of againWhere.
-func (b DueAgain) args(org id.Organization) pgx.NamedArgs {
-	args := b.DueBy.args(org)
-	args["run"] = b.Run
-	return args
-}
-
 // CountAgain counts the subscriptions of an organization that wait for an undone run and are due by then.
-func (q DueQuery) CountAgain(ctx context.Context, org id.Organization, by DueAgain) (n int, err error) {
+func (q DueQuery) CountAgain(ctx context.Context, org id.Organization, run id.BillingRun, by DueBy) (n int, err error) {
+	args := by.args(org)
+	args["run"] = run
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectOne(r, &n, pgx.RowTo[int],
-			q.Views.SQL(DueName, `select count(*) from {schema}.due where `+againWhere), by.args(org))
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(DueName, `select count(*) from {schema}.due
+			where org_id = @org and undone_run = @run and again < @end and (not short or again <= @now)`), args)
 	})
 	return n, err
 }
 
-// ListAgain returns up to max of them after a key, what has been due longest first.
+// ListAgain returns up to max subscriptions of an organization that wait for an undone run, after the one of a key. It
+// has those of which no period is due yet, too: whoever asks for the run again ends their wait. Their keys have no
+// instant.
 func (q DueQuery) ListAgain(
-	ctx context.Context, org id.Organization, by DueAgain, after DueKey, max int,
+	ctx context.Context, org id.Organization, run id.BillingRun, after DueKey, max int,
 ) (rows []DueRow, err error) {
-	args := by.args(org)
-	args["due"], args["after"], args["max"] = after.Due, after.SubscriptionID, max
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DueRow], q.Views.SQL(DueName, `
-			select again as due, subscription_id, prepaid from {schema}.due
-			where `+againWhere+` and (again, subscription_id) > (@due, @after)
-			order by again, subscription_id limit @max`), args)
+			select 0::bigint as due, subscription_id, prepaid from {schema}.due
+			where org_id = $1 and undone_run = $2 and ($3::uuid is null or subscription_id > $3)
+			order by subscription_id limit $4`), org, run, after.SubscriptionID, max)
 	})
 	return rows, err
 }
@@ -243,7 +231,7 @@ func (q DueQuery) Waiting(ctx context.Context, org id.Organization) (map[id.Bill
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[waiting], q.Views.SQL(DueName, `
 			select undone_run, count(*)::int as n from {schema}.due
-			where org_id = $1 and undone_run is not null and again is not null group by undone_run`), org)
+			where org_id = $1 and undone_run is not null group by undone_run`), org)
 	})
 	list := make(map[id.BillingRun]int, len(rows))
 	for _, row := range rows {

@@ -24,5 +24,5 @@ create table {schema}.due (
     else paid_until - ahead
   end) stored
 );
-create index due_again on {schema}.due (org_id, undone_run, again, subscription_id) where undone_run is not null;
+create index due_again on {schema}.due (org_id, undone_run, subscription_id) where undone_run is not null;
 create index due_next on {schema}.due (org_id, due, subscription_id) where due is not null;

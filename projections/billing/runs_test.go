@@ -39,6 +39,9 @@ func due(n, invoice int, to time.Time, run id.BillingRun) events.PeriodDue {
 	}
 }
 
+// undoneRun was taken back.
+var undoneRun = id.Derive[id.BillingRun]("test", "undone")
+
 // dues has subscriptions in every state that a billing run looks at.
 func dues() []events.Event {
 	month, paid := began.AddDate(0, 1, 0), func(n, invoice int, until time.Time) events.Event {
@@ -47,6 +50,12 @@ func dues() []events.Event {
 	dropped := func(n, invoice int, until, at time.Time) events.Event {
 		return events.PeriodCancelled{
 			SubscriptionID: line(n), InvoiceID: invoiceID(invoice), Ordinal: 1, PaidUntil: until, At: at,
+		}
+	}
+	undone := func(n, invoice int, until time.Time) events.Event {
+		return events.PeriodCancelled{
+			SubscriptionID: line(n), InvoiceID: invoiceID(invoice), Ordinal: 2, PaidUntil: until, At: until,
+			UndoneRun: undoneRun,
 		}
 	}
 	none := id.BillingRun{}
@@ -74,6 +83,14 @@ func dues() []events.Event {
 		sold(14, events.Postpaid, calendar.Month), due(14, 12, month, none), // was
 		events.BillingSuspended{SubscriptionID: line(14), At: began},
 		events.BillingResumed{SubscriptionID: line(14), NextFrom: month.AddDate(0, 2, 0)},
+		sold(15, events.Prepaid, calendar.Month), due(15, 13, time.Time{}, none), paid(15, 13, month),
+		undone(15, 14, month), // waits for a person
+		sold(16, events.Prepaid, calendar.Month), due(16, 15, time.Time{}, none), paid(16, 15, month),
+		undone(16, 16, month), events.SubscriptionPaused{SubscriptionID: line(16), At: began}, // paused, too
+		sold(17, events.Prepaid, calendar.Month), due(17, 17, time.Time{}, none), paid(17, 17, month.AddDate(0, 2, 0)),
+		undone(17, 18, month.AddDate(0, 2, 0)), // long before it is due
+		sold(18, events.Prepaid, calendar.Month), due(18, 19, time.Time{}, none), paid(18, 19, month.AddDate(0, 3, 0)),
+		undone(18, 20, month.AddDate(0, 3, 0)), events.UndoneWaitEnded{SubscriptionID: line(18), RunID: undoneRun},
 	}
 }
 
@@ -149,6 +166,40 @@ func TestDue_IsListedByTheDayOnWhichItBecomesDue(t *testing.T) {
 	}
 	if n, err := q.Count(t.Context(), other, billingviews.DueBy{End: month.AddDate(1, 0, 0)}); n != 0 || err != nil {
 		t.Errorf("another organization has %d: %v", n, err)
+	}
+}
+
+// TestDue_WhoWaitsForAnUndoneRunIsListedWheneverItIsDue: whoever asks for the run again ends the wait of all of them,
+// and counts what it makes now.
+func TestDue_WhoWaitsForAnUndoneRunIsListedWheneverItIsDue(t *testing.T) {
+	t.Parallel()
+	q := billingviews.DueQuery{Views: views(t, dues()...)}
+	month := began.AddDate(0, 1, 0)
+	list := map[id.Subscription]bool{}
+	for after := (billingviews.DueKey{}); ; {
+		rows, err := q.ListAgain(t.Context(), acme, undoneRun, after, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		list[rows[0].SubscriptionID], after = true, rows[0].DueKey
+	}
+	want := map[id.Subscription]bool{line(15): true, line(16): true, line(17): true}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("asked for again (-want +have)\n%s", diff)
+	}
+	by := billingviews.DueUntil(calendar.On(month, time.UTC), time.UTC, month)
+	if n, err := q.CountAgain(t.Context(), acme, undoneRun, by); n != 1 || err != nil {
+		t.Errorf("%d are due: %v", n, err)
+	}
+	if waiting, err := q.Waiting(t.Context(), acme); waiting[undoneRun] != 3 || err != nil {
+		t.Errorf("%v wait: %v", waiting, err)
+	}
+	rows, err := q.ListAgain(t.Context(), other, undoneRun, billingviews.DueKey{}, 5)
+	if len(rows) != 0 || err != nil {
+		t.Errorf("another organization finds %v: %v", rows, err)
 	}
 }
 

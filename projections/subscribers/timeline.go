@@ -312,7 +312,7 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 	case events.SubscriptionPlanChanged, events.PlanChangePlanned, events.PlanChangeDropped, events.ExtraAdded,
 		events.ExtraRemoved, events.ChargesDue:
 		return ofPrice(v)
-	case events.PlanChangeMoved, events.SubscriptionPeriodClosed: // bookkeeping, no row
+	case events.PlanChangeMoved, events.SubscriptionPeriodClosed, events.UndoneWaitEnded: // bookkeeping, no row
 	}
 	return happening{}
 }

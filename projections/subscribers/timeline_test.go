@@ -218,6 +218,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.AccessRepairWritten{}.EventType():    true, // the wish for it has a row
 		events.ReceiptRefunded{}.EventType():        true, // the refund has rows
 		events.PlanChangeMoved{}.EventType():        true, // the plan of it has a row
+		events.UndoneWaitEnded{}.EventType():        true, // the period that becomes due then has a row
 		// what leads a bill to its end, which has a row; the money has rows of its own
 		events.BillQueued{}.EventType(): true, events.BillOffered{}.EventType(): true,
 		events.BillFreed{}.EventType(): true, events.BillRecalled{}.EventType(): true,

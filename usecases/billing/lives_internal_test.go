@@ -41,6 +41,7 @@ type life struct {
 type undoneRun struct {
 	line int
 	run  id.BillingRun
+	day  calendar.Date // of the run, by which it is asked for again
 }
 
 // TestLives_WhateverHappensMoneyAndTimeAgree leads customers with one to three services, prepaid and postpaid, with and
@@ -245,7 +246,7 @@ func (l *life) takesBack(at int) {
 		run := id.Derive[id.BillingRun]("life", p.InvoiceID.String())
 		l.will("undo period %d of service %d", p.Ordinal, at)
 		if l.asks(commands.UndoPeriod{SubscriptionID: line.ID, InvoiceID: p.InvoiceID, RunID: run}) {
-			l.runs = append(l.runs, undoneRun{at, run})
+			l.runs = append(l.runs, undoneRun{at, run, calendar.On(l.draftedAt(p.InvoiceID), nairobi)})
 			l.asks(commands.DraftCreditNote{
 				SubscriberID: line.SubscriberID, InvoiceID: p.InvoiceID, Reason: "run", Prefix: "ACME-CN",
 				CreditNoteID: id.Derive[id.Receipt]("life", run.String()), Amount: invoice.Total.Sub(invoice.Noted),
@@ -253,6 +254,16 @@ func (l *life) takesBack(at int) {
 		}
 		return
 	}
+}
+
+// draftedAt is when an invoice was made.
+func (l *life) draftedAt(of id.Invoice) time.Time {
+	for _, i := range l.invoices {
+		if i.InvoiceID == of {
+			return i.DraftedAt
+		}
+	}
+	return l.at
 }
 
 // runsAgain makes what one of the undone runs has taken back.
@@ -263,8 +274,11 @@ func (l *life) runsAgain() {
 	run := l.runs[l.random.IntN(len(l.runs))]
 	l.will("the run of service %d again", run.line)
 	l.asks(commands.MakePeriodDue{
-		SubscriptionID: l.lines[run.line].ID, On: calendar.On(l.at, nairobi), RunID: run.run, Again: true,
+		SubscriptionID: l.lines[run.line].ID, On: run.day, RunID: run.run, Again: true,
 	})
+	if line := l.lines[run.line]; line.Undone == run.run && line.State != subscribers.Ended {
+		l.t.Errorf("service %d waits for its run although it was asked for", run.line)
+	}
 	l.until(l.at.Add(time.Minute)) // the processes draft what a run has left
 }
 

@@ -120,7 +120,7 @@ func (r *makingRun) begin(ctx context.Context) (bool, error) {
 		due += row.Made
 	}
 	if r.job.Again {
-		again, err := billingviews.DueQuery{Views: r.Views}.CountAgain(ctx, r.job.OrgID, r.again())
+		again, err := billingviews.DueQuery{Views: r.Views}.CountAgain(ctx, r.job.OrgID, r.job.RunID, r.by)
 		if err != nil {
 			return false, fmt.Errorf("count what waits since an undo: %w", err)
 		}
@@ -140,7 +140,7 @@ func (r *makingRun) makeAll(ctx context.Context) error {
 	due := billingviews.DueQuery{Views: r.Views}
 	if r.job.Again {
 		err := r.makeEach(ctx, func(after billingviews.DueKey) ([]billingviews.DueRow, error) {
-			return due.ListAgain(ctx, r.job.OrgID, r.again(), after, runPage)
+			return due.ListAgain(ctx, r.job.OrgID, r.job.RunID, after, runPage)
 		})
 		if err != nil {
 			return err
@@ -149,11 +149,6 @@ func (r *makingRun) makeAll(ctx context.Context) error {
 	return r.makeEach(ctx, func(after billingviews.DueKey) ([]billingviews.DueRow, error) {
 		return due.List(ctx, r.job.OrgID, r.by, after, runPage)
 	})
-}
-
-// again asks for the periods that an undo of this run has taken back.
-func (r *makingRun) again() billingviews.DueAgain {
-	return billingviews.DueAgain{DueBy: r.by, Run: r.job.RunID}
 }
 
 // makeEach makes the pages that next gives, until one is empty.

@@ -166,6 +166,24 @@ func TestWriteOff_APartOfThePriceBuysDaysOfWhatIsStillAskedFor(t *testing.T) {
 	}
 }
 
+// TestParts_BuyDaysBesideACreditNote, as they do when the same was given up: 100 of 1,500 were given back before.
+func TestParts_BuyDaysBesideACreditNote(t *testing.T) {
+	t.Parallel()
+	plan := terms(events.Prepaid, 0)
+	plan.PartialPayment = events.PartIsDays
+	w := sold(t, plan)
+	w.givesBack(w.lastInvoice(), money.Major(100, money.KES))
+	if until := w.line.PaidUntil(); !until.IsZero() {
+		t.Errorf("paid until %s without money", until)
+	}
+	w.pays(money.Major(700, money.KES))
+	w.paidTo(time.April, 5)
+	n := w.lastNote()
+	if n.Leaves != (events.PartPeriod{Days: 15, Of: 31}) || w.account.Credit() != money.Of(22_58, money.KES) {
+		t.Errorf("%+v, credit %s", n, w.account.Credit())
+	}
+}
+
 // TestWriteOff_WhatIsPaidAfterTheEndIsCredit: the part that was given up changes nothing for who has ended before.
 func TestWriteOff_WhatIsPaidAfterTheEndIsCredit(t *testing.T) {
 	t.Parallel()

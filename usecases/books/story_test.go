@@ -243,3 +243,51 @@ func TestBooks_AnUndoneMonthThatWasUsedIsOwedAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestBooks_OfTwoUndoneMonthsTheUnpaidOneIsOwedAtTheEnd: two used months are undone, and the first one is paid again.
+// The second one is made again before the service ends, or by the end, or is taken back once more before that. Its days
+// were served, whichever month was paid.
+func TestBooks_OfTwoUndoneMonthsTheUnpaidOneIsOwedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"made again", "made by the end", "undone once more"} {
+		w := newWorld(t)
+		w.pay(w.amina, 1000)
+		w.pass(26)
+		w.month()
+		w.pay(w.amina, 1000)
+		w.pass(10)
+		undo := func(n int) {
+			w.subs.do(commands.UndoPeriod{
+				SubscriptionID: w.sub, InvoiceID: commands.PeriodInvoice(w.sub, n), RunID: id.New[id.BillingRun](),
+			})
+			w.accounts.do(commands.TakeBackInvoice{
+				SubscriberID: w.amina, InvoiceID: commands.PeriodInvoice(w.sub, n), Reason: "undo", Dropped: true,
+				CreditNoteID: id.New[id.Receipt](), Prefix: "ACME-CN",
+			})
+		}
+		undo(2)
+		undo(1)
+		next := commands.MakePeriodDue{SubscriptionID: w.sub, Received: true}
+		w.subs.do(next) // the credit pays it
+		for receipt, money := range w.accounts.states[id.As[id.Any](w.amina)].Receipts {
+			if money.Unused.Positive() && !money.CreditNote {
+				w.receipts.do(commands.ReverseReceipt{ReceiptID: receipt, OrgID: w.org, Reason: "fraud"})
+			}
+		}
+		w.pass(1)
+		if how != "made by the end" {
+			w.subs.do(next)
+			w.pass(1)
+		}
+		if how == "undone once more" {
+			undo(4)
+		}
+		w.subs.do(commands.EndSubscription{SubscriptionID: w.sub, Reason: "moved away"})
+		if !w.accounts.states[id.As[id.Any](w.amina)].Owed().Positive() {
+			t.Errorf("%s: nothing is owed", how)
+		}
+		for _, f := range w.faults(w.log) {
+			t.Errorf("%s: %s", how, f)
+		}
+	}
+}

@@ -22,7 +22,9 @@ type subscription struct {
 	since      time.Time // of the latest event
 	gaps       []span    // pauses, and time that was not served for want of a payment
 	grants     []subscribers.Grant
-	retaken    span // the given time of an undone prepaid period, until another one in its place is paid; zero = none
+	// waiting are the given times of undone prepaid periods, the oldest first, each until another one is due in its
+	// place.
+	waiting []span
 	// old is set by an event that was recorded before events told the place of every period. What it told cannot be
 	// compared.
 	old bool
@@ -62,11 +64,12 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	case events.PeriodDue:
 		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At)
 		p.unit, p.byDay, p.days, p.net = v.Terms.Period, v.Terms.AnchorDay > 0, v.Part.Days, v.Net().Minor
-		p.given = s.retaken
+		if len(s.waiting) > 0 {
+			p.given, s.waiting = s.waiting[0], s.waiting[1:]
+		}
 	case events.SubscriptionExtended:
 		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At)
 		p.move(span{v.From, v.To})
-		s.retaken = span{}
 		if !v.Part.IsZero() {
 			p.days = v.Part.Days
 		}
@@ -82,11 +85,8 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodCancelled:
 		p := s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodCancelled, e.Meta.At)
-		switch {
-		case v.UndoneRun.IsZero():
-			s.retaken = span{}
-		case !v.NextFrom.IsZero():
-			s.retaken = p.given
+		if !v.UndoneRun.IsZero() && !v.NextFrom.IsZero() { // the newest first: what waits lies after it
+			s.waiting = slices.Insert(slices.Clone(s.waiting), 0, p.given)
 		}
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodReissued:

@@ -11,7 +11,7 @@
 //	queued ──► (sent by the job TendBills) ──► cancelled
 //	   │
 //	   ├── invoice paid                      ──► SettleBill
-//	   └── invoice voided or credited whole  ──► RecallBill
+//	   └── invoice voided, credited whole, or written off with no money on it ──► RecallBill
 //
 //	invoice due again                        ──► ReopenBill
 //	payment reported by the bill manager     ──► ReportBill ──► PayBill
@@ -112,6 +112,7 @@ func Process() processmanagers.Process[Bill] {
 			processmanagers.Follow(func(e events.BillAcknowledged) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoicePaid) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceCancelled) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.InvoiceWrittenOff) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceReopened) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceVoided) string {
 				if !e.WasIssued {
@@ -163,6 +164,10 @@ func decide(s Bill, in processmanagers.Input, _ time.Time) (processmanagers.Outp
 			out.Commands = []commands.Command{commands.RecallBill{InvoiceID: e.InvoiceID, Reason: events.BillVoided}}
 		}
 	case events.InvoiceVoided:
+		if s.Live {
+			out.Commands = []commands.Command{commands.RecallBill{InvoiceID: e.InvoiceID, Reason: events.BillVoided}}
+		}
+	case events.InvoiceWrittenOff:
 		if s.Live {
 			out.Commands = []commands.Command{commands.RecallBill{InvoiceID: e.InvoiceID, Reason: events.BillVoided}}
 		}

@@ -85,6 +85,16 @@ func TestBills_FollowTheirInvoices(t *testing.T) {
 		Then(does(commands.ReopenBill{InvoiceID: invoice}))
 }
 
+// TestBills_WhatWasGivenUpIsTakenBack: nobody owes the invoice any more.
+func TestBills_WhatWasGivenUpIsTakenBack(t *testing.T) {
+	t.Parallel()
+	givenUp := events.InvoiceWrittenOff{OrgID: org, InvoiceID: invoice, At: now}
+	recalls := does(commands.RecallBill{InvoiceID: invoice, Reason: events.BillVoided})
+	processtest.For(t, bills.Process(), now).When(givenUp).Then(nothing). // it has no bill
+										When(queued).Then(nothing).When(givenUp).Then(recalls).
+										When(events.BillCancelled{BillSubject: of, At: now}).Then(nothing)
+}
+
 func TestBills_AReportedPaymentIsLookedFor(t *testing.T) {
 	t.Parallel()
 	looks := processmanagers.Output{Jobs: []commands.Job{commands.ReportBill{ReceiptID: receipt, At: now}}}

@@ -2,7 +2,8 @@
 //
 //	PlanChangePlanned, PlanChangeMoved ──► timer "change" ──► ApplyPlanChange ──► SubscriptionPlanChanged
 //	                                                               └── it is too early ──► PlanChangeMoved
-//	SubscriptionExtended, -Resumed, BillingResumed, PeriodDue, PeriodWithdrawn, PeriodCancelled ──► ApplyPlanChange
+//	SubscriptionExtended, -Resumed, BillingResumed, PeriodDue, PeriodWithdrawn, PeriodCancelled,
+//	CompensationTakenBack ──► ApplyPlanChange
 //
 // The subscription knows when its paid time ends; the process only asks, again when that may have moved.
 package planchange
@@ -43,6 +44,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.PeriodDue) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.PeriodWithdrawn) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.PeriodCancelled) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.CompensationTakenBack) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriptionID.String() }),
 		},
 		Decide: decide, Evolve: evolve,

@@ -48,6 +48,7 @@ func TestPlanChange_IsAskedForWhenItsTimeHasComeOrMayHaveMoved(t *testing.T) {
 		events.SubscriptionExtended{SubscriptionID: line}, events.SubscriptionResumed{SubscriptionID: line},
 		events.PeriodWithdrawn{SubscriptionID: line}, events.PeriodCancelled{SubscriptionID: line},
 		events.BillingResumed{SubscriptionID: line}, events.PeriodDue{SubscriptionID: line},
+		events.CompensationTakenBack{SubscriptionID: line, Days: 5},
 	} {
 		s.When(e).Then(asks())
 	}
@@ -70,5 +71,6 @@ func TestPlanChange_WithoutOneNothingIsAsked(t *testing.T) {
 		events.SubscriptionPlanChanged{SubscriptionID: line}, events.SubscriptionExtended{SubscriptionID: line},
 		events.SubscriptionResumed{SubscriptionID: line}, events.BillingResumed{SubscriptionID: line},
 		events.PeriodWithdrawn{SubscriptionID: line}, events.PeriodDue{SubscriptionID: line},
-		events.PeriodCancelled{SubscriptionID: line}, events.SubscriptionEnded{SubscriptionID: line})
+		events.PeriodCancelled{SubscriptionID: line}, events.SubscriptionEnded{SubscriptionID: line},
+		events.CompensationTakenBack{SubscriptionID: line})
 }

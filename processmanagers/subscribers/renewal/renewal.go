@@ -15,6 +15,7 @@
 //	WalledGardenEntered, ServiceSuspended, WriteOffProposed, postpaid ──► SuspendBilling
 //	DunningBegan, DunningEnded after that ──► ResumeBilling ──► BillingResumed ──► MakePeriodDue
 //	a part of a price that buys days, PeriodReissued with a part paid ──► SellDays ──► InvoicePaid of the part
+//	an undone run is asked for before its period is due ──► UndoneWaitEnded ──► as when a period was paid
 //	30 days without a first payment ──► timer "expire:<id>" ──► ExpireSubscription
 //	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
@@ -99,6 +100,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.PeriodDue) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.PeriodCancelled) string { return e.SubscriberID.String() }),
 			processmanagers.Follow(func(e events.PeriodReissued) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.UndoneWaitEnded) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.SubscriptionExtended) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.PeriodWithdrawn) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.SubscriptionPaused) string { return e.SubscriberID.String() }),
@@ -163,6 +165,8 @@ func Evolve(s State, in processmanagers.Input) State {
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.reissued(e) })
 	case events.PeriodCancelled:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.dropped(e) })
+	case events.UndoneWaitEnded:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Dropped, sub.Undone = time.Time{}, false })
 	case events.SubscriptionExtended:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.PaidUntil, sub.Dropped, sub.Retakes = e.PaidUntil, time.Time{}, cmp.Or(e.NextFrom, sub.Retakes)
@@ -302,6 +306,8 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 			return disarm(e.SubscriptionID)
 		}
 		return after.askForCredit(after.cancelled(e, now), e.SubscriberID, now)
+	case events.UndoneWaitEnded:
+		return after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
 	case events.SubscriptionExtended:
 		out := after.askForCredit(after.next(e.SubscriptionID, now), e.SubscriberID, now)
 		return crediting(out, e.SubscriberID, e.Credits, e.PaidAt, lateReason)

@@ -307,6 +307,7 @@ func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 		events.ServiceSuspended{DunningSubject: dunned}, events.WriteOffProposed{DunningSubject: dunned},
 		events.DunningEnded{DunningSubject: dunned},
 		events.PlanChangePlanned{SubscriberID: who}, events.PlanChangeDropped{SubscriberID: who},
+		events.UndoneWaitEnded{SubscriberID: who},
 		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who},
 		events.InvoiceVoided{SubscriberID: who}, events.InvoiceCancelled{SubscriberID: who},
 		events.PeriodReissued{SubscriberID: who},

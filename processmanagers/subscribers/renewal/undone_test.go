@@ -89,3 +89,33 @@ func TestUndone_APaymentRenewsAllServicesThatItCovers(t *testing.T) {
 		undone(line, inv1, until.AddDate(0, 1, 0)), undone(line2, inv2, start.Add(-time.Hour)))
 	ahead.When(received(2500)).Then(renewed(line2))
 }
+
+// TestUndone_WhoNeedNotWaitAnyMoreIsRenewedAsOthersAre: a person has asked for the run again. What is due by today is
+// asked for at once, what is due later is left to the run of its day, and credit renews whoever is without service.
+func TestUndone_WhoNeedNotWaitAnyMoreIsRenewedAsOthersAre(t *testing.T) {
+	t.Parallel()
+	over := events.UndoneWaitEnded{SubscriptionID: line, SubscriberID: who, At: start}
+	undone := func(paidUntil time.Time) events.Event {
+		return events.PeriodCancelled{
+			SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, PaidUntil: paidUntil, At: start,
+			UndoneRun: id.New[id.BillingRun](),
+		}
+	}
+	later := after(t, prepaid(line), undone(start.AddDate(0, 1, 0)), over)
+	later.When(asked(1500)).ThenNothing() // it is served
+	for _, until := range []time.Time{start.Add(-time.Hour), start.AddDate(0, 0, 2)} {
+		s := after(t, prepaid(line), undone(until))
+		s.When(asked(1500)).ThenNothing()
+		made := s.When(over)
+		made.Then(processmanagers.Output{
+			Timers: arms(line, time.Time{}).Timers, Commands: []commands.Command{
+				commands.MakePeriodDue{SubscriptionID: line, On: calendar.On(start, time.UTC)},
+				commands.TellCredit{SubscriberID: who},
+			},
+		})
+		made.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	}
+	paused := after(t, prepaid(line), events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who},
+		undone(start.Add(-time.Hour)), over)
+	paused.When(asked(1500)).ThenNothing()
+}

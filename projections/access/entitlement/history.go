@@ -126,7 +126,7 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 	case events.SubscriptionCreated, events.BillingSuspended, events.SubscriptionAddressesAssigned,
 		events.SubscriptionCredentialsSet, events.SubscriptionCredentialsShown, events.SubscriptionPeriodClosed,
 		events.PlanChangePlanned, events.PlanChangeMoved, events.PlanChangeDropped, events.ExtraAdded,
-		events.ExtraRemoved, events.ChargesDue:
+		events.ExtraRemoved, events.ChargesDue, events.UndoneWaitEnded:
 	}
 }
 
