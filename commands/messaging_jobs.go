@@ -47,6 +47,15 @@ type TellRun struct {
 // From implements Timed.
 func (c TellRun) From() time.Time { return c.NotBefore }
 
+// WakeMessages has the messages of an organization go on that waited for a person who has released them.
+type WakeMessages struct {
+	OrgID     id.Organization `json:"orgId"`
+	NotBefore time.Time       `json:"notBefore"` // when every program has seen the release
+}
+
+// From implements Timed.
+func (c WakeMessages) From() time.Time { return c.NotBefore }
+
 // TakeMessageReport records what the SMS provider reports about a message. It waits a while for a message whose record
 // comes after the report.
 type TakeMessageReport struct {
@@ -64,5 +73,6 @@ type ForgetMessages struct {
 
 func (SendMessage) Kind() string       { return "messaging_send" }
 func (TellRun) Kind() string           { return "messaging_tell_run" }
+func (WakeMessages) Kind() string      { return "messaging_wake" }
 func (TakeMessageReport) Kind() string { return "messaging_report" }
 func (ForgetMessages) Kind() string    { return "messaging_forget" }

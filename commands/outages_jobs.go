@@ -17,14 +17,15 @@ type BeginDetectedOutage struct {
 	At      time.Time       `json:"at"`    // when they were down
 }
 
-// TellOutage tells the customers of an outage that it lasts, or those who were told that it is over. One job takes a
-// part of them, after the given id, and the next job the rest.
+// TellOutage tells the customers of an outage, or only those of some of its routers, that it lasts, or those who were
+// told that it is over. One job takes a part of them, after the given id, and the next job the rest.
 type TellOutage struct {
 	OrgID    id.Organization `json:"orgId"`
 	OutageID id.Outage       `json:"outageId"`
 	Over     bool            `json:"over,omitempty"`
-	Position uint64          `json:"position"` // of the event; read models must have reached it
-	After    id.Subscriber   `json:"after"`    // zero = from the first one on
+	Devices  []id.Device     `json:"devices,omitempty"` // that came to it later; none = all of the outage
+	Position uint64          `json:"position"`          // of the event; read models must have reached it
+	After    id.Subscriber   `json:"after"`             // zero = from the first one on
 }
 
 // GiveCompensationPart has the subscriptions of one part take what they get.

@@ -43,7 +43,12 @@ type ExtendOutage struct {
 	OutageID id.Outage
 	Root     id.Device // zero = as before
 	Devices  []id.Device
+	Absorbs  []id.Outage // that go on as parts of this one
 }
+
+// AnnounceOutage has the customers of an outage told now. It changes nothing when they were told, or are by now. Fails:
+// outage_not_found, outage_over.
+type AnnounceOutage struct{ OutageID id.Outage }
 
 // DescribeOutage replaces what is written about an outage, also after its end. Fails: outage_not_found, invalid_input.
 type DescribeOutage struct {
@@ -62,16 +67,19 @@ type EndOutage struct {
 
 func (BeginOutage) CommandName() string    { return "outages.BeginOutage" }
 func (ExtendOutage) CommandName() string   { return "outages.ExtendOutage" }
+func (AnnounceOutage) CommandName() string { return "outages.AnnounceOutage" }
 func (DescribeOutage) CommandName() string { return "outages.DescribeOutage" }
 func (EndOutage) CommandName() string      { return "outages.EndOutage" }
 
 func (c BeginOutage) Target() Target    { return At(LineOutageCategory, c.OutageID) }
 func (c ExtendOutage) Target() Target   { return At(LineOutageCategory, c.OutageID) }
+func (c AnnounceOutage) Target() Target { return At(LineOutageCategory, c.OutageID) }
 func (c DescribeOutage) Target() Target { return At(LineOutageCategory, c.OutageID) }
 func (c EndOutage) Target() Target      { return At(LineOutageCategory, c.OutageID) }
 
 func (BeginOutage) lineOutageCommand()    {}
 func (ExtendOutage) lineOutageCommand()   {}
+func (AnnounceOutage) lineOutageCommand() {}
 func (DescribeOutage) lineOutageCommand() {}
 func (EndOutage) lineOutageCommand()      {}
 
@@ -128,6 +136,9 @@ func (ExtendOutage) Validate() error { return nil }
 // Validate has nothing to check: the id names the stream.
 func (EndOutage) Validate() error { return nil }
 
+// Validate has nothing to check: the id names the stream.
+func (AnnounceOutage) Validate() error { return nil }
+
 // OutageRulesCommand acts on the rules of an organization about outages.
 //
 //sumtype:decl
@@ -156,6 +167,11 @@ func (c AdoptOutageRules) Validate() error {
 	f.Check(c.Rules.AfterMinutes >= 0 && c.Rules.AfterMinutes <= maxTellAfter, "afterMinutes", "must be from 0 to %d",
 		maxTellAfter)
 	return f.Err()
+}
+
+// ErrOutageOver is the failure for an outage of which customers are to be told after its end.
+func ErrOutageOver() error {
+	return failure.NewConflict("outage_over", "This outage is over. Customers are told only of one that lasts.")
 }
 
 // ErrNoOutage is the failure for an outage that does not exist or belongs to another organization.

@@ -76,9 +76,11 @@ type QueueBill struct {
 	Again bool
 }
 
-// OfferBill reports that the bill leaves the house from now on. Fails: bill_not_found, bill_not_waiting.
+// OfferBill reports that the bill leaves the house from now on. One that was queued again since its sum was read does
+// not wait under this round any more. Fails: bill_not_found, bill_not_waiting.
 type OfferBill struct {
 	InvoiceID id.Invoice
+	Round     int
 	Size      int          // number of bills in the call
 	Amount    money.Amount // that the customer is asked for
 }
@@ -88,6 +90,14 @@ type OfferBill struct {
 type FreeBill struct {
 	InvoiceID id.Invoice
 	Reference string
+	Doubted   bool
+}
+
+// DelayBill has a bill looked at again later. Doubted says that the bill manager has given no clear answer about it.
+// Fails: bill_not_found.
+type DelayBill struct {
+	InvoiceID id.Invoice
+	Until     time.Time
 	Doubted   bool
 }
 
@@ -149,6 +159,7 @@ func (LeaveBillManager) CommandName() string     { return "payments.LeaveBillMan
 func (QueueBill) CommandName() string            { return "payments.QueueBill" }
 func (OfferBill) CommandName() string            { return "payments.OfferBill" }
 func (FreeBill) CommandName() string             { return "payments.FreeBill" }
+func (DelayBill) CommandName() string            { return "payments.DelayBill" }
 func (ConfirmBill) CommandName() string          { return "payments.ConfirmBill" }
 func (FailBill) CommandName() string             { return "payments.FailBill" }
 func (RecallBill) CommandName() string           { return "payments.RecallBill" }
@@ -164,6 +175,7 @@ func (LeaveBillManager) billManagerCommand()     {}
 func (QueueBill) billCommand()                   {}
 func (OfferBill) billCommand()                   {}
 func (FreeBill) billCommand()                    {}
+func (DelayBill) billCommand()                   {}
 func (ConfirmBill) billCommand()                 {}
 func (FailBill) billCommand()                    {}
 func (RecallBill) billCommand()                  {}
@@ -179,6 +191,7 @@ func (c LeaveBillManager) Target() Target     { return At(BillManagerCategory, c
 func (c QueueBill) Target() Target            { return At(BillCategory, c.InvoiceID) }
 func (c OfferBill) Target() Target            { return At(BillCategory, c.InvoiceID) }
 func (c FreeBill) Target() Target             { return At(BillCategory, c.InvoiceID) }
+func (c DelayBill) Target() Target            { return At(BillCategory, c.InvoiceID) }
 func (c ConfirmBill) Target() Target          { return At(BillCategory, c.InvoiceID) }
 func (c FailBill) Target() Target             { return At(BillCategory, c.InvoiceID) }
 func (c RecallBill) Target() Target           { return At(BillCategory, c.InvoiceID) }
@@ -253,6 +266,9 @@ func (c PayBill) Validate() error {
 
 // Validate has nothing to check: an unknown reference changes nothing.
 func (FreeBill) Validate() error { return nil }
+
+// Validate has nothing to check: the id names the stream.
+func (DelayBill) Validate() error { return nil }
 
 // Validate has nothing to check: an unknown reference changes nothing.
 func (ConfirmBill) Validate() error { return nil }

@@ -123,13 +123,16 @@ func (t MessageTemplate) AboutDocument() bool {
 }
 
 // Turn names the line in which messages to one customer go one after the other, because what one says depends on
-// another: those of a cut and its end, and those of a debt. "" = the message waits for no other.
+// another: those of a cut and its end, those of a debt, and those of outages that become one. "" = the message waits
+// for no other.
 func (t MessageTemplate) Turn() string {
 	switch {
 	case t.AboutAccess():
 		return "access"
 	case t.Reminds() || t == NoticeIssued:
 		return "debts"
+	case t.AboutOutage():
+		return "outages"
 	}
 	return ""
 }
@@ -141,6 +144,9 @@ func (t MessageTemplate) AtOnce() bool { return t == NoticeReceipt || t == Notic
 func (t MessageTemplate) Reminds() bool {
 	return t == ReminderBefore || t == ReminderDue || t == ReminderOverdue
 }
+
+// OfDunning reports whether the message comes of dunning, whose policy has hours of its own for messages.
+func (t MessageTemplate) OfDunning() bool { return t.Reminds() || t.AboutAccess() }
 
 // AboutCap reports whether the message is about the traffic that a cap allows.
 func (t MessageTemplate) AboutCap() bool {

@@ -33,7 +33,7 @@ type OutageBegan struct {
 	Detected    bool            `json:"detected"`          // the platform noticed it; else a person said so
 	StartedAt   time.Time       `json:"startedAt"`         // not after At
 	ExpectedEnd time.Time       `json:"expectedEnd,omitzero"`
-	// TellAfter is when customers are told, if it still lasts then; zero = they are not told.
+	// TellAfter is when customers are told, if it still lasts then; zero = not before somebody announces it.
 	TellAfter time.Time `json:"tellAfter,omitzero"`
 	At        time.Time `json:"at"`
 }
@@ -44,6 +44,15 @@ type OutageExtended struct {
 	OrgID    id.Organization `json:"orgId"`
 	Root     id.Device       `json:"root"`    // the highest one that is down; null = the outage is not of a router
 	Devices  []id.Device     `json:"devices"` // all that were down in the outage
+	// Absorbed are the outages that go on as parts of it, whose customers hear of its end.
+	Absorbed []id.Outage `json:"absorbed,omitempty"`
+	At       time.Time   `json:"at"`
+}
+
+// OutageAnnounced records that a person wants the customers to be told now, while it lasts.
+type OutageAnnounced struct {
+	OutageID id.Outage       `json:"outageId"`
+	OrgID    id.Organization `json:"orgId"`
 	At       time.Time       `json:"at"`
 }
 
@@ -68,11 +77,13 @@ type OutageEnded struct {
 
 func (OutageBegan) EventType() string     { return "outages.OutageBegan.v1" }
 func (OutageExtended) EventType() string  { return "outages.OutageExtended.v1" }
+func (OutageAnnounced) EventType() string { return "outages.OutageAnnounced.v1" }
 func (OutageDescribed) EventType() string { return "outages.OutageDescribed.v1" }
 func (OutageEnded) EventType() string     { return "outages.OutageEnded.v1" }
 
 func (OutageBegan) lineOutageEvent()     {}
 func (OutageExtended) lineOutageEvent()  {}
+func (OutageAnnounced) lineOutageEvent() {}
 func (OutageDescribed) lineOutageEvent() {}
 func (OutageEnded) lineOutageEvent()     {}
 
@@ -87,8 +98,8 @@ type OutageRulesEvent interface {
 // OutageRules say what the platform does about outages by itself.
 type OutageRules struct {
 	Detect       bool `json:"detect"`       // outages begin by themselves
-	Tell         bool `json:"tell"`         // customers are told
-	AfterMinutes int  `json:"afterMinutes"` // an outage that ends before is not told
+	Tell         bool `json:"tell"`         // customers are told of such outages by themselves, too
+	AfterMinutes int  `json:"afterMinutes"` // one that ends before is not told by itself
 	Public       bool `json:"public"`       // the status page shows outages
 }
 

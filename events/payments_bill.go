@@ -85,6 +85,7 @@ const (
 	BillElsewhere = "paid_elsewhere" // the invoice was paid in another way
 	BillTurnedOff = "turned_off"     // the organization does not use the bill manager any more
 	BillByPerson  = "by_person"
+	BillChanged   = "changed"   // a credit note has lowered what is due; it is sent again with the new sum
 	BillForgotten = "forgotten" // the customer was forgotten
 )
 
@@ -114,6 +115,15 @@ type BillFreed struct {
 	Reference string    `json:"reference"`
 	Doubted   bool      `json:"doubted"`
 	At        time.Time `json:"at"`
+}
+
+// BillDelayed records that the bill is looked at again later: the bill manager has given no clear answer about it,
+// which is a doubt, or may still be at work on the call with it.
+type BillDelayed struct {
+	BillSubject
+	Until   time.Time `json:"until"`
+	Doubted bool      `json:"doubted"`
+	At      time.Time `json:"at"`
 }
 
 // BillSent records that the bill manager took the bill.
@@ -183,6 +193,7 @@ type BillAcknowledged struct {
 func (BillQueued) EventType() string       { return "payments.BillQueued.v1" }
 func (BillOffered) EventType() string      { return "payments.BillOffered.v1" }
 func (BillFreed) EventType() string        { return "payments.BillFreed.v1" }
+func (BillDelayed) EventType() string      { return "payments.BillDelayed.v1" }
 func (BillSent) EventType() string         { return "payments.BillSent.v1" }
 func (BillFailed) EventType() string       { return "payments.BillFailed.v1" }
 func (BillRecalled) EventType() string     { return "payments.BillRecalled.v1" }
@@ -194,6 +205,7 @@ func (BillAcknowledged) EventType() string { return "payments.BillAcknowledged.v
 func (BillQueued) billEvent()              {}
 func (BillOffered) billEvent()             {}
 func (BillFreed) billEvent()               {}
+func (BillDelayed) billEvent()             {}
 func (BillSent) billEvent()                {}
 func (BillFailed) billEvent()              {}
 func (BillRecalled) billEvent()            {}

@@ -62,8 +62,8 @@ func errMalformedBody() error {
 // answer larger than itself.
 type reading struct{ missing, invalid failure.Faults }
 
-// maxFaults bounds the faults in one answer, maxItems the length of a list: an empty item takes two bytes in the body
-// and many in memory.
+// maxFaults bounds the faults in one answer, maxItems the length of a list whose field has no tag items: an empty item
+// takes two bytes in the body and many in memory.
 const (
 	maxFaults = 50
 	maxItems  = 10_000
@@ -83,7 +83,7 @@ func (r *reading) lacks(path string) {
 	}
 }
 
-// field describes a field of a request or answer struct, as its tags json, enum and doc say.
+// field describes a field of a request or answer struct, as its tags json, enum, items and doc say.
 type field struct {
 	name     string
 	index    []int
@@ -91,6 +91,7 @@ type field struct {
 	enum     []string // nil = any
 	doc      string
 	null     bool // the tag null: a map that may not be there
+	items    int  // of a list at most
 }
 
 // fieldCache keeps the fields of each struct type, reflect.Type -> []field, since reading tags is slow. Safe for
@@ -111,11 +112,14 @@ func fieldsOf(t reflect.Type) []field {
 		if name == "" {
 			name = f.Name
 		}
-		out := field{name: name, index: f.Index, doc: f.Tag.Get("doc"),
+		out := field{name: name, index: f.Index, doc: f.Tag.Get("doc"), items: maxItems,
 			null:     f.Tag.Get("null") == "true",
 			required: !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero")}
 		if words := f.Tag.Get("enum"); words != "" {
 			out.enum = strings.Split(words, ",")
+		}
+		if most, err := strconv.Atoi(f.Tag.Get("items")); err == nil {
+			out.items = most
 		}
 		fields = append(fields, out)
 	}
@@ -183,15 +187,15 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 	}
 }
 
-// list reads a JSON array of at most maxItems items, none of which may be null.
+// list reads a JSON array of at most as many items as its field may have, none of which may be null.
 func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f field) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
 		r.fault(path, "must be a list")
 		return
 	}
-	if len(items) > maxItems {
-		r.fault(path, "has more than %d items", maxItems)
+	if len(items) > f.items {
+		r.fault(path, "has more than %d items", f.items)
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))

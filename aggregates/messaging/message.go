@@ -35,6 +35,7 @@ type Message struct {
 	Over       bool      // it was sent, failed or was dropped, or its answer was lost
 	Dropped    bool      // it told nobody
 	Handed     bool      // the gateway took it, or may have
+	HandedAt   time.Time // when it did
 	Delivered  bool      // the provider says so
 	Missed     bool      // the provider says that it was not delivered
 	Watched    time.Time // when WhatsApp took it and is to report about it; zero = nobody waits for a report
@@ -55,12 +56,12 @@ func evolveMessage(s Message, e events.MessageEvent) Message {
 		s.Channel, s.Back = e.Channel, e.Back
 		s.Over, s.Handed, s.Missed, s.Watched = false, false, false, time.Time{}
 	case events.MessageSent:
-		s.Over, s.Handed = true, true
+		s.Over, s.Handed, s.HandedAt = true, true, e.At
 		if e.Channel == events.ChannelWhatsApp && e.Reference != "" {
 			s.Watched = e.At
 		}
 	case events.MessageDoubted:
-		s.Over, s.Handed = true, true
+		s.Over, s.Handed, s.HandedAt = true, true, e.At
 	case events.MessageDelivered:
 		s.Delivered, s.Missed = true, false
 	case events.MessageUndelivered:

@@ -19,7 +19,8 @@ func Outages() aggregates.Definition[Outage, commands.LineOutageCommand, events.
 		Category: commands.LineOutageCategory, Missing: commands.ErrNoOutage, Evolve: evolveOutage,
 		Decide: decideOutage, Owner: func(s Outage) id.Organization { return s.Org }, Claims: claimsOutage,
 		Commands: []commands.LineOutageCommand{
-			commands.BeginOutage{}, commands.ExtendOutage{}, commands.DescribeOutage{}, commands.EndOutage{},
+			commands.BeginOutage{}, commands.ExtendOutage{}, commands.AnnounceOutage{}, commands.DescribeOutage{},
+			commands.EndOutage{},
 		},
 	}
 }
@@ -34,8 +35,10 @@ type Outage struct {
 	Title     string
 	Message   string
 	StartedAt time.Time
-	EndedAt   time.Time // zero = it lasts
-	Merged    bool      // it goes on as a part of another one
+	EndedAt   time.Time   // zero = it lasts
+	Merged    id.Outage   // it goes on as a part of this one; zero = it does not
+	Absorbed  []id.Outage // go on as parts of it
+	TellAfter time.Time   // when its customers are told; zero = they are not
 	// ExpectedEnd is when somebody thinks that it ends; zero = nobody has said.
 	ExpectedEnd time.Time
 }
@@ -49,17 +52,20 @@ func evolveOutage(s Outage, e events.LineOutageEvent) Outage {
 	case events.OutageBegan:
 		return Outage{
 			ID: e.OutageID, Org: e.OrgID, Place: e.Place, Devices: e.Devices, Detected: e.Detected, Title: e.Title,
-			Message: e.Message, StartedAt: e.StartedAt, ExpectedEnd: e.ExpectedEnd,
+			Message: e.Message, StartedAt: e.StartedAt, ExpectedEnd: e.ExpectedEnd, TellAfter: e.TellAfter,
 		}
+	case events.OutageAnnounced:
+		s.TellAfter = e.At
 	case events.OutageExtended:
 		s.Devices = e.Devices
+		s.Absorbed = slices.Concat(s.Absorbed, e.Absorbed)
 		if !e.Root.IsZero() {
 			s.Place.DeviceID = e.Root
 		}
 	case events.OutageDescribed:
 		s.Title, s.Message, s.ExpectedEnd = e.Title, e.Message, e.ExpectedEnd
 	case events.OutageEnded:
-		s.EndedAt, s.Merged = e.EndedAt, !e.MergedInto.IsZero()
+		s.EndedAt, s.Merged = e.EndedAt, e.MergedInto
 	}
 	return s
 }
@@ -94,6 +100,8 @@ func decideOutage(s Outage, c commands.LineOutageCommand, now time.Time) ([]even
 	case commands.BeginOutage: // above
 	case commands.ExtendOutage:
 		return decideExtend(s, c, now), nil
+	case commands.AnnounceOutage:
+		return decideAnnounce(s, now)
 	case commands.DescribeOutage:
 		return decideDescribe(s, c, now)
 	case commands.EndOutage:
@@ -140,12 +148,29 @@ func decideExtend(s Outage, c commands.ExtendOutage, now time.Time) []events.Lin
 	if !root.IsZero() && !c.Root.IsZero() {
 		root = c.Root
 	}
-	if len(all) == len(s.Devices) && root == s.Place.DeviceID {
+	var absorbed []id.Outage
+	for _, o := range c.Absorbs {
+		if o != s.ID && !slices.Contains(s.Absorbed, o) {
+			absorbed = append(absorbed, o)
+		}
+	}
+	if len(all) == len(s.Devices) && root == s.Place.DeviceID && len(absorbed) == 0 {
 		return nil
 	}
 	return []events.LineOutageEvent{events.OutageExtended{
-		OutageID: s.ID, OrgID: s.Org, Root: root, Devices: all, At: now,
+		OutageID: s.ID, OrgID: s.Org, Root: root, Devices: all, Absorbed: absorbed, At: now,
 	}}
+}
+
+// decideAnnounce has customers told who were not, and are not by now.
+func decideAnnounce(s Outage, now time.Time) ([]events.LineOutageEvent, error) {
+	switch {
+	case !s.TellAfter.IsZero() && !s.TellAfter.After(now):
+		return nil, nil
+	case !s.Lasts():
+		return nil, commands.ErrOutageOver()
+	}
+	return []events.LineOutageEvent{events.OutageAnnounced{OutageID: s.ID, OrgID: s.Org, At: now}}, nil
 }
 
 // decideDescribe records words that differ.
@@ -213,8 +238,8 @@ type OutageRules struct {
 // usualTellAfter is how long an outage lasts before customers are told, in minutes, where nobody has chosen.
 const usualTellAfter = 15
 
-// Present are the rules that apply: outages are noticed and shown, and customers are not told before somebody has
-// chosen that.
+// Present are the rules that apply: outages are noticed and shown, and customers are told of those that the platform
+// has noticed when a person says so, unless somebody has chosen that they are by themselves.
 func (s OutageRules) Present() events.OutageRules {
 	if s.Chosen == nil {
 		return events.OutageRules{Detect: true, AfterMinutes: usualTellAfter, Public: true}

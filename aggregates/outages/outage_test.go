@@ -63,6 +63,47 @@ func TestExtendOutage_WhatIsKnownIsNoNews(t *testing.T) {
 	s.When(extend).ThenNothing()
 }
 
+func TestExtendOutage_AnotherOneBecomesAPartOnce(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	younger := id.Derive[id.Outage]("test", "younger")
+	absorb := commands.ExtendOutage{OutageID: outage, Absorbs: []id.Outage{younger, outage}}
+	s.When(absorb).Then(events.OutageExtended{
+		OutageID: outage, OrgID: org, Root: tower, Devices: []id.Device{tower}, Absorbed: []id.Outage{younger}, At: now,
+	})
+	s.When(absorb).ThenNothing()
+}
+
+func TestAnnounceOutage_CustomersAreToldOnceWhileItLasts(t *testing.T) {
+	t.Parallel()
+	announce := commands.AnnounceOutage{OutageID: outage}
+	decidertest.For(t, outages.Outages(), now).When(announce).ThenFails("outage_not_found")
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	s.When(announce).Then(events.OutageAnnounced{OutageID: outage, OrgID: org, At: now})
+	s.When(announce).ThenNothing()
+	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
+	s.When(announce).ThenNothing() // they were told
+
+	soon := begins
+	soon.TellAfter = 2 * time.Hour
+	s = decidertest.For(t, outages.Outages(), now).When(soon)
+	s.ThenEvents()
+	s.When(announce).ThenEvents() // at once, and not in an hour
+
+	told := begins
+	told.TellAfter = 0
+	s = decidertest.For(t, outages.Outages(), now).When(told)
+	s.ThenEvents()
+	s.When(announce).ThenNothing()
+
+	s = decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
+	s.When(announce).ThenFails("outage_over")
+}
+
 func TestDescribeOutage_WordsAreKeptAlsoAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	unknown := commands.DescribeOutage{OutageID: outage}

@@ -21,8 +21,9 @@ func Bills() aggregates.Definition[Bill, commands.BillCommand, events.BillEvent]
 		Category: commands.BillCategory, Missing: commands.ErrNoBill, Evolve: evolveBill, Decide: decideBill,
 		Owner: func(s Bill) id.Organization { return s.OrgID }, First: commands.QueueBill{},
 		Commands: []commands.BillCommand{
-			commands.QueueBill{}, commands.OfferBill{}, commands.FreeBill{}, commands.ConfirmBill{},
-			commands.FailBill{}, commands.RecallBill{}, commands.ConfirmRecall{}, commands.SettleBill{},
+			commands.QueueBill{}, commands.OfferBill{}, commands.FreeBill{}, commands.DelayBill{},
+			commands.ConfirmBill{}, commands.FailBill{},
+			commands.RecallBill{}, commands.ConfirmRecall{}, commands.SettleBill{},
 			commands.ReopenBill{}, commands.PayBill{}, commands.AcknowledgeBill{},
 		},
 	}
@@ -51,6 +52,9 @@ type Bill struct {
 	Offered   bool      // the bill manager may have it under the reference
 	Tries     int       // number of calls
 	Doubts    int       // number of calls of this round whose end may be the fault of the bills in them
+	OfferedAt time.Time // of the last call
+	Unclear   int       // number of calls in a row about what is to be done now that were not answered clearly
+	RetryAt   time.Time // before which nothing is asked about it; zero = at once
 	Asked     money.Amount
 	Recalled  string    // why it is to be taken back; "" = it is not
 	SettledAt time.Time // since when nothing is due on the invoice; zero = something is
@@ -106,17 +110,25 @@ func (s Bill) NextReference() string {
 
 // evolveBill applies one recorded event.
 func evolveBill(s Bill, e events.BillEvent) Bill {
-	switch e := e.(type) { // complete: gochecksumtype, no default
+	if delayed, is := e.(events.BillDelayed); is {
+		if s.RetryAt = delayed.Until; delayed.Doubted {
+			s.Unclear++
+		}
+		return s
+	}
+	s.Unclear, s.RetryAt = 0, time.Time{} // something is known, or wanted, by now
+	switch e := e.(type) {                // complete: gochecksumtype, no default
 	case events.BillQueued:
 		s.BillSubject, s.Round, s.Stage, s.Doubts, s.Recalled = e.BillSubject, e.Round, BillQueued, 0, ""
 		s.SettledAt = time.Time{}
 	case events.BillOffered:
-		s.Reference, s.Offered, s.Tries, s.Asked = e.Reference, true, e.Try, e.Amount
+		s.Reference, s.Offered, s.Tries, s.Asked, s.OfferedAt = e.Reference, true, e.Try, e.Amount, e.At
 	case events.BillFreed:
 		s.Offered = false
 		if e.Doubted {
 			s.Doubts++
 		}
+	case events.BillDelayed: // above
 	case events.BillSent:
 		s.Stage = BillSent
 	case events.BillFailed:
@@ -171,6 +183,10 @@ func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEve
 		if s.Stage != BillSent && s.Offered && s.Reference == c.Reference {
 			return []events.BillEvent{events.BillSent{BillSubject: s.BillSubject, Reference: s.Reference, At: now}}, nil
 		}
+	case commands.DelayBill:
+		return []events.BillEvent{events.BillDelayed{
+			BillSubject: s.BillSubject, Until: c.Until.UTC(), Doubted: c.Doubted, At: now,
+		}}, nil
 	case commands.FailBill:
 		return decideFailBill(s, c, now), nil
 	case commands.RecallBill:
@@ -214,7 +230,7 @@ func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.Bill
 
 // decideOfferBill records that the bill leaves the house. A second worker is told to leave it alone.
 func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.BillEvent, error) {
-	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() {
+	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() || s.Round != c.Round {
 		return nil, failure.NewConflict("bill_not_waiting", "This bill does not wait to be sent.")
 	}
 	return []events.BillEvent{events.BillOffered{
@@ -238,9 +254,15 @@ func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEve
 }
 
 // decideRecallBill cancels what the bill manager certainly does not have, and asks for the rest to be taken back. One
-// whose money came through the bill manager is left alone.
+// whose money came through the bill manager is left alone. One that has changed waits anew where the bill manager does
+// not have it, so that what is about to leave the house with the old sum stays there; after a failure a person decides.
 func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.BillEvent {
+	changed := c.Reason == events.BillChanged
 	switch {
+	case changed && s.Stage == BillFailed:
+		return nil
+	case changed && s.Stage == BillQueued && !s.Offered && s.Recalled == "":
+		return []events.BillEvent{events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now}}
 	case s.Stage == BillCancelled, s.Stage != BillFailed && s.Recalled != "", s.Full():
 		return nil
 	case !s.Offered:
@@ -285,10 +307,11 @@ func decideBillMoney(s Bill, c commands.BillCommand, now time.Time) []events.Bil
 	return nil
 }
 
-// taken ends a bill that was taken back. One that was paid elsewhere, and is due again by now, waits to be sent again.
+// taken ends a bill that was taken back. One that was paid elsewhere and is due again by now, or of which another sum
+// is due, waits to be sent again.
 func (s Bill) taken(now time.Time) []events.BillEvent {
 	list := []events.BillEvent{s.cancelled(s.Recalled, now)}
-	if s.Recalled == events.BillElsewhere && s.SettledAt.IsZero() {
+	if (s.Recalled == events.BillElsewhere || s.Recalled == events.BillChanged) && s.SettledAt.IsZero() {
 		list = append(list, events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now})
 	}
 	return list

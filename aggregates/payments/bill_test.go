@@ -106,9 +106,11 @@ func TestBill_AFailureIsLeftToAPerson(t *testing.T) {
 	aBill(t, billWaits).When(fails).Then(billFailed)
 	aBill(t, billWaits, billOffered, billSent).When(fails).ThenNothing()
 	aBill(t, billWaits, billOffered, gone, billFailed).When(queueBill).Then(second)
-	aBill(t, billWaits, billOffered, gone, billFailed, second).When(offerBill).Then(billOffered2)
+	offer := offerBill
+	offer.Round = 1
+	aBill(t, billWaits, billOffered, gone, billFailed, second).When(offer).Then(billOffered2)
 	// one that may still be there is taken back first
-	aBill(t, billWaits, billOffered, billFailed, second).When(offerBill).ThenFails("bill_not_waiting")
+	aBill(t, billWaits, billOffered, billFailed, second).When(offer).ThenFails("bill_not_waiting")
 }
 
 func TestBill_IsTakenBackOnlyWhereItMayBe(t *testing.T) {
@@ -187,4 +189,35 @@ func TestBillManager_LeavingTurnsItOffUntilItIsTurnedOnAgain(t *testing.T) {
 	manager(isOn).When(leaves).Then(left)
 	manager(left).When(leaves).ThenNothing()
 	manager(left).When(on).Then(isOn)
+}
+
+func TestBill_AnotherSumIsSentAgain(t *testing.T) {
+	t.Parallel()
+	changes := commands.RecallBill{InvoiceID: billed, Reason: events.BillChanged}
+	confirms := commands.ConfirmRecall{InvoiceID: billed, Reference: firstID}
+	again := events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}
+	aBill(t, billWaits, billOffered, billSent).When(changes).Then(recalledFor(events.BillChanged))
+	changed := []events.BillEvent{billWaits, billOffered, billSent, recalledFor(events.BillChanged)}
+	aBill(t, changed...).When(changes).ThenNothing()
+	aBill(t, changed...).When(confirms).Then(cancelledFor(events.BillChanged), again)
+	aBill(t, append(changed, billSettled)...).When(confirms).Then(cancelledFor(events.BillChanged))
+	aBill(t, billWaits, billOffered, billFailed).When(changes).ThenNothing() // a person decides
+	aBill(t, billWaits).When(changes).Then(again)
+	aBill(t, billWaits, again).When(offerBill).ThenFails("bill_not_waiting") // the old sum was about to go
+}
+
+func TestBill_UnclearAnswersAreCountedUntilSomethingIsKnown(t *testing.T) {
+	t.Parallel()
+	later := commands.DelayBill{InvoiceID: billed, Until: billTime.Add(time.Minute), Doubted: true}
+	delayed := events.BillDelayed{BillSubject: billOf, Until: later.Until, Doubted: true, At: billTime}
+	s := aBill(t, billWaits, billOffered)
+	s.When(later).Then(delayed)
+	s.When(later).Then(delayed)
+	if got := s.State(); got.Unclear != 2 || !got.RetryAt.Equal(later.Until) {
+		t.Errorf("%+v", got)
+	}
+	s.When(commands.RecallBill{InvoiceID: billed, Reason: events.BillVoided}).Then(recalledFor(events.BillVoided))
+	if got := s.State(); got.Unclear != 0 || !got.RetryAt.IsZero() {
+		t.Errorf("a person waits for it: %+v", got)
+	}
 }

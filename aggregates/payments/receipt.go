@@ -56,6 +56,7 @@ type Receipt struct {
 	Payment     id.Payment // the attempt that it belongs to; zero = unknown
 	Provisional bool
 	ClaimedBy   id.Receipt // the real receipt of a provisional one
+	ClaimedAs   string     // the number of the real receipt
 	Standing    Standing
 	Environment string        // of the provider; "" for receipts whose id does not contain it
 	Since       time.Time     // when it came to its standing, or to its account
@@ -129,6 +130,15 @@ func (s Receipt) Attempt() id.Payment {
 	return s.Payment
 }
 
+// KnownAs is the number by which the payer knows the money, that of the real receipt for a provisional one; "" = nobody
+// has told it yet.
+func (s Receipt) KnownAs() string {
+	if s.ClaimedAs != "" {
+		return s.ClaimedAs
+	}
+	return s.Number
+}
+
 // Carries reports whether this provisional receipt is the credit on an account, and no real one has claimed it.
 func (s Receipt) Carries(on id.Subscriber) bool {
 	return s.Provisional && s.Standing == StandingMatched && s.Subscriber == on && s.ClaimedBy.IsZero()
@@ -163,7 +173,7 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 		s.Conflicting = e.Reason == commands.HeldConflictingPrompt
 		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptClaimed:
-		s.ClaimedBy = e.ClaimedBy
+		s.ClaimedBy, s.ClaimedAs = e.ClaimedBy, e.ReceiptNumber
 	case events.ReceiptAbsorbed:
 		s.Standing, s.Org, s.Subscriber, s.Disputed = StandingAbsorbed, e.OrgID, id.Subscriber{}, false
 		s.Since, s.StalledAt = e.At, time.Time{}

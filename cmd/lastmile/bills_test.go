@@ -12,10 +12,10 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// newBillKit is newKit with the platform's credentials at the bill manager.
+// newBillKit is newKit with the platform's credentials at the bill manager, and a clock that can be moved.
 func newBillKit(t testing.TB) *kit {
 	t.Helper()
-	return newKit(t, "BILL_MANAGER_CONSUMER_KEY=bill-key", "BILL_MANAGER_CONSUMER_SECRET=bill-secret",
+	return newKit(t, "DEV_CLOCK=true", "BILL_MANAGER_CONSUMER_KEY=bill-key", "BILL_MANAGER_CONSUMER_SECRET=bill-secret",
 		"BILL_MANAGER_SHORTCODE="+testShortcode, "BILL_MANAGER_EMAIL=bills@lastmile.test",
 		"BILL_MANAGER_PHONE=254700000009")
 }
@@ -174,6 +174,7 @@ func TestBills_HalfOfABatchAndNoAnswer(t *testing.T) {
 		return k.sim.BillCalls("bulk-invoicing") >= 2, nil
 	})
 	k.faults(provider.Faults{})
+	k.advance(map[string]any{"advance": "6m"}) // what is not known there by now was not taken
 	for _, i := range ids {
 		k.billState(i, "sent")
 	}
@@ -245,11 +246,81 @@ func TestBills_OneBillForEachInvoiceThroughKills(t *testing.T) {
 		c = k.spawn(c.addr)
 	}
 	k.faults(provider.Faults{})
+	k.advance(map[string]any{"advance": "6m"}) // what is not known there by now was not taken
 	for _, i := range ids {
 		k.billState(i, "sent")
 	}
 	if got := k.openBills(); fmt.Sprint(got) != fmt.Sprint(numbers) {
 		t.Errorf("customers are asked for %v, want %v", got, numbers)
+	}
+}
+
+// TestBills_ABatchThatIsWorkedOnMakesNoTwoBills: the connection is lost, and the bill manager takes the bills some
+// seconds later, when it has said already that it knows none of them.
+func TestBills_ABatchThatIsWorkedOnMakesNoTwoBills(t *testing.T) {
+	t.Parallel()
+	k := newBillKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000918")
+	ids := []string{k.billedByHand(customer, 100).text("id"), k.billedByHand(customer, 200).text("id")}
+	k.turnBills()
+	k.faults(provider.Faults{TakeBillsLateMs: 8_000})
+	k.must(k.admin, "POST", "/bill-manager/invoices", map[string]any{"invoiceIds": ids})
+	k.eventually("a call", func(context.Context) (bool, error) { return k.sim.BillCalls("bulk-invoicing") > 0, nil })
+	k.faults(provider.Faults{})
+	k.eventually("each to be asked about", func(context.Context) (bool, error) {
+		return k.sim.BillCalls("cancel-single-invoice") >= len(ids), nil
+	})
+	k.eventually("them to be taken", func(context.Context) (bool, error) { return len(k.openBills()) == len(ids), nil })
+	k.advance(map[string]any{"advance": "6m"})
+	for _, i := range ids {
+		k.billState(i, "sent")
+	}
+	for number, open := range k.openBills() {
+		if open != 1 {
+			t.Errorf("the customer is asked %d times for %s", open, number)
+		}
+	}
+}
+
+// TestBills_ACreditNoteOverAPartAsksForTheRest: the bill that is there is taken back, and sent again.
+func TestBills_ACreditNoteOverAPartAsksForTheRest(t *testing.T) {
+	t.Parallel()
+	k := newBillKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000919")
+	k.turnBills()
+	i := k.billedByHand(customer, 300)
+	k.billState(i.text("id"), "sent")
+	k.must(k.admin, "POST", "/invoices/"+i.text("id")+"/credit-note", map[string]any{"amount": 120, "reason": "slow"})
+	k.eventually("another bill", func(context.Context) (bool, error) {
+		return k.billFor(i.text("number")).Amount.Decimal() == "180.00", fmt.Errorf("%+v", k.sim.Bills())
+	})
+	k.billState(i.text("id"), "sent")
+	if got := k.openBills(); got[i.text("number")] != 1 {
+		t.Errorf("customers are asked for %+v", k.sim.Bills())
+	}
+}
+
+// TestBills_WhoTurnsItOffAndThenTakesTheMoneyLeavesNone: first off, then a shortcode of their own; a person can take
+// one back all the same.
+func TestBills_WhoTurnsItOffAndThenTakesTheMoneyLeavesNone(t *testing.T) {
+	t.Parallel()
+	k := newBillKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000920")
+	k.turnBills()
+	sent, other := k.billedByHand(customer, 100), k.billedByHand(customer, 200)
+	k.billState(sent.text("id"), "sent")
+	k.billState(other.text("id"), "sent")
+	k.must(k.admin, "PUT", "/settings/bill-manager", map[string]any{"enabled": false})
+	k.settled()
+	k.billState(sent.text("id"), "sent")
+	k.must(k.admin, "PUT", "/settings/payment-gateway", map[string]any{
+		"mode": "direct", "shortcode": "600998", "consumerKey": "own", "consumerSecret": "own-secret", "passkey": "p",
+	})
+	k.must(k.admin, "POST", "/bill-manager/invoices/"+other.text("id")+"/cancel", nil)
+	k.billState(sent.text("id"), "cancelled")
+	k.billState(other.text("id"), "cancelled")
+	if got := k.openBills(); len(got) > 0 {
+		t.Errorf("customers are asked for %v", got)
 	}
 }
 

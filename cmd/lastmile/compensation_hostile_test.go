@@ -16,7 +16,9 @@ func TestOutages_AnotherOrganizationsAreAbsent(t *testing.T) {
 	service := k.service(device, map[string]any{"type": "pppoe", "parentInterface": "ether4"})
 	k.payingAt("hillside", 1)
 	other, support := k.strangers()
-	outage := k.must(k.admin, "POST", "/outages", map[string]any{"tag": "hillside", "title": "Mast"}).text("id")
+	outage := k.must(k.admin, "POST", "/outages", map[string]any{
+		"tag": "hillside", "title": "Mast", "tell": false,
+	}).text("id")
 	for range 2 { // a repeat of the same words says nothing new
 		k.must(k.admin, "PATCH", "/outages/"+outage, map[string]any{"message": "No power.", "title": nil})
 	}
@@ -51,8 +53,8 @@ func TestOutages_AnotherOrganizationsAreAbsent(t *testing.T) {
 	if same.at("customers") != "0" {
 		t.Errorf("the same tag of another organization has customers: %v", same)
 	}
-	for _, call := range []string{"POST /outages", "PATCH " + at, "POST " + at + "/end", "POST /compensations",
-		"POST " + given + "/apply", "PUT /settings/outages"} {
+	for _, call := range []string{"POST /outages", "PATCH " + at, "POST " + at + "/end", "POST " + at + "/tell",
+		"POST /compensations", "POST " + given + "/apply", "PUT /settings/outages"} {
 		k.refused(support, call, map[string]any{}, 403, "role_required")
 	}
 	if o := k.must(k.admin, "GET", at, nil); o.text("state") != "running" || o.text("message") != "No power." {
@@ -76,6 +78,7 @@ func (k *kit) foundNowhere(other apiClient, outage, compensation string) {
 	} {
 		k.refused(other, call, nil, 404, "compensation_not_found")
 	}
+	k.refused(other, "POST "+outage+"/tell", nil, 404, "outage_not_found")
 	of := outage[len("/outages/"):]
 	for _, list := range []string{
 		"/outages", "/compensations", "/compensations?outageId=" + of, "/messages?outageId=" + of,

@@ -21,6 +21,7 @@ func hadNoPower(ctx context.Context, s *demoSeed, _ *router.Simulator) error {
 		"deviceId": device, "title": "Hill East has no power",
 		"message":   "The transformer of the village has burnt out. A generator is on its way.",
 		"startedAt": ended.Add(-9 * time.Hour), "expectedEnd": ended.Add(-time.Hour),
+		"tell": false, // it is long over
 	})
 	if err != nil {
 		return unlessDone(err)

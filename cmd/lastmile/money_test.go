@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -99,6 +100,11 @@ func TestLostCallback_QueryFindsSuccessAndLateReceiptIsNotCreditedAgain(t *testi
 	})
 	k.settled()
 	k.sameBooks(map[string]string{phone: subscriber})
+	k.templates("+"+phone, "receipt") // once, although two receipts tell of the money
+	told, err := k.devMessages(t.Context(), "+"+phone)
+	if err != nil || !strings.Contains(told[0].text("text"), number) {
+		t.Errorf("told %v, %v, want the number %s", told, err, number)
+	}
 }
 
 // TestLostCallback_AFriendsPaymentIsOtherMoney: a friend pays the same amount with the reference of the prompt, before

@@ -35,14 +35,13 @@ func TestOutage_WhoDialsInAgainAfterAPowerCutWasHit(t *testing.T) {
 
 	k.advance(map[string]any{"advance": "3m"})
 	k.reaches(tower, false)
-	k.advance(map[string]any{"advance": "2m5s"})
+	k.advance(map[string]any{"advance": "10m5s"})
 	at := k.outageOf("running", customers)
-	k.advance(map[string]any{"advance": "3m"})
 	k.eventually("all to be told", func(ctx context.Context) (bool, error) {
 		o, err := k.admin.call(ctx, "GET", at, "", nil)
 		return o.at("told.began.asked") == fmt.Sprint(customers), fmt.Errorf("%v %w", o["told"], err)
 	})
-	k.advance(map[string]any{"advance": "7m"})
+	k.advance(map[string]any{"advance": "2m"})
 	k.reaches(tower, true)
 	dial("8200000", 0, rfc2866.AcctStatusType_Value_Start)
 	k.advance(map[string]any{"advance": "2m5s"})

@@ -116,7 +116,8 @@ func payments() []events.Event {
 		events.ReconciliationStarted{}, events.ReconciliationCompared{}, events.ReconciliationFailed{},
 		events.ReconciliationAdoptionStarted{}, events.ReconciliationAdopted{},
 		events.BillManagerOptedIn{}, events.BillManagerConfigured{},
-		events.BillQueued{}, events.BillOffered{}, events.BillFreed{}, events.BillSent{}, events.BillFailed{},
+		events.BillQueued{}, events.BillOffered{}, events.BillFreed{}, events.BillDelayed{},
+		events.BillSent{}, events.BillFailed{},
 		events.BillRecalled{}, events.BillCancelled{}, events.BillSettled{}, events.BillReopened{}, events.BillPaid{},
 		events.BillAcknowledged{},
 	}
@@ -177,7 +178,8 @@ func cpe() []events.Event {
 // outages lists the events of outages of the network and of what customers get for them.
 func outages() []events.Event {
 	return []events.Event{
-		events.OutageBegan{}, events.OutageExtended{}, events.OutageDescribed{}, events.OutageEnded{},
+		events.OutageBegan{}, events.OutageExtended{}, events.OutageAnnounced{}, events.OutageDescribed{},
+		events.OutageEnded{},
 		events.OutageRulesAdopted{},
 		events.CompensationPreviewed{}, events.CompensationListed{}, events.CompensationApplied{},
 		events.CompensationPartDone{}, events.CompensationFinished{},

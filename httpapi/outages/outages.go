@@ -64,6 +64,10 @@ func (a Outages) Routes() []httpapi.Route {
 			Request: endRequest{}, Response: outageResponse{}, Handle: a.end,
 		},
 		{
+			Method: "POST", Path: "/outages/:id/tell", Hosts: on, Access: admin, Response: outageResponse{},
+			Summary: "Tell the customers of an outage that lasts", Handle: a.tell,
+		},
+		{
 			Method: "GET", Path: "/settings/outages", Hosts: on, Access: support, Response: rulesShape{},
 			Summary: "Read what is done about outages", Handle: a.rules,
 		},
@@ -83,6 +87,7 @@ type outageRequest struct {
 	Message     string      `json:"message,omitempty" doc:"public, for the status page"`
 	StartedAt   *time.Time  `json:"startedAt,omitempty" doc:"now when absent"`
 	ExpectedEnd *time.Time  `json:"expectedEnd,omitempty"`
+	Tell        *bool       `json:"tell,omitempty" doc:"its customers are told at once; true when absent"`
 }
 
 // placeOf says where the outage is.
@@ -118,7 +123,7 @@ type outageResponse struct {
 	StartedAt   time.Time         `json:"startedAt"`
 	ExpectedEnd *time.Time        `json:"expectedEnd"`
 	EndedAt     *time.Time        `json:"endedAt"`
-	TellAfter   *time.Time        `json:"tellAfter" doc:"when customers are told; null = they are not"`
+	TellAfter   *time.Time        `json:"tellAfter" doc:"when customers are told, if it lasts; null = not yet"`
 	BegunBy     *httpapi.StaffRef `json:"begunBy"`
 	MergedInto  *id.Outage        `json:"mergedInto" doc:"it goes on as a part of another one"`
 	Customers   *int              `json:"customers" doc:"who had no service; null in lists of what is over"`
@@ -328,7 +333,7 @@ func (a Outages) begin(ctx context.Context, c *httpapi.Call) error {
 	}
 	outage, done, err := a.Cases.Begin(ctx, c.Asked(), outagescases.BeginInput{
 		Place: placeOf(in.DeviceID, in.ServiceID, in.Tag), Title: in.Title, Message: in.Message,
-		StartedAt: null.Zero(in.StartedAt), ExpectedEnd: null.Zero(in.ExpectedEnd),
+		StartedAt: null.Zero(in.StartedAt), ExpectedEnd: null.Zero(in.ExpectedEnd), Untold: !null.Or(in.Tell, true),
 	})
 	if err != nil {
 		return err
@@ -371,6 +376,19 @@ func (a Outages) end(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	done, err := a.Cases.End(ctx, c.Asked(), outage, null.Zero(in.EndedAt))
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, 200, a.one(), outage, done)
+}
+
+// tell has customers told who were not; a repeat tells nobody twice.
+func (a Outages) tell(ctx context.Context, c *httpapi.Call) error {
+	outage, err := httpapi.PathID[id.Outage](c, "id", commands.ErrNoOutage)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.Announce(ctx, c.Asked(), outage)
 	if err != nil {
 		return err
 	}

@@ -13,16 +13,16 @@ import (
 // rulesRequest is the body of PUT /settings/outages.
 type rulesRequest struct {
 	Detect       bool `json:"detect" doc:"outages begin by themselves when routers do not answer"`
-	Tell         bool `json:"tell" doc:"customers are told of outages"`
-	AfterMinutes int  `json:"afterMinutes" doc:"one that ends before is not told"`
+	Tell         bool `json:"tell" doc:"customers are told of such outages by themselves; else when somebody says so"`
+	AfterMinutes int  `json:"afterMinutes" doc:"one that ends before is not told by itself"`
 	Public       bool `json:"public" doc:"the status page shows outages"`
 }
 
 // rulesShape says what is done about outages.
 type rulesShape struct {
 	Detect       bool `json:"detect" doc:"outages begin by themselves when routers do not answer"`
-	Tell         bool `json:"tell" doc:"customers are told of outages"`
-	AfterMinutes int  `json:"afterMinutes" doc:"one that ends before is not told"`
+	Tell         bool `json:"tell" doc:"customers are told of such outages by themselves; else when somebody says so"`
+	AfterMinutes int  `json:"afterMinutes" doc:"one that ends before is not told by itself"`
 	Public       bool `json:"public" doc:"the status page shows outages"`
 }
 

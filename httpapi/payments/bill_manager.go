@@ -219,7 +219,7 @@ func (a BillManager) list(ctx context.Context, c *httpapi.Call) error {
 
 // queueBillsRequest is the body of POST /bill-manager/invoices.
 type queueBillsRequest struct {
-	InvoiceIDs []id.Invoice `json:"invoiceIds"`
+	InvoiceIDs []id.Invoice `json:"invoiceIds" items:"100000" doc:"at most 100,000"`
 }
 
 // queueBillsResponse tells of each invoice, in the order of the request.

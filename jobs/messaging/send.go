@@ -43,6 +43,7 @@ const lockRetry = 250 * time.Millisecond
 // Register makes the queue know the workers.
 func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.send, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
+	jobrunner.AddWorker(w.Queue, w.wake, jobrunner.Options{MaxAttempts: attempts})
 	jobrunner.AddWorker(w.Queue, w.run, jobrunner.Options{MaxAttempts: attempts})
 	jobrunner.AddWorker(w.Queue, w.report, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
 	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{MaxAttempts: attempts})
@@ -68,6 +69,12 @@ func (w Workers) send(ctx context.Context, args commands.SendMessage, cause jobs
 		return jobrunner.Snooze(again.Sub(w.Clock.Now()))
 	}
 	return err
+}
+
+// wake has the messages of an organization look again whether they go. Those that wait for their hours, too, wait
+// again.
+func (w Workers) wake(ctx context.Context, args commands.WakeMessages, _ jobs.Cause) error {
+	return jobrunner.Wake[commands.SendMessage](ctx, w.Queue, args.OrgID)
 }
 
 // run enqueues the messages about a part of the invoices of a billing run, and the next part. A repeat enqueues none

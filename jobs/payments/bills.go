@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -53,8 +54,9 @@ type BillsConfig struct {
 
 // Bills does what is due at the bill manager. Safe for concurrent use.
 type Bills struct {
-	cfg   BillsConfig
-	bills paymentsviews.BillsQuery
+	cfg     BillsConfig
+	bills   paymentsviews.BillsQuery
+	answers answered
 }
 
 // NewBills calls nothing.
@@ -63,8 +65,9 @@ func NewBills(cfg BillsConfig) *Bills {
 }
 
 // How the work is done: how often it is looked for, how long one run may take, how many bills of an organization are
-// taken one by one before the next one has its turn, how many turns a run has, and how many commands go side by side.
-// A bill that was in doubt billsDoubts times waits for a person.
+// taken one by one before the next one has its turn, how many turns a run has, and how many commands go side by side. A
+// bill that was in doubt billsDoubts times waits for a person; so does one about which billsDoubts calls in a row were
+// not answered clearly. Between these it waits, twice as long each time, and a turn makes billsUnclear of them at most.
 const (
 	billsInterval = 5 * time.Second
 	billsTimeout  = 10 * time.Minute
@@ -73,7 +76,14 @@ const (
 	billsMissed   = 3 // calls about which nothing is known, upon which a run ends
 	billsCrew     = 8
 	billsDoubts   = 12
+	billsUnclear  = 5
+	billsRetry    = 10 * time.Second
+	billsRetries  = time.Hour // between two of them at most
 )
+
+// BillsWorking is how long the bill manager may be at work on a call whose answer was lost. That it does not know a
+// bill means nothing until then: it may take the bill yet, and the customer would have two of one invoice.
+const BillsWorking = 5 * time.Minute
 
 // ElsewhereAfter is how long a bill stays at the bill manager whose invoice was paid: that it was paid there may not be
 // told yet. The confirmation of the paybill is often faster than the bill manager's report.
@@ -92,6 +102,38 @@ func (b *Bills) Register(r *jobrunner.Runner) {
 // errBillsAway ends a run: the bill manager does not work, or nobody knows what it did.
 var errBillsAway = errors.New("the bill manager cannot be reached")
 
+// errBillUnclear is the failure of a call about one bill, of which nobody knows what came. It is about no other bill.
+var errBillUnclear = errors.New("the bill manager gives no clear answer about a bill")
+
+// answered remembers the references of calls that were refused as a whole: the bill manager is not at work on these any
+// more. A program that forgets them waits longer. Safe for concurrent use.
+type answered struct {
+	mu         sync.Mutex
+	references map[string]bool
+}
+
+// mostAnswered bounds what is remembered.
+const mostAnswered = 20_000
+
+// add remembers the references of some bills.
+func (a *answered) add(list []mobilemoney.Bill) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.references == nil || len(a.references) > mostAnswered {
+		a.references = map[string]bool{}
+	}
+	for _, b := range list {
+		a.references[b.Reference] = true
+	}
+}
+
+// has reports whether the call with a reference was refused.
+func (a *answered) has(reference string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.references[reference]
+}
+
 // Tend does everything that is due at the bill manager, organization by organization, so that one with many bills does
 // not keep the others waiting. One program does it at a time: a bill that was offered, and whose outcome is not
 // recorded, is then one of a run that has ended, and is in doubt. What a run leaves, the next one does.
@@ -101,7 +143,7 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 		return err
 	}
 	defer release()
-	orgs, err := b.bills.BusyOrgs(ctx, b.settledBefore())
+	orgs, err := b.bills.BusyOrgs(ctx, b.due())
 	if err != nil || len(orgs) == 0 || b.cfg.Manager.Ready() != nil {
 		return err
 	}
@@ -146,6 +188,11 @@ func fromAnother(orgs []id.Organization, now time.Time) []id.Organization {
 // settledBefore is the instant before which an invoice must have been paid for its bill to be taken back.
 func (b *Bills) settledBefore() time.Time { return b.cfg.Clock.Now().Add(-ElsewhereAfter) }
 
+// due says what is to be done by now.
+func (b *Bills) due() paymentsviews.BillsDue {
+	return paymentsviews.BillsDue{Now: b.cfg.Clock.Now(), SettledBefore: b.settledBefore()}
+}
+
 // account is how the bill manager knows the platform. Fails: bill_opt_in_not_found.
 func (b *Bills) account(ctx context.Context) (by mobilemoney.Account, err error) {
 	optIn, _, err := bus.LoadUnchecked[payments.BillOptIn](ctx, b.cfg.Bus, b.cfg.OptIn)
@@ -168,20 +215,13 @@ func (b *Bills) turn(
 		return false, err
 	}
 	t := &turn{Bills: b, by: by, org: org, cause: cause}
-	rows, err := b.bills.Busy(ctx, org, b.settledBefore(), billsPage)
+	rows, err := b.bills.Busy(ctx, org, b.due(), billsPage)
 	if err != nil {
 		return false, err
 	}
-	var missed error // about one bill; the others go on
-	for _, row := range rows {
-		err := t.one(ctx, row)
-		if errors.Is(err, errBillsAway) && missed == nil && b.cfg.Manager.Ready() == nil {
-			missed = err
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
+	missed, err := t.oneByOne(ctx, rows)
+	if err != nil {
+		return false, err
 	}
 	if settings.Left {
 		if err := t.leave(ctx); err != nil {
@@ -201,6 +241,25 @@ func (b *Bills) turn(
 		return false, err
 	}
 	return t.worked > 0, b.cfg.Views.WaitFor(ctx, paymentsviews.BillsName, t.position)
+}
+
+// oneByOne does what is due about bills. One about which nothing is known afterwards holds up no other; missed is the
+// last of these failures.
+func (t *turn) oneByOne(ctx context.Context, rows []paymentsviews.BillRow) (missed, err error) {
+	unclear := 0
+	for _, row := range rows {
+		err := t.one(ctx, row)
+		if err != nil && !errors.Is(err, errBillUnclear) {
+			return missed, err
+		}
+		if err != nil {
+			missed = err
+			if unclear++; unclear == billsUnclear {
+				break
+			}
+		}
+	}
+	return missed, nil
 }
 
 // turn is the work on some bills of one organization.
@@ -272,12 +331,45 @@ func (t *turn) leave(ctx context.Context) error {
 	return t.recall(ctx, rows, events.BillTurnedOff)
 }
 
-// one does what is due about one bill, apart from sending it.
+// one does what is due about one bill, apart from sending it. Fails: errBillUnclear, which is counted then.
 func (t *turn) one(ctx context.Context, row paymentsviews.BillRow) error {
 	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID)
-	if err != nil {
+	if err != nil || t.cfg.Clock.Now().Before(bill.RetryAt) {
 		return err
 	}
+	err = t.about(ctx, row, bill)
+	if errors.Is(err, errBillUnclear) {
+		return errors.Join(err, t.doubt(ctx, bill))
+	}
+	return err
+}
+
+// doubt counts a call about a bill that was not answered clearly. The last one leaves the bill to a person, and money
+// that is booked all the same without a receipt of the bill manager.
+func (t *turn) doubt(ctx context.Context, bill payments.Bill) error {
+	if bill.Unclear+1 < billsDoubts {
+		wait := min(billsRetry<<bill.Unclear, billsRetries)
+		return t.do(ctx, commands.DelayBill{
+			InvoiceID: bill.InvoiceID, Until: t.cfg.Clock.Now().Add(wait), Doubted: true,
+		})
+	}
+	for _, p := range bill.Payments {
+		if !p.Acknowledged {
+			t.cfg.Logger.WarnContext(ctx, "bill manager gives no clear answer about a payment",
+				"invoice_id", bill.InvoiceID)
+			return t.do(ctx, commands.AcknowledgeBill{
+				InvoiceID: bill.InvoiceID, ReceiptID: p.ReceiptID, Refused: "in_doubt",
+			})
+		}
+	}
+	return t.do(ctx, commands.FailBill{
+		InvoiceID: bill.InvoiceID, Code: "in_doubt",
+		Message: "The bill manager gave no clear answer, again and again. It may still ask the customer to pay.",
+	})
+}
+
+// about does what is due about one bill.
+func (t *turn) about(ctx context.Context, row paymentsviews.BillRow, bill payments.Bill) error {
 	if err := t.acknowledge(ctx, bill); err != nil {
 		return err
 	}
@@ -305,6 +397,10 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 	if err != nil {
 		return err
 	}
+	if until := bill.OfferedAt.Add(BillsWorking); answer.Outcome == mobilemoney.BillUnknown &&
+		t.cfg.Clock.Now().Before(until) && !t.answers.has(bill.Reference) {
+		return t.do(ctx, commands.DelayBill{InvoiceID: bill.InvoiceID, Until: until})
+	}
 	switch answer.Outcome {
 	case mobilemoney.BillTaken, mobilemoney.BillUnknown:
 		if bill.Recalled != "" {
@@ -322,6 +418,15 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 			InvoiceID: bill.InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message,
 		})
 	case mobilemoney.BillNotSent, mobilemoney.BillInDoubt:
+	}
+	return t.away(answer)
+}
+
+// away is the failure of a call about one bill that was not answered clearly. While the breaker is open, or when
+// nothing was sent, that is no bill's fault.
+func (t *turn) away(answer mobilemoney.BillAnswer) error {
+	if answer.Outcome == mobilemoney.BillInDoubt && t.cfg.Manager.Ready() == nil {
+		return errors.Join(errBillUnclear, errBillsAway, answer.Cause)
 	}
 	return errors.Join(errBillsAway, answer.Cause)
 }
@@ -348,7 +453,7 @@ func (t *turn) acknowledge(ctx context.Context, bill payments.Bill) error {
 			t.cfg.Logger.WarnContext(ctx, "bill manager refuses to acknowledge a payment",
 				"invoice_id", bill.InvoiceID, "code", answer.Refusal.Code)
 		case answer.Outcome != mobilemoney.BillTaken:
-			return errors.Join(errBillsAway, answer.Cause)
+			return t.away(answer)
 		}
 		err = t.do(ctx, commands.AcknowledgeBill{
 			InvoiceID: bill.InvoiceID, ReceiptID: p.ReceiptID, Refused: refusalCode(answer),

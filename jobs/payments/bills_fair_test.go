@@ -30,6 +30,9 @@ import (
 type manager struct {
 	refuses          bool
 	sends, cancelled int
+	asked            int             // cancellations of bills in unclear
+	unclear          map[string]bool // references whose cancellations are answered with an internal error
+	unknown          bool            // it knows no bill
 }
 
 // internalError is an answer about which nothing is known.
@@ -49,8 +52,17 @@ func (m *manager) Send(context.Context, mobilemoney.Account, []mobilemoney.Bill)
 	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillTaken}, nil
 }
 
-// Cancel takes every bill back.
-func (m *manager) Cancel(context.Context, mobilemoney.Account, string) (mobilemoney.BillAnswer, error) {
+// Cancel takes every bill back that it knows, but for those that it gives no clear answer about.
+func (m *manager) Cancel(
+	_ context.Context, _ mobilemoney.Account, reference string,
+) (mobilemoney.BillAnswer, error) {
+	switch {
+	case m.unclear[reference]:
+		m.asked++
+		return internalError(), nil
+	case m.unknown:
+		return mobilemoney.BillAnswer{Outcome: mobilemoney.BillUnknown}, nil
+	}
 	m.cancelled++
 	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillTaken}, nil
 }
@@ -128,6 +140,12 @@ func (k *billsKit) pays(org id.Organization, invoice id.Invoice) id.Receipt {
 // tend runs the job, once each hour.
 func (k *billsKit) tend(times int) {
 	k.t.Helper()
+	k.tendEach(times, time.Hour)
+}
+
+// tendEach runs the job, with a time after each run.
+func (k *billsKit) tendEach(times int, pause time.Duration) {
+	k.t.Helper()
 	bills := paymentsjobs.NewBills(paymentsjobs.BillsConfig{
 		Bus: k.Bus, Views: k.views, Secrets: k.Vault.Secrets, Manager: &k.manager, OptIn: k.optIn, Clock: k.clock,
 		Alone:  func(context.Context) (func(), bool, error) { return func() {}, true, nil },
@@ -139,8 +157,18 @@ func (k *billsKit) tend(times int) {
 		if err := bills.Tend(k.t.Context(), commands.TendBills{}, newCause()); err != nil {
 			k.t.Fatal(err)
 		}
-		k.clock.Advance(time.Hour)
+		k.clock.Advance(pause)
 	}
+}
+
+// bill is the state of one.
+func (k *billsKit) bill(invoice id.Invoice) payments.Bill {
+	k.t.Helper()
+	bill, _, err := bus.LoadUnchecked[payments.Bill](k.t.Context(), k.Bus, invoice)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return bill
 }
 
 // TestBills_OnePaymentThatIsNotAcknowledgedStopsNobodyElse: that of one organization is answered with an internal error
@@ -202,5 +230,85 @@ func TestBills_PaidOnesInDoubtKeepNobodyWaiting(t *testing.T) {
 	k.do(org, commands.RecallBill{InvoiceID: k.offered(org), Reason: events.BillVoided})
 	if k.tend(5); k.cancelled != 1 {
 		t.Errorf("the voided invoice was cancelled %d times", k.cancelled)
+	}
+}
+
+// TestBills_UnclearOnesHoldUpNoOtherAndAreLeftToAPerson: more of them than a turn asks about, in one organization,
+// whose other bill is to be taken back, too. Each is asked about twelve times, less and less often.
+func TestBills_UnclearOnesHoldUpNoOtherAndAreLeftToAPerson(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	k.unclear = map[string]bool{}
+	var unclear []id.Invoice
+	const many = 7
+	for range many {
+		invoice := k.offered(org)
+		k.do(org, commands.RecallBill{InvoiceID: invoice, Reason: events.BillVoided})
+		unclear, k.unclear[k.bill(invoice).Reference] = append(unclear, invoice), true
+	}
+	k.clock.Advance(time.Second)
+	last := k.offered(org)
+	k.do(org, commands.RecallBill{InvoiceID: last, Reason: events.BillVoided})
+	if k.tendEach(2, 5*time.Second); k.bill(last).Stage != payments.BillCancelled {
+		t.Errorf("behind unclear ones it is %s", k.bill(last).Stage)
+	}
+	if k.tendEach(6, 5*time.Second); k.asked > 4*many {
+		t.Errorf("asked %d times within half a minute", k.asked)
+	}
+	k.tend(30)
+	for _, invoice := range unclear {
+		if b := k.bill(invoice); b.Stage != payments.BillFailed || !b.Offered || b.Recalled == "" {
+			t.Errorf("in the end it is %+v", b)
+		}
+	}
+	if k.asked != 12*many {
+		t.Errorf("asked %d times about %d bills", k.asked, many)
+	}
+	clear(k.unclear) // a person sends one again: it is taken back first
+	k.do(org, commands.QueueBill{Again: true, BillSubject: k.bill(unclear[0]).BillSubject})
+	if k.tend(1); k.bill(unclear[0]).Stage != payments.BillCancelled {
+		t.Errorf("sent again by hand it is %s", k.bill(unclear[0]).Stage)
+	}
+}
+
+// TestBills_APaymentThatIsNeverAcknowledgedEnds: the money is booked all the same.
+func TestBills_APaymentThatIsNeverAcknowledgedEnds(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	invoice := k.offered(org)
+	k.pays(org, invoice)
+	k.do(org, commands.SettleBill{InvoiceID: invoice})
+	if k.tend(5); k.bill(invoice).State() != payments.BillPaid {
+		t.Errorf("after five calls it is %s", k.bill(invoice).State())
+	}
+	if k.tend(15); k.bill(invoice).State() != payments.BillAcknowledged {
+		t.Errorf("in the end it is %s", k.bill(invoice).State())
+	}
+}
+
+// TestBills_WhatIsNotKnownYetMayBeInWork: the answer to a call was lost, and the bill manager does not know the bill.
+// It is sent again only when it cannot come any more.
+func TestBills_WhatIsNotKnownYetMayBeInWork(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	k.do(org, commands.ConfigureBillManager{OrgID: org, On: true})
+	k.unknown = true
+	invoice := k.offered(org)
+	if k.tendEach(3, time.Minute); !k.bill(invoice).Offered || k.bill(invoice).Unclear > 0 {
+		t.Errorf("after two minutes: %+v", k.bill(invoice))
+	}
+	k.clock.Advance(2 * time.Minute)
+	if k.tend(1); k.bill(invoice).Offered {
+		t.Errorf("after five minutes: %+v", k.bill(invoice))
+	}
+	k.unknown = false // the bill manager was at work for three minutes
+	k.clock.Advance(time.Hour)
+	other := k.offered(org)
+	k.unknown = true
+	k.tendEach(3, time.Minute)
+	k.unknown = false
+	k.clock.Advance(2 * time.Minute)
+	if k.tend(1); k.cancelled != 1 || k.bill(other).Offered {
+		t.Errorf("it was cancelled %d times: %+v", k.cancelled, k.bill(other))
 	}
 }

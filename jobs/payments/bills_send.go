@@ -37,7 +37,7 @@ func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
 		n++
 	}
 	rows = rows[:n]
-	papers := make([]*mobilemoney.Bill, n)
+	papers := make([]*paper, n)
 	results := newResults(n)
 	err := loop.Each(ctx, billsCrew, n, func(i int) (err error) {
 		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
@@ -49,27 +49,35 @@ func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
 	if err != nil {
 		return err
 	}
-	var list []mobilemoney.Bill
-	var of []paymentsviews.BillRow
-	for i, p := range papers {
+	var list []paper
+	for _, p := range papers {
 		if p != nil {
-			list, of = append(list, *p), append(of, rows[i])
+			list = append(list, *p)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	return t.offer(ctx, of, list)
+	return t.offer(ctx, list)
+}
+
+// paper is a bill as it is sent, with its row, and the round for which its sum was read.
+type paper struct {
+	mobilemoney.Bill
+	row   paymentsviews.BillRow
+	round int
 }
 
 // offer records that bills leave the house, makes the call, and records its outcome. A bill that is not waiting any
 // more stays.
-func (t *turn) offer(ctx context.Context, rows []paymentsviews.BillRow, list []mobilemoney.Bill) error {
+func (t *turn) offer(ctx context.Context, list []paper) error {
 	offered := make([]bool, len(list))
 	results := newResults(len(list))
 	err := loop.Each(ctx, billsCrew, len(list), func(i int) error {
 		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
-		err := one.do(ctx, commands.OfferBill{InvoiceID: rows[i].InvoiceID, Size: len(list), Amount: list[i].Amount})
+		err := one.do(ctx, commands.OfferBill{
+			InvoiceID: list[i].row.InvoiceID, Round: list[i].round, Size: len(list), Amount: list[i].Amount,
+		})
 		results[i], offered[i] = *one, err == nil
 		if failure.CodeOf(err) == "bill_not_waiting" {
 			return nil
@@ -81,7 +89,7 @@ func (t *turn) offer(ctx context.Context, rows []paymentsviews.BillRow, list []m
 	var of []paymentsviews.BillRow
 	for i, is := range offered {
 		if is {
-			call, of = append(call, list[i]), append(of, rows[i])
+			call, of = append(call, list[i].Bill), append(of, list[i].row)
 		}
 	}
 	if err != nil || len(call) == 0 {
@@ -123,6 +131,7 @@ func (t *turn) outcome(
 	case mobilemoney.BillInDoubt:
 	}
 	if answer.Refusal != nil {
+		t.answers.add(list)
 		t.cfg.Logger.WarnContext(ctx, "bill manager refuses a batch of bills", "org_id", t.org, "bills", len(list),
 			"code", answer.Refusal.Code)
 		if len(list) > 1 { // half as many go next
@@ -133,7 +142,11 @@ func (t *turn) outcome(
 }
 
 // prepare makes the bill of an invoice; nil when there is nothing to send, which is recorded then.
-func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*mobilemoney.Bill, error) {
+func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, error) {
+	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID) // before its sum
+	if err != nil {
+		return nil, err
+	}
 	account, _, err := bus.LoadUnchecked[billing.Account](ctx, t.cfg.Bus, row.SubscriberID) // of the row
 	if err != nil {
 		return nil, err
@@ -145,8 +158,8 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*mobilem
 	if !open || !invoice.Due.Positive() {
 		return nil, t.do(ctx, commands.RecallBill{InvoiceID: row.InvoiceID, Reason: events.BillVoided})
 	}
-	paper, err := billingviews.InvoicesQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.InvoiceID)
-	if err != nil || paper == nil { // not shown yet
+	shown, err := billingviews.InvoicesQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.InvoiceID)
+	if err != nil || shown == nil { // not yet
 		return nil, err
 	}
 	customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.SubscriberID)
@@ -156,21 +169,17 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*mobilem
 	if customer != nil && customer.Status == "forgotten" {
 		return nil, t.do(ctx, commands.RecallBill{InvoiceID: row.InvoiceID, Reason: events.BillForgotten})
 	}
-	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID)
-	if err != nil {
-		return nil, err
-	}
 	name, phone := nameAndPhone(customer)
 	made := mobilemoney.Bill{
 		Reference: bill.NextReference(), Name: name, Phone: phone, InvoiceName: invoiceName(row.Number),
 		DueOn: invoice.DueOn, AccountReference: row.Number, Amount: invoice.Due,
-		Period: periodOf(paper.InvoiceRow),
+		Period: periodOf(shown.InvoiceRow),
 	}
 	if err := made.Check(); err != nil {
 		code, message := failure.CodeOf(err), messageOf(err)
 		return nil, t.do(ctx, commands.FailBill{InvoiceID: row.InvoiceID, Code: code, Message: message, Gone: true})
 	}
-	return &made, nil
+	return &paper{Bill: made, row: row, round: bill.Round}, nil
 }
 
 // eastAfrica is the zone of the customers of a provider that takes shillings alone: UTC+3 all year.

@@ -29,7 +29,7 @@ var outagesDDL string
 func (Outages) Name() string { return OutagesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outages) Version() int { return 2 }
+func (Outages) Version() int { return 3 }
 
 // DDL creates the tables of outages.sql.
 func (Outages) DDL() string { return outagesDDL }
@@ -40,8 +40,8 @@ func (Outages) TenantTables() []string { return []string{"outages", "rules"} }
 // Handles lists the events that change the tables.
 func (Outages) Handles() []string {
 	return []string{
-		events.OutageBegan{}.EventType(), events.OutageExtended{}.EventType(), events.OutageDescribed{}.EventType(),
-		events.OutageEnded{}.EventType(), events.OutageRulesAdopted{}.EventType(),
+		events.OutageBegan{}.EventType(), events.OutageExtended{}.EventType(), events.OutageAnnounced{}.EventType(),
+		events.OutageDescribed{}.EventType(), events.OutageEnded{}.EventType(), events.OutageRulesAdopted{}.EventType(),
 	}
 }
 
@@ -58,6 +58,8 @@ on conflict (outage_id) do nothing`
 	outageExtendedSQL = `
 update {schema}.outages set devices = @devices, device_id = coalesce(@root::uuid, device_id), revision = @revision
 where outage_id = @outage and revision < @revision`
+	outageAnnouncedSQL = `
+update {schema}.outages set tell_after = @at, revision = @revision where outage_id = @outage and revision < @revision`
 	outageDescribedSQL = `
 update {schema}.outages set title = @title, message = @message, expected_end = @expected, revision = @revision
 where outage_id = @outage and revision < @revision`
@@ -84,6 +86,8 @@ func (Outages) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(outageExtendedSQL, pgx.NamedArgs{
 			"outage": v.OutageID, "devices": deviceList(v.Devices), "root": v.Root, "revision": revision,
 		})
+	case events.OutageAnnounced:
+		w.Exec(outageAnnouncedSQL, pgx.NamedArgs{"outage": v.OutageID, "at": v.At, "revision": revision})
 	case events.OutageDescribed:
 		w.Exec(outageDescribedSQL, pgx.NamedArgs{
 			"outage": v.OutageID, "title": v.Title, "message": v.Message, "expected": null.Time(v.ExpectedEnd),

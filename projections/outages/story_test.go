@@ -50,6 +50,7 @@ func TestOutages_StoryEndsInTheseRows(t *testing.T) {
 			Message: "The street is without power.", StartedAt: at(2), ExpectedEnd: at(200), At: at(4),
 		},
 		events.OutageExtended{OutageID: dark, OrgID: acme, Root: tower, Devices: []id.Device{tower, hill}, At: at(5)},
+		events.OutageAnnounced{OutageID: area, OrgID: acme, At: at(5)},
 		events.OutageEnded{OutageID: area, OrgID: acme, EndedAt: at(6), MergedInto: dark, At: at(6)},
 		events.OutageDescribed{
 			OutageID: dark, OrgID: acme, Title: "The tower", Message: "No power.", ExpectedEnd: at(80), At: at(10),

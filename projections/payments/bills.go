@@ -26,7 +26,7 @@ var billsDDL string
 func (Bills) Name() string { return BillsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Bills) Version() int { return 1 }
+func (Bills) Version() int { return 2 }
 
 // DDL creates the tables of bills.sql.
 func (Bills) DDL() string { return billsDDL }
@@ -38,7 +38,8 @@ func (Bills) TenantTables() []string { return []string{"bill_managers", "bills"}
 func (Bills) Handles() []string {
 	return []string{
 		events.BillManagerConfigured{}.EventType(), events.BillQueued{}.EventType(), events.BillOffered{}.EventType(),
-		events.BillFreed{}.EventType(), events.BillSent{}.EventType(), events.BillFailed{}.EventType(),
+		events.BillFreed{}.EventType(), events.BillDelayed{}.EventType(), events.BillSent{}.EventType(),
+		events.BillFailed{}.EventType(),
 		events.BillRecalled{}.EventType(), events.BillCancelled{}.EventType(), events.BillSettled{}.EventType(),
 		events.BillReopened{}.EventType(), events.BillPaid{}.EventType(), events.BillAcknowledged{}.EventType(),
 		events.SubscriberForgotten{}.EventType(),
@@ -55,33 +56,40 @@ where m.revision < excluded.revision`
 	billQueuedSQL = `
 insert into {schema}.bills as b (invoice_id, org_id, subscriber_id, number, stage, queued_at, revision)
 values (@invoice, @org, @subscriber, @number, 'queued', @at, @revision)
-on conflict (invoice_id) do update set stage = 'queued', doubts = 0, recalled = '', settled_at = null,
+on conflict (invoice_id) do update set retry_at = null, stage = 'queued', doubts = 0, recalled = '', settled_at = null,
 	through_minor = 0, queued_at = @at, revision = @revision
 where b.revision < @revision`
 	billOfferedSQL = `
-update {schema}.bills set offered = true, reference = @reference, asked_minor = @asked, revision = @revision
+update {schema}.bills set retry_at = null, offered = true, reference = @reference, asked_minor = @asked,
+	revision = @revision
 where invoice_id = @invoice and revision < @revision`
 	billFreedSQL = `
-update {schema}.bills set offered = false, doubts = doubts + $3, revision = $2
+update {schema}.bills set retry_at = null, offered = false, doubts = doubts + $3, revision = $2
 where invoice_id = $1 and revision < $2`
+	billDelayedSQL = `
+update {schema}.bills set retry_at = $3, revision = $2 where invoice_id = $1 and revision < $2`
 	billSentSQL = `
-update {schema}.bills set stage = 'sent', sent_at = $3, revision = $2 where invoice_id = $1 and revision < $2`
+update {schema}.bills set retry_at = null, stage = 'sent', sent_at = $3, revision = $2
+where invoice_id = $1 and revision < $2`
 	billFailedSQL = `
-update {schema}.bills set stage = 'failed', code = $3, message = $4, revision = $2
+update {schema}.bills set retry_at = null, stage = 'failed', code = $3, message = $4, revision = $2
 where invoice_id = $1 and revision < $2`
 	billRecalledSQL = `
-update {schema}.bills set recalled = $3, stage = case stage when 'failed' then 'queued' else stage end, revision = $2
+update {schema}.bills set retry_at = null, recalled = $3, revision = $2,
+	stage = case stage when 'failed' then 'queued' else stage end
 where invoice_id = $1 and revision < $2`
 	billCancelledSQL = `
-update {schema}.bills set stage = 'cancelled', offered = false, recalled = $3, revision = $2
+update {schema}.bills set retry_at = null, stage = 'cancelled', offered = false, recalled = $3, revision = $2
 where invoice_id = $1 and revision < $2`
 	billSettledSQL = `
-update {schema}.bills set settled_at = $3, revision = $2 where invoice_id = $1 and revision < $2`
+update {schema}.bills set retry_at = null, settled_at = $3, revision = $2 where invoice_id = $1 and revision < $2`
 	billPaidSQL = `
-update {schema}.bills set through_minor = through_minor + $3, unacknowledged = unacknowledged + 1, revision = $2
+update {schema}.bills set retry_at = null, through_minor = through_minor + $3,
+	unacknowledged = unacknowledged + 1, revision = $2
 where invoice_id = $1 and revision < $2`
 	billAcknowledgedSQL = `
-update {schema}.bills set unacknowledged = unacknowledged - 1, revision = $2 where invoice_id = $1 and revision < $2`
+update {schema}.bills set retry_at = null, unacknowledged = unacknowledged - 1, revision = $2
+where invoice_id = $1 and revision < $2`
 	billForgottenSQL = `update {schema}.bills set message = '', forgotten = true where subscriber_id = $1`
 )
 
@@ -117,6 +125,8 @@ func applyBill(w *runner.Writes, e events.BillEvent, invoice id.Invoice, revisio
 			doubts = 1
 		}
 		w.Exec(billFreedSQL, invoice, revision, doubts)
+	case events.BillDelayed:
+		w.Exec(billDelayedSQL, invoice, revision, v.Until)
 	case events.BillSent:
 		w.Exec(billSentSQL, invoice, revision, v.At)
 	case events.BillFailed:

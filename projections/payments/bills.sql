@@ -27,6 +27,7 @@ create table {schema}.bills (
   forgotten boolean not null default false,
   queued_at timestamptz not null, -- again in each round
   sent_at timestamptz,
+  retry_at timestamptz, -- before which nothing is asked about it; null = at once
   revision bigint not null,
   paid_whole boolean generated always as (asked_minor > 0 and through_minor >= asked_minor) stored,
   state text generated always as (case

@@ -119,22 +119,28 @@ func (q BillsQuery) List(
 	return rows, err
 }
 
-// busySQL says that something is to be done about a bill. What was paid elsewhere is taken back after a while: the
-// report of the bill manager may be on its way.
-const busySQL = `b.busy and (b.stage = 'queued' or b.unacknowledged > 0 or b.forgotten or b.recalled <> ''
-	or b.settled_at <= $1)`
+// BillsDue says what is to be done by now: SettledBefore is the instant before which an invoice must have been paid in
+// another way for its bill to be taken back.
+type BillsDue struct{ Now, SettledBefore time.Time }
 
-// leavesSQL says that a bill is at the bill manager whose organization takes money on a shortcode of its own.
-const leavesSQL = `b.stage = 'sent' and b.recalled = '' and not b.paid_whole and b.settled_at is null`
+// busySQL says that something is to be done about a bill by now. What was paid elsewhere is taken back after a while:
+// the report of the bill manager may be on its way.
+const busySQL = `b.busy and (b.stage = 'queued' or b.unacknowledged > 0 or b.forgotten or b.recalled <> ''
+	or b.settled_at <= $1) and (b.retry_at is null or b.retry_at <= $2)`
+
+// leavesSQL says that a bill is, or may be, at the bill manager whose organization takes money on a shortcode of its
+// own.
+const leavesSQL = `(b.stage = 'sent' or b.stage = 'failed' and b.offered) and b.recalled = ''
+	and not b.paid_whole and b.settled_at is null`
 
 // BusyOrgs lists the organizations for which something is to be done. It is for the platform.
-func (q BillsQuery) BusyOrgs(ctx context.Context, settledBefore time.Time) (orgs []id.Organization, err error) {
+func (q BillsQuery) BusyOrgs(ctx context.Context, due BillsDue) (orgs []id.Organization, err error) {
 	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &orgs, pgx.RowTo[id.Organization], q.Views.SQL(BillsName, `
 			select distinct b.org_id from {schema}.bills b where `+busySQL+`
 			union
 			select m.org_id from {schema}.bill_managers m where m.has_left and exists (
-				select from {schema}.bills b where b.org_id = m.org_id and `+leavesSQL+`)`), settledBefore)
+				select from {schema}.bills b where b.org_id = m.org_id and `+leavesSQL+`)`), due.SettledBefore, due.Now)
 	})
 	return orgs, err
 }
@@ -142,14 +148,14 @@ func (q BillsQuery) BusyOrgs(ctx context.Context, settledBefore time.Time) (orgs
 // Busy returns up to max bills of an organization about which something is to be done one by one: all but those that
 // wait to be sent for the first time in their round.
 func (q BillsQuery) Busy(
-	ctx context.Context, org id.Organization, settledBefore time.Time, max int,
+	ctx context.Context, org id.Organization, due BillsDue, max int,
 ) (rows []BillRow, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[BillRow], q.Views.SQL(BillsName, `
-			select `+billColumns+` from {schema}.bills b where `+busySQL+` and b.org_id = $2
+			select `+billColumns+` from {schema}.bills b where `+busySQL+` and b.org_id = $3
 				and (b.stage <> 'queued' or b.offered or b.recalled <> '' or b.settled_at is not null
 					or b.unacknowledged > 0)
-			order by b.queued_at, b.invoice_id limit $3`), settledBefore, org, max)
+			order by b.queued_at, b.invoice_id limit $4`), due.SettledBefore, due.Now, org, max)
 	})
 	return rows, err
 }

@@ -57,6 +57,7 @@ func billStory() *projectiontest.Story {
 	bill("leaving", amina, func(b events.BillSubject) []events.Event {
 		return append(sent(b), events.BillRecalled{BillSubject: b, Reason: "voided", At: began})
 	})
+	bill("delayed", amina, func(b events.BillSubject) []events.Event { return append(sent(b), delays(b)...) })
 	bill("gone", amina, func(b events.BillSubject) []events.Event {
 		return append(sent(b), events.BillCancelled{BillSubject: b, Reason: "voided", At: began})
 	})
@@ -74,6 +75,14 @@ func billStory() *projectiontest.Story {
 	})
 	s.Add("subscriber-brian", events.SubscriberForgotten{SubscriberID: brian})
 	return s
+}
+
+// delays takes a bill back, and is looked at again in an hour.
+func delays(b events.BillSubject) []events.Event {
+	return []events.Event{
+		events.BillRecalled{BillSubject: b, Reason: "voided", At: began},
+		events.BillDelayed{BillSubject: b, Until: began.Add(time.Hour), Doubted: true, At: began},
+	}
 }
 
 func TestBills_StoryEndsInTheseRows(t *testing.T) {
@@ -105,10 +114,15 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 		}
 		return list
 	}
-	before, after := began.Add(-time.Second), began.Add(time.Second)
-	expectSet(t, "busy at once", numbers(q.Busy(t.Context(), acme, before, 100)), "doubt", "leaving", "paid", "again")
+	before := paymentsviews.BillsDue{Now: began.Add(time.Hour), SettledBefore: began.Add(-time.Second)}
+	after, early := before, before
+	after.SettledBefore, early.Now = began.Add(time.Second), began.Add(time.Hour-time.Second)
+	expectSet(t, "busy at once", numbers(q.Busy(t.Context(), acme, before, 100)), "doubt", "leaving", "paid", "again",
+		"delayed")
 	expectSet(t, "busy later", numbers(q.Busy(t.Context(), acme, after, 100)), "doubt", "leaving", "paid", "again",
-		"elsewhere")
+		"elsewhere", "delayed")
+	expectSet(t, "busy before it is looked at again", numbers(q.Busy(t.Context(), acme, early, 100)), "doubt",
+		"leaving", "paid", "again")
 	expectSet(t, "waiting", numbers(q.Waiting(t.Context(), acme, 100)), "waits", "again")
 	expectSet(t, "leaving", numbers(q.Leaving(t.Context(), acme, 100)), "sent")
 	expectSet(t, "failed", numbers(q.List(t.Context(), acme, "failed", paymentsviews.BillKey{}, 100)), "failed")
@@ -123,7 +137,7 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 	if err != nil || len(page) != 3 {
 		t.Fatal(page, err)
 	}
-	if rest := numbers(q.List(t.Context(), acme, "", rows[2].Key(), 100)); len(rest) != 7 {
+	if rest := numbers(q.List(t.Context(), acme, "", rows[2].Key(), 100)); len(rest) != 8 {
 		t.Errorf("after the first page %v", rest)
 	}
 }

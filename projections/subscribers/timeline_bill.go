@@ -18,8 +18,8 @@ func ofBill(e events.BillEvent) happening {
 			told = says("bill_not_acknowledged", sum(v.Amount))
 		}
 		return ofInvoice(of.SubscriberID, of.InvoiceID, "", told)
-	case events.BillQueued, events.BillOffered, events.BillFreed, events.BillRecalled, events.BillSettled,
-		events.BillReopened, events.BillPaid:
+	case events.BillQueued, events.BillOffered, events.BillFreed, events.BillDelayed, events.BillRecalled,
+		events.BillSettled, events.BillReopened, events.BillPaid:
 	}
 	return happening{}
 }

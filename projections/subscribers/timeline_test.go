@@ -224,6 +224,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.BillFreed{}.EventType(): true, events.BillRecalled{}.EventType(): true,
 		events.BillSettled{}.EventType(): true, events.BillReopened{}.EventType(): true,
 		events.BillPaid{}.EventType():       true,
+		events.BillDelayed{}.EventType():    true,
 		events.AccountClosed{}.EventType():  true, // that the customer is removed has a row
 		events.ReceiptStalled{}.EventType(): true, // the booking that it asks for has a row
 		// its end has a row, and so has the invoice that is void

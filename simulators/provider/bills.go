@@ -248,7 +248,7 @@ func (s *Simulator) take(w http.ResponseWriter, shortCode string, list []billBod
 	f := &s.book.faults
 	code, late, refused := f.BillRescode, f.LateBillsMs, f.RefuseBillOf
 	half := f.TakeHalfOfBatch && len(list) > 1
-	lost := half || f.LoseBills > 0
+	lost, working := half || f.LoseBills > 0, f.TakeBillsLateMs
 	s.mu.Unlock()
 	for _, b := range list {
 		fault := b.fault()
@@ -263,6 +263,17 @@ func (s *Simulator) take(w http.ResponseWriter, shortCode string, list []billBod
 	if code != "" {
 		billAnswer(w, http.StatusOK, code, "The request was refused")
 		return
+	}
+	if working > 0 {
+		s.work.Go(func() {
+			s.pause(working)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for _, b := range list {
+				s.book.keep(b, shortCode, s.cfg.Clock.Now())
+			}
+		})
+		panic(http.ErrAbortHandler) // drops the connection while the bills are worked on
 	}
 	if half {
 		list = list[:len(list)/2]

@@ -52,6 +52,8 @@ type Faults struct {
 	LoseBills int `json:"loseBills"`
 	// LateBillsMs delays the answers of the bill manager after it has acted.
 	LateBillsMs int `json:"lateBillsMs"`
+	// TakeBillsLateMs drops the connection of each call with bills, and takes them that long afterwards.
+	TakeBillsLateMs int `json:"takeBillsLateMs"`
 	// BillRescode refuses each call with bills in an answer of HTTP 200 with this code; "" refuses none.
 	BillRescode string `json:"billRescode"`
 	// RefuseBillOf refuses each call that has a bill with this account reference; "" refuses none.
@@ -82,7 +84,8 @@ func (s *Simulator) SetFaults(f Faults) error {
 		}
 	}
 	if f.DuplicateCallbacks < 0 || f.DuplicateCallbacks > 100 || f.LatencyMs < 0 || f.LateResponseMs < 0 ||
-		f.LateCallbacksMs < 0 || f.LoseBills < 0 || f.LateBillsMs < 0 {
+		f.LateCallbacksMs < 0 || f.LoseBills < 0 || f.LateBillsMs < 0 ||
+		f.TakeBillsLateMs < 0 {
 		return fmt.Errorf("duplicateCallbacks must be from 0 to 100, and no time may be negative")
 	}
 	s.mu.Lock()

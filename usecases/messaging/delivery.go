@@ -131,6 +131,7 @@ func (a Attempt) meta(name string) commands.Meta {
 const (
 	codeExpired    = "expired"        // its moment was over
 	codeUntrue     = "no_longer_true" // the customer has paid, or what it says has changed otherwise
+	codeUnwanted   = "not_wanted"     // the customer or the organization wants no such message any more
 	codeNoHours    = "no_hours"       // the organization's hours leave no time for messages
 	codeNoAddress  = "no_address"     // the customer has neither phone nor e-mail
 	codeNoGateway  = "no_gateway"     // nothing sends messages of this channel
@@ -147,16 +148,19 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	if of, taken := d.took(a); taken {
 		return d.firstLook(of.channel), d.confirm(ctx, a, of)
 	}
+	if look, err := d.held(ctx, args, a.Job); err != nil || !look.IsZero() {
+		return look, err
+	}
 	f, ok, err := d.load(ctx, args)
-	if err != nil || !ok || f.silent(args.Template) {
+	switch {
+	case err != nil || !ok:
 		return time.Time{}, err
+	case f.silent(args.Template):
+		return time.Time{}, d.unwanted(ctx, a, f.message(args))
 	}
 	which, now := f.message(args), d.Clock.Now()
-	switch {
-	case args.Template == events.NoticeReceipt && f.settling(args, now):
-		return args.At.Add(settleWait), nil
-	case args.Template == events.NoticeIssued && f.drafted(args) && now.Before(args.Until):
-		return now.Add(draftWait), nil
+	if look := f.incomplete(args, now); !look.IsZero() {
+		return look, nil
 	}
 	late := !now.Before(args.Until)
 	holds := !late && f.holds(args, now)
@@ -187,41 +191,30 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	case open.IsZero():
 		return time.Time{}, d.fail(ctx, a, which, codeNoHours)
 	case open.After(now):
-		if open.After(args.Until) {
-			open = args.Until // to drop it then
-		}
-		return open, nil
-	}
-	if held, err := d.held(ctx, args.OrgID); err != nil || held {
-		look := now.Add(heldWait)
-		if look.After(args.Until) {
-			look = args.Until
-		}
-		return look, err
+		return notAfter(open, args.Until), nil // to drop it then
 	}
 	return d.hand(ctx, f, args, a)
 }
 
-// heldWait is how long a message waits that is held, before it looks again.
-const heldWait = time.Minute
-
-// held reports whether the messages of an organization wait for a person.
-func (d *Delivery) held(ctx context.Context, org id.Organization) (bool, error) {
-	if d.Fuse == nil {
-		return false, nil
+// notAfter is an instant, or the last one when that comes first.
+func notAfter(at, last time.Time) time.Time {
+	if at.After(last) {
+		return last
 	}
-	return d.Fuse.Holds(ctx, org)
+	return at
 }
 
 // queue asks for the message of a job and gives its state. When it is there already it stays that of its sender, which
 // may be a job about another line of the customer. One that its sender dropped told nobody: a job whose news is true
-// takes it up. Nothing is asked for about money and invoices of which there is nothing to tell from the beginning.
+// takes it up. Nothing is asked for about money, invoices and outages of which there is nothing to tell from the
+// beginning.
 func (d *Delivery) queue(
 	ctx context.Context, args commands.SendMessage, a Attempt, which id.Message, holds bool,
 ) (messaging.Message, error) {
 	m, _, err := bus.LoadUnchecked[messaging.Message](ctx, d.Bus, which) // the id is made of the organization's
 	takes := m.Dropped && m.Sender != a.Job && holds
-	untold := m.Org.IsZero() && !holds && args.Template.AboutDocument() && args.Template != events.NoticeInvoice
+	quiet := args.Template.AboutDocument() && args.Template != events.NoticeInvoice || args.Template.AboutOutage()
+	untold := m.Org.IsZero() && !holds && quiet
 	if err != nil || untold || !m.Org.IsZero() && !takes {
 		return m, err
 	}
@@ -265,7 +258,11 @@ func (d *Delivery) hand(
 	err = d.handOn(ctx, f, args, a)
 	var turned *turnedBack
 	if errors.As(err, &turned) {
-		f.back, a.back = turned.code, true
+		f.back = turned.code
+		if channel, _ := f.address(args.Template); channel == "" {
+			return time.Time{}, d.onlyThere(ctx, a, f.message(args), turned)
+		}
+		a.back = true
 		err = d.handOn(ctx, f, args, a)
 	}
 	channel, _ := f.address(args.Template)
@@ -285,6 +282,15 @@ type turnedBack struct{ code string }
 
 // Error gives the code.
 func (t *turnedBack) Error() string { return "WhatsApp did not take the message: " + t.code }
+
+// onlyThere ends a message that has no way back, when WhatsApp refuses it. One that WhatsApp did not take is tried
+// there again, as on every other way.
+func (d *Delivery) onlyThere(ctx context.Context, a Attempt, which id.Message, turned *turnedBack) error {
+	if turned.code == codeGateway {
+		return turned
+	}
+	return d.fail(ctx, a, which, turned.code)
+}
 
 // handOn gives the message to the gateway of the best way that is left. Fails: *turnedBack.
 func (d *Delivery) handOn(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
@@ -420,24 +426,4 @@ func (d *Delivery) doubt(ctx context.Context, a Attempt, which id.Message) error
 		return err
 	}
 	return d.endOffer(ctx, a, which)
-}
-
-// late ends a message whose moment is over. One that has an address was offered to its gateway.
-func (d *Delivery) late(ctx context.Context, a Attempt, which id.Message, m messaging.Message) error {
-	if m.Channel != "" {
-		return d.fail(ctx, a, which, codeGateway)
-	}
-	return d.drop(ctx, a, which, codeExpired)
-}
-
-// drop records why a message is not sent any more.
-func (d *Delivery) drop(ctx context.Context, a Attempt, which id.Message, code string) error {
-	_, err := d.Bus.Execute(ctx, commands.DropMessage{MessageID: which, Code: code}, a.meta("drop"))
-	return err
-}
-
-// fail records why a message cannot be sent.
-func (d *Delivery) fail(ctx context.Context, a Attempt, which id.Message, code string) error {
-	_, err := d.Bus.Execute(ctx, commands.FailMessage{MessageID: which, Code: code}, a.meta("fail"))
-	return err
 }

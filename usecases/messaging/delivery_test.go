@@ -67,6 +67,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	bus.Register(k.Bus, access.DunningPolicies())
 	bus.Register(k.Bus, access.Usages())
 	bus.Register(k.Bus, payments.Gateways())
+	bus.Register(k.Bus, payments.Receipts())
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, messaging.Messages())
 	bus.Register(k.Bus, messaging.SupportRequests())

@@ -1,12 +1,14 @@
 package messagingcases
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -24,14 +26,20 @@ type document struct {
 	signature billing.Signature // of the invoice
 	invoice   billing.Invoice
 	receipt   billing.Receipt
-	services  []subscribersviews.SubscriptionRow // of the customer, those that have not ended
+	came      bool // the account has the receipt
+	// number is that by which the payer knows it; "" = a status query found the money, and no receipt tells of it yet.
+	number   string
+	services []subscribersviews.SubscriptionRow // of the customer, those that have not ended
 }
 
 // How long news waits for what follows: that money has come for the paid time that it buys, and that a run is over for
-// the number of a draft whose issue it left to the process of the document.
+// the number of a draft whose issue it left to the process of the document. Money that a status query found has its
+// number when the provider confirms it, mostly within seconds; whoever paid is told without it after numberWait.
 const (
 	settleWait = 5 * time.Second
 	draftWait  = 5 * time.Minute
+	numberWait = 3 * time.Minute
+	numberLook = 5 * time.Second
 )
 
 // ofDocument reads the invoice or the receipt.
@@ -46,7 +54,9 @@ func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f 
 	case events.NoticeIssued:
 		err = d.ofInvoice(ctx, args, f)
 	case events.NoticeReceipt:
-		f.receipt = f.account.Receipts[args.ReceiptID]
+		if err = d.ofReceipt(ctx, args, f); err != nil {
+			return err
+		}
 		f.services, _, err = d.subscriptions().OfSubscriber(ctx, args.OrgID, args.SubscriberID)
 		f.document.silent = len(f.services) > 0 && !slices.ContainsFunc(f.services, lasts)
 	default: // about no document
@@ -55,6 +65,19 @@ func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f 
 		return err
 	}
 	return d.settings(ctx, f)
+}
+
+// ofReceipt reads money that has come. What a status query found is on the account under no number for ever: the number
+// is that of the receipt which claims it (docs/rules/money.md#provisional-receipts).
+func (d *Delivery) ofReceipt(ctx context.Context, args commands.SendMessage, f *facts) error {
+	f.receipt, f.came = f.account.Receipts[args.ReceiptID]
+	f.number = f.receipt.Number
+	if !f.came || f.number != "" {
+		return nil
+	}
+	claimed, _, err := bus.LoadUnchecked[payments.Receipt](ctx, d.Bus, args.ReceiptID) // on the customer's account
+	f.number = claimed.KnownAs()
+	return err
 }
 
 // lasts reports whether a service is not bought by the hour or the day.
@@ -112,7 +135,7 @@ func (f facts) stands(args commands.SendMessage) bool {
 	case events.NoticeIssued:
 		return f.invoice.Seq > 0 && f.invoice.Due.Positive()
 	case events.NoticeReceipt:
-		return f.receipt.Number != "" && !f.receipt.Withdrawn && f.receipt.Move == args.Move
+		return f.came && !f.receipt.Withdrawn && f.receipt.Move == args.Move
 	default: // about no document
 	}
 	return false
@@ -122,6 +145,28 @@ func (f facts) stands(args commands.SendMessage) bool {
 func (f facts) drafted(args commands.SendMessage) bool {
 	invoice, found := f.account.Invoices[args.InvoiceID]
 	return found && invoice.Seq == 0
+}
+
+// numbered is when to look again for the number of money that has come; zero = there is one, or the message goes
+// without it.
+func (f facts) numbered(args commands.SendMessage, now time.Time) time.Time {
+	if end := args.At.Add(numberWait); f.number == "" && f.stands(args) && now.Before(end) {
+		return notAfter(now.Add(numberLook), end)
+	}
+	return time.Time{}
+}
+
+// incomplete is when to look again, because not all is known yet that a message says; zero = it is.
+func (f facts) incomplete(args commands.SendMessage, now time.Time) time.Time {
+	switch {
+	case args.Template == events.NoticeReceipt && f.settling(args, now):
+		return args.At.Add(settleWait)
+	case args.Template == events.NoticeReceipt:
+		return f.numbered(args, now)
+	case args.Template == events.NoticeIssued && f.drafted(args) && now.Before(args.Until):
+		return now.Add(draftWait)
+	}
+	return time.Time{}
 }
 
 // settling reports whether paid time may still follow from money that has come.
@@ -150,7 +195,7 @@ func (f facts) ofDocumentValues(args commands.SendMessage, v map[string]string) 
 		v["amount"], v["number"] = f.invoice.Due.String(), f.invoice.Number
 		v["due"] = f.day(f.invoice.DueOn.Start(f.zone))
 	case events.NoticeReceipt:
-		v["amount"], v["code"] = f.receipt.Amount.String(), f.receipt.Number
+		v["amount"], v["code"] = f.receipt.Amount.String(), cmp.Or(f.number, say.noNumber)
 		v["until"], v["rest"] = f.until(args), ""
 		switch balance := f.account.Balance(); {
 		case balance.Positive():
@@ -194,7 +239,7 @@ func (d *Delivery) toldToday(ctx context.Context, args commands.SendMessage, f f
 		if err != nil {
 			return false, err
 		}
-		told := !m.Org.IsZero() && !m.Dropped && calendar.On(m.At, f.zone) == calendar.On(args.At, f.zone)
+		told := f.toldOn(m, d.Clock.Now())
 		if !told {
 			told, err = d.remindedThere(ctx, args, f, invoice)
 		}
@@ -203,6 +248,15 @@ func (d *Delivery) toldToday(ctx context.Context, args commands.SendMessage, f f
 		}
 	}
 	return len(invoices) > 0, nil
+}
+
+// toldOn reports whether a message went on the local day of an instant, or waits to go on it. What counts is when it
+// went: one that was asked for in the evening goes in the morning.
+func (f facts) toldOn(m messaging.Message, now time.Time) bool {
+	if !m.Over {
+		return now.Before(m.Until)
+	}
+	return m.Handed && calendar.On(m.HandedAt, f.zone) == calendar.On(now, f.zone)
 }
 
 // remindedOf are the issued invoices that a reminder asks to pay.

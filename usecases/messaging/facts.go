@@ -43,8 +43,8 @@ type facts struct {
 	asked      map[id.Subscription]money.Amount // of prepaid services for which no invoice asks
 	shortcode  string                           // to which customers pay; "" = none
 	usage      access.Usage                     // of the line; read for messages about a cap only
-	outage     outages.Outage                   // read for messages about it only
-	told       bool                             // the customer was told that the outage began
+	outage     outages.Outage                   // read for messages about it only, as which it goes on
+	told       bool                             // the customer was told that the outage, or a part of it, began
 	toldToday  bool                             // of a reminder: its invoices were told of on its day
 	support    messaging.SupportRequest         // read for messages about an answer to it only
 	portal     string                           // address of the portal; read for those, too
@@ -127,17 +127,6 @@ func (d *Delivery) ofSupport(ctx context.Context, args commands.SendMessage, f *
 	}
 	f.portal = d.Portal(f.org.Slug)
 	return d.settings(ctx, f)
-}
-
-// ofOutage reads the outage, and whether the customer was told that it began.
-func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
-	if f.outage, _, err = bus.LoadOwned[outages.Outage](ctx, d.Bus, args.OrgID, args.OutageID); err != nil {
-		return err
-	}
-	args.Template = events.NoticeOutage
-	began, err := d.message(ctx, f.message(args))
-	f.told = began.Over && !began.Dropped
-	return err
 }
 
 // message gives the state of a message; its id is made of the organization's.
@@ -269,7 +258,7 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	case events.NoticeRestored:
 		return !state.Cut()
 	case events.NoticeOutage:
-		return f.outage.Lasts()
+		return f.outage.Lasts() && !f.told
 	case events.NoticeOutageOver:
 		return !f.outage.Lasts() && f.told
 	case events.NoticeCapWarned, events.NoticeCapThrottled, events.NoticeCapStopped:
@@ -390,10 +379,16 @@ func (f facts) address(about events.MessageTemplate) (events.MessageChannel, str
 	return "", ""
 }
 
-// opens is the first instant from now on at which a message goes.
+// opens is the first instant from now on at which a message goes: within the hours of the dunning policy for what comes
+// of dunning, outside the quiet hours for everything that can wait.
 func (f facts) opens(about events.MessageTemplate, now time.Time) time.Time {
-	if about.AtOnce() {
+	switch {
+	case about.AtOnce():
 		return now
+	case about.OfDunning():
+		return opens(now, f.zone, f.hours, f.quiet)
+	case f.quiet != nil:
+		return after(*f.quiet, now, f.zone)
 	}
-	return opens(now, f.zone, f.hours, f.quiet)
+	return now
 }

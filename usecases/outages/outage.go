@@ -31,6 +31,7 @@ type BeginInput struct {
 	Message     string
 	StartedAt   time.Time // zero = now
 	ExpectedEnd time.Time // zero = nobody knows
+	Untold      bool      // customers are not told, before somebody announces it
 }
 
 // Begin begins an outage. Fails: invalid_input, device_not_found, service_not_found, outage_exists.
@@ -54,11 +55,9 @@ func (u Outages) Begin(ctx context.Context, asked usecases.Asked, in BeginInput)
 	if !in.Place.DeviceID.IsZero() {
 		command.Devices = where.Devices()
 	}
-	rules, err := u.rules(ctx, asked.Org())
-	if err != nil {
-		return outage, bus.Result{}, err
+	if in.Untold {
+		command.TellAfter = -1
 	}
-	command.TellAfter = tellAfter(rules)
 	done, err := u.Bus.Execute(ctx, command, asked.Meta)
 	return outage, done, err
 }
@@ -69,7 +68,14 @@ func (u Outages) rules(ctx context.Context, org id.Organization) (events.OutageR
 	return state.Present(), err
 }
 
-// tellAfter is how long an outage lasts before customers are told; negative when they are not.
+// Announce has the customers of an outage told while it lasts, also of one that the platform has noticed. Fails:
+// outage_not_found, outage_over, stale_revision.
+func (u Outages) Announce(ctx context.Context, asked usecases.Asked, outage id.Outage) (bus.Result, error) {
+	return u.Bus.Execute(ctx, commands.AnnounceOutage{OutageID: outage}, asked.Meta)
+}
+
+// tellAfter is how long an outage that the platform has noticed lasts before customers are told by itself; negative
+// when that waits for a person.
 func tellAfter(rules events.OutageRules) time.Duration {
 	if !rules.Tell {
 		return -1

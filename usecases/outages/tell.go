@@ -23,8 +23,8 @@ const (
 	toldFor    = 24 * time.Hour
 )
 
-// Messages lists the messages to a part of the customers of an outage; last is set when others follow after it. Whoever
-// has several subscriptions is told once.
+// Messages lists the messages to a part of the customers of an outage, or of the routers that came to it later; last is
+// set when others follow after it. Whoever has several subscriptions, or was hit at several routers, is told once.
 func (u Telling) Messages(
 	ctx context.Context, args commands.TellOutage,
 ) (list []commands.SendMessage, last id.Subscriber, err error) {
@@ -34,6 +34,9 @@ func (u Telling) Messages(
 	row, err := outagesviews.OutagesQuery{Views: u.Views}.Get(ctx, args.OrgID, args.OutageID)
 	if err != nil || row == nil {
 		return nil, last, err
+	}
+	if len(args.Devices) > 0 {
+		row.Devices = args.Devices
 	}
 	customers, err := u.Outages.Hit(ctx, *row, args.After, toldAtOnce)
 	if err != nil || len(customers) == 0 {

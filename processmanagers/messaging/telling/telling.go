@@ -4,6 +4,7 @@
 //	issued or signed invoice, money         ──► SendMessage
 //	answer to a support request             ──► SendMessage
 //	end of a billing run                    ──► TellRun ──► SendMessage for each of its invoices
+//	release of held messages                ──► WakeMessages
 //	subscriber forgotten                    ──► ForgetMessages
 //
 // It remembers nothing: that nobody is told twice of one cause on one day follows from the id of the message.
@@ -32,6 +33,9 @@ const issuedAfter = 15 * time.Minute
 // paidLately is how old money may be whose customer is told that it has come. Older money is found by a reconciliation.
 const paidLately = 72 * time.Hour
 
+// releaseSeen is when every program has seen that held messages were released (usecases.Fuse).
+const releaseSeen = 5 * time.Second
+
 // State is empty.
 type State struct{}
 
@@ -53,6 +57,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.BillingRunFinished) string { return e.RunID.String() }),
 			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
 			processmanagers.Follow(toldAnswer),
+			processmanagers.Follow(heldMessages),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
 		Decide: decide,
@@ -86,6 +91,14 @@ func toldAnswer(e events.SupportRequestAnswered) string {
 	return e.RequestID.String()
 }
 
+// heldMessages is the instance of a release after which messages go on.
+func heldMessages(e events.FuseReleased) string {
+	if e.Kind != events.FuseMessages {
+		return ""
+	}
+	return e.FuseID.String()
+}
+
 // decide asks for the message of an event, if it has one.
 func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
 	if in.Event == nil {
@@ -95,6 +108,10 @@ func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	case events.SubscriberForgotten:
 		return processmanagers.Output{Jobs: []commands.Job{
 			commands.ForgetMessages{OrgID: in.Event.Meta.OrgID, SubscriberID: e.SubscriberID},
+		}}, nil
+	case events.FuseReleased:
+		return processmanagers.Output{Jobs: []commands.Job{
+			commands.WakeMessages{OrgID: e.OrgID, NotBefore: e.At.Add(releaseSeen)},
 		}}, nil
 	case events.BillingRunFinished:
 		return processmanagers.Output{Jobs: []commands.Job{commands.TellRun{

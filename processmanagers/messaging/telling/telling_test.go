@@ -110,6 +110,21 @@ func TestTelling_InvoicesOfARunAreToldByOneJobWhenItIsOver(t *testing.T) {
 	}})
 }
 
+func TestTelling_MessagesGoOnAfterTheirRelease(t *testing.T) {
+	t.Parallel()
+	released := events.FuseReleased{
+		FuseID: commands.FuseOf(subject.OrgID, events.FuseMessages), OrgID: subject.OrgID, Kind: events.FuseMessages,
+		At: now,
+	}
+	processtest.For(t, telling.Process(), now).When(released).Then(processmanagers.Output{Jobs: []commands.Job{
+		commands.WakeMessages{OrgID: subject.OrgID, NotBefore: now.Add(5 * time.Second)},
+	}})
+	released.Kind = events.FuseCuts
+	if key := telling.Process().Key(events.Envelope{Event: released, Type: released.EventType()}); key != "" {
+		t.Errorf("an instance %s for cuts", key)
+	}
+}
+
 // A payment of an invoice that was due 70 days ago is taken back, and a younger invoice is not paid either: the
 // write-off is proposed together with the suspension, is not any more when the old one is paid, and is again later.
 func TestTelling_WhoIsSuspendedForAnOldDebtIsToldOnce(t *testing.T) {

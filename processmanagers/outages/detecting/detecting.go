@@ -21,8 +21,12 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Settle is how long a router is down before its outage begins, and up before it ends.
-const Settle = 2 * time.Minute
+// Settle is how long a router is down before an outage that lasts gets it, and up before its outage ends. One that
+// begins is proposed to people, who confirm it before customers hear of it: after Propose.
+const (
+	Settle  = 2 * time.Minute
+	Propose = 10 * time.Minute
+)
 
 // lookAgain bounds the time between two looks at a router that is down without an outage, because nobody was off.
 const lookAgain = time.Hour
@@ -209,9 +213,12 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	again := Settle
 	for _, g := range s.groups() {
 		s.lookAt(g, now, &out)
-		if len(s.covering(g)) == 0 {
+		if len(s.covering(g)) == 0 && s.proposes(g, now) {
 			again = max(again, min(now.Sub(g.since)/4, lookAgain))
 		}
+	}
+	if slices.ContainsFunc(s.groups(), func(g group) bool { return len(s.covering(g)) == 0 && !s.proposes(g, now) }) {
+		again = Settle
 	}
 	for _, o := range s.Open {
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
@@ -237,13 +244,29 @@ func (s State) next(now time.Time, after time.Duration) time.Time {
 // settled reports whether one outage has all of a group, and the right root.
 func (s State) settled(g group) bool {
 	covering := s.covering(g)
-	return len(covering) == 1 && s.extension(covering[0], g) == nil
+	if len(covering) != 1 {
+		return false
+	}
+	_, extends := s.extension(covering[0], g)
+	return !extends
 }
 
-// extension is the command by which an outage gets what a group has; nil when it has it. The root of an outage that
-// began by itself moves up, and never down: it says where it began.
-func (s State) extension(o Open, g group) commands.Command {
-	c := commands.ExtendOutage{OutageID: o.ID}
+// absorbing adds to an extension of an outage another one that goes on as a part of it, with all of its routers: also
+// the customers of those that are back by now were told, and are to hear of the end.
+func absorbing(c commands.ExtendOutage, first, o Open) commands.ExtendOutage {
+	c.Absorbs = append(c.Absorbs, o.ID)
+	for _, d := range o.Devices {
+		if !slices.Contains(first.Devices, d) && !slices.Contains(c.Devices, d) {
+			c.Devices = append(c.Devices, d)
+		}
+	}
+	return c
+}
+
+// extension is the command by which an outage gets what a group has; extends is false when it has it. The root of an
+// outage that began by itself moves up, and never down: it says where it began.
+func (s State) extension(o Open, g group) (c commands.ExtendOutage, extends bool) {
+	c.OutageID = o.ID
 	for _, d := range g.devices {
 		if !slices.Contains(o.Devices, d) {
 			c.Devices = append(c.Devices, d)
@@ -252,17 +275,17 @@ func (s State) extension(o Open, g group) commands.Command {
 	if o.Detected && s.isDown(o.Root) && s.root(o.Root) == g.root && o.Root != g.root {
 		c.Root = g.root
 	}
-	if len(c.Devices) == 0 && c.Root.IsZero() {
-		return nil
-	}
-	return c
+	return c, len(c.Devices) > 0 || !c.Root.IsZero()
 }
+
+// proposes reports whether a group is down for so long that it is proposed as an outage.
+func (s State) proposes(g group, now time.Time) bool { return now.Sub(s.Down[g.root]) >= Propose }
 
 // lookAt adds what follows from a group that is down long enough.
 func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 	covering := s.covering(g)
 	if len(covering) == 0 {
-		if now.Sub(s.Down[g.root]) >= Settle {
+		if s.proposes(g, now) {
 			out.Jobs = append(out.Jobs, commands.BeginDetectedOutage{
 				OrgID: s.OrgID, Root: g.root, Devices: g.devices, Since: g.since, At: now,
 			})
@@ -270,13 +293,15 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 		return
 	}
 	first := covering[0]
+	extend, extends := s.extension(first, g)
 	for _, o := range covering[1:] {
 		if o.Detected { // what a person has begun, a person ends
 			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: now, MergedInto: first.ID})
+			extend, extends = absorbing(extend, first, o), true
 		}
 	}
-	if c := s.extension(first, g); c != nil {
-		out.Commands = append(out.Commands, c)
+	if extends {
+		out.Commands = append(out.Commands, extend)
 	}
 	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { // an end frees the place of its root
 		return cmp.Compare(a.CommandName(), b.CommandName())

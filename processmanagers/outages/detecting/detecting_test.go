@@ -1,6 +1,7 @@
 package detecting_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -50,16 +51,19 @@ func at(s scenario, after time.Duration) scenario {
 func TestDetecting_TheRootIsTheHighestRouterThatIsDown(t *testing.T) {
 	t.Parallel()
 	s := network(t).Given(down(hill), down(tower))
-	if out := at(s, time.Minute).Output(); len(out.Jobs) > 0 || len(out.Timers) != 1 || out.Timers[0].At.IsZero() {
-		t.Errorf("too early: %+v", out)
+	for _, early := range []time.Duration{2 * time.Minute, 9 * time.Minute} {
+		out := at(s, early).Output()
+		if len(out.Jobs) > 0 || len(out.Timers) != 1 || !out.Timers[0].At.Equal(now.Add(early+2*time.Minute)) {
+			t.Errorf("after %s: %+v", early, out)
+		}
 	}
-	out := at(s, 3*time.Minute).Output()
+	out := at(s, 10*time.Minute).Output()
 	if len(out.Jobs) != 1 {
 		t.Fatalf("one outage: %+v", out)
 	}
 	job := out.Jobs[0].(commands.BeginDetectedOutage)
 	if job.Root != tower || len(job.Devices) != 2 || !job.Since.Equal(now) || job.OrgID != org ||
-		!job.At.Equal(now.Add(3*time.Minute)) {
+		!job.At.Equal(now.Add(10*time.Minute)) {
 		t.Errorf("got %+v", job)
 	}
 }
@@ -67,7 +71,7 @@ func TestDetecting_TheRootIsTheHighestRouterThatIsDown(t *testing.T) {
 func TestDetecting_AFlapMakesNoneAndEndsNone(t *testing.T) {
 	t.Parallel()
 	s := network(t).Given(down(tower), events.DeviceRecovered{DeviceID: tower, At: now})
-	if out := at(s, 3*time.Minute).Output(); len(out.Jobs)+len(out.Commands) > 0 {
+	if out := at(s, 12*time.Minute).Output(); len(out.Jobs)+len(out.Commands) > 0 {
 		t.Errorf("a flap begins %+v", out)
 	}
 	lasting := network(t).Given(down(tower), began("one", tower, tower))
@@ -107,15 +111,34 @@ func TestDetecting_OfTwoThatBecomeOneTheYoungerEnds(t *testing.T) {
 	t.Parallel()
 	first, second := began("one", hill, hill), began("two", tower, tower)
 	out := at(network(t).Given(down(hill), first, down(tower), second), 3*time.Minute).Output()
-	var merged bool
+	var merged, absorbed bool
 	for _, c := range out.Commands {
-		if end, ok := c.(commands.EndOutage); ok {
-			merged = end.OutageID == second.OutageID && end.MergedInto == first.OutageID
+		switch c := c.(type) {
+		case commands.EndOutage:
+			merged = c.OutageID == second.OutageID && c.MergedInto == first.OutageID
+		case commands.ExtendOutage:
+			absorbed = c.OutageID == first.OutageID && slices.Equal(c.Absorbs, []id.Outage{second.OutageID}) &&
+				slices.Equal(c.Devices, []id.Device{tower})
 		}
 	}
-	if !merged {
+	if !merged || !absorbed {
 		t.Errorf("got %+v", out)
 	}
+}
+
+// TestDetecting_TheWholeHasTheRoutersOfItsPartsThatAreBack, so that their customers hear of its end.
+func TestDetecting_TheWholeHasTheRoutersOfItsPartsThatAreBack(t *testing.T) {
+	t.Parallel()
+	mast := id.Derive[id.Device]("test", "mast")
+	first, second := began("one", hill, hill), began("two", tower, tower, mast)
+	s := network(t).Given(down(hill), first, down(tower), second)
+	out := at(s, 3*time.Minute).Output()
+	for _, c := range out.Commands {
+		if extend, is := c.(commands.ExtendOutage); is && slices.Equal(extend.Devices, []id.Device{tower, mast}) {
+			return
+		}
+	}
+	t.Errorf("got %+v", out)
 }
 
 func TestDetecting_WhatAPersonBeganNoRouterEnds(t *testing.T) {

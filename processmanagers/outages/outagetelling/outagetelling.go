@@ -1,13 +1,18 @@
 // Package outagetelling has the customers of an outage told:
 //
-//	OutageBegan ──► timer "tell" ──► still there: TellOutage ──► (OutageEnded) ──► TellOutage that it is over
-//	OutageEnded before the timer ──► nothing is told
+//	OutageBegan with an instant ──► timer "tell" ──► still there: TellOutage
+//	OutageAnnounced ──► TellOutage
+//	OutageExtended after that ──► TellOutage for the routers that came to it
+//	OutageEnded after that, or of one with which a told one has become one ──► TellOutage that it is over
+//	OutageEnded before ──► nothing is told
 //
-// An outage that goes on as a part of another one is not over: nobody is told of its end. Whoever was told of the
-// beginning hears of no extension.
+// An outage that goes on as a part of another one is not over: its customers hear of the end of that one. Whoever was
+// told of the beginning is not told again, which follows from the ids of the messages and from what they ask before
+// they go.
 package outagetelling
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -19,12 +24,15 @@ import (
 // tell is the name of the timer.
 const tell = "tell"
 
-// State is an outage that customers are told of, or will be. The zero value is none.
+// State is an outage that lasts. The zero value is none.
 type State struct {
 	OrgID    id.Organization `json:"orgId"`
 	OutageID id.Outage       `json:"outageId"`
 	Position uint64          `json:"position"`
+	Devices  []id.Device     `json:"devices,omitempty"` // that were down in it so far
 	Told     bool            `json:"told,omitempty"`
+	// Absorbed is true when another outage goes on as a part of this one, of which customers may have been told.
+	Absorbed bool `json:"absorbed,omitempty"`
 }
 
 // Process has an instance for each outage that lasts.
@@ -33,16 +41,19 @@ func Process() processmanagers.Process[State] {
 		Name: "outage_messages",
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.OutageBegan) string { return e.OutageID.String() }),
+			processmanagers.On(func(e events.OutageAnnounced) string { return e.OutageID.String() }),
+			processmanagers.On(func(e events.OutageExtended) string { return e.OutageID.String() }),
 			processmanagers.Follow(func(e events.OutageEnded) string { return e.OutageID.String() }),
 		},
 		Decide: decide, Evolve: evolve, Ended: func(s State) bool { return s.OutageID.IsZero() },
 	}
 }
 
-// evolve remembers an outage that is to be told.
+// evolve follows an outage from its beginning to its end. One that an older program did not follow, because it was not
+// to be told, begins with what happens next.
 func evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
-		s.Told = true
+		s.Told = !s.OutageID.IsZero()
 		return s
 	}
 	if in.Event == nil {
@@ -50,9 +61,12 @@ func evolve(s State, in processmanagers.Input) State {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.OutageBegan:
-		if !e.TellAfter.IsZero() {
-			return State{OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position}
-		}
+		return State{OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position, Devices: e.Devices}
+	case events.OutageAnnounced:
+		s.OrgID, s.OutageID, s.Position, s.Told = e.OrgID, e.OutageID, in.Event.Position, true
+	case events.OutageExtended:
+		s.OrgID, s.OutageID, s.Position, s.Devices = e.OrgID, e.OutageID, in.Event.Position, e.Devices
+		s.Absorbed = s.Absorbed || len(e.Absorbed) > 0
 	case events.OutageEnded:
 		return State{}
 	}
@@ -68,12 +82,25 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	case in.Event == nil:
 		return processmanagers.Output{}, nil
 	}
+	job.Position = in.Event.Position
 	switch e := in.Event.Event.(type) {
 	case events.OutageBegan:
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: tell, At: e.TellAfter}}}, nil
+	case events.OutageAnnounced:
+		if !s.Told {
+			job.OrgID, job.OutageID = e.OrgID, e.OutageID
+			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
+		}
+	case events.OutageExtended:
+		job.Devices = slices.DeleteFunc(slices.Clone(e.Devices), func(d id.Device) bool {
+			return slices.Contains(s.Devices, d)
+		})
+		if s.Told && len(job.Devices) > 0 {
+			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
+		}
 	case events.OutageEnded:
-		if s.Told && e.MergedInto.IsZero() {
-			job.Over, job.Position = true, in.Event.Position
+		if (s.Told || s.Absorbed) && e.MergedInto.IsZero() {
+			job.Over = true
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}
 	}

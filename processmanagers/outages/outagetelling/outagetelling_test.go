@@ -1,8 +1,11 @@
 package outagetelling_test
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -11,26 +14,89 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/outages/outagetelling"
 )
 
+// The outage of these tests, at the tower; the hill comes to it.
+var (
+	now     = time.Date(2026, time.March, 4, 9, 0, 0, 0, time.UTC)
+	org     = id.Derive[id.Organization]("test", "org")
+	outage  = id.Derive[id.Outage]("test", "outage")
+	younger = id.Derive[id.Outage]("test", "younger")
+	tower   = id.Derive[id.Device]("test", "tower")
+	hill    = id.Derive[id.Device]("test", "hill")
+
+	began = events.OutageBegan{
+		OutageID: outage, OrgID: org, Devices: []id.Device{tower}, StartedAt: now, TellAfter: now.Add(time.Hour),
+		At: now,
+	}
+	ended     = events.OutageEnded{OutageID: outage, OrgID: org, EndedAt: now, At: now}
+	announced = events.OutageAnnounced{OutageID: outage, OrgID: org, At: now}
+	extended  = events.OutageExtended{OutageID: outage, OrgID: org, Devices: []id.Device{tower, hill}, At: now}
+)
+
+// told is the job that tells the customers of some routers; of all when none is named.
+func told(over bool, devices ...id.Device) commands.TellOutage {
+	return commands.TellOutage{
+		OrgID: org, OutageID: outage, Over: over, Devices: devices, Position: processtest.Position,
+	}
+}
+
+// wants compares the jobs of a step.
+func wants(t *testing.T, s processtest.Scenario[outagetelling.State], want ...commands.TellOutage) {
+	t.Helper()
+	var got []commands.TellOutage
+	for _, j := range s.Output().Jobs {
+		got = append(got, j.(commands.TellOutage))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTelling_AShortOutageSaysNothing(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, time.March, 4, 9, 0, 0, 0, time.UTC)
-	org, outage := id.Derive[id.Organization]("test", "org"), id.Derive[id.Outage]("test", "outage")
-	began := events.OutageBegan{OutageID: outage, OrgID: org, StartedAt: now, TellAfter: now.Add(time.Hour), At: now}
-	ended := events.OutageEnded{OutageID: outage, OrgID: org, EndedAt: now, At: now}
 	s := processtest.For(t, outagetelling.Process(), now).Given(began)
 	s.When(ended).ThenNothing().ThenEnded()
-	told := s.WhenDue("tell", began.TellAfter)
-	if jobs := told.Output().Jobs; len(jobs) != 1 || jobs[0].(commands.TellOutage).Over {
-		t.Errorf("the beginning: %+v", jobs)
-	}
+	wants(t, s.WhenDue("tell", began.TellAfter), told(false))
 	merged := ended
 	merged.MergedInto = id.Derive[id.Outage]("test", "other")
-	told.When(merged).ThenNothing()
-	over := told.When(ended)
-	if jobs := over.Output().Jobs; len(jobs) != 1 || !jobs[0].(commands.TellOutage).Over {
-		t.Errorf("the end: %+v", jobs)
-	}
-	silent := began
-	silent.TellAfter = time.Time{}
-	processtest.For(t, outagetelling.Process(), now).When(silent).ThenEnded()
+	s.WhenDue("tell", began.TellAfter).When(merged).ThenNothing()
+	wants(t, s.WhenDue("tell", began.TellAfter).When(ended), told(true))
+}
+
+func TestTelling_AProposalWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	proposal := began
+	proposal.TellAfter = time.Time{}
+	s := processtest.For(t, outagetelling.Process(), now).Given(proposal)
+	s.When(ended).ThenNothing().ThenEnded()
+	wants(t, s.When(announced), told(false))
+	wants(t, s.Given(announced).When(announced)) // once
+	wants(t, s.Given(announced).When(ended), told(true))
+	soon := processtest.For(t, outagetelling.Process(), now).Given(began, announced)
+	wants(t, soon.WhenDue("tell", began.TellAfter))           // nor when its own time comes
+	older := processtest.For(t, outagetelling.Process(), now) // of a log without proposals
+	wants(t, older.When(announced), told(false))
+	wants(t, older.Given(announced).When(ended), told(true))
+}
+
+func TestTelling_RoutersThatComeLaterAreToldAlone(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, outagetelling.Process(), now).Given(began)
+	wants(t, s.When(extended)) // they are told with all others
+	wants(t, s.Given(extended).WhenDue("tell", began.TellAfter), told(false))
+	s = s.Given(announced)
+	wants(t, s.When(extended), told(false, hill))
+	wants(t, s.Given(extended).When(extended))
+	more := extended
+	more.Devices = slices.Concat(extended.Devices, []id.Device{id.Derive[id.Device]("test", "valley")})
+	wants(t, s.Given(extended).When(more), told(false, more.Devices[2]))
+}
+
+func TestTelling_TheEndOfAPartThatWasToldIsToldWithTheWhole(t *testing.T) {
+	t.Parallel()
+	proposal, absorbs := began, extended
+	proposal.TellAfter, absorbs.Absorbed = time.Time{}, []id.Outage{younger}
+	s := processtest.For(t, outagetelling.Process(), now).Given(proposal)
+	wants(t, s.When(absorbs)) // nobody has confirmed the whole
+	wants(t, s.Given(absorbs).When(ended), told(true))
+	wants(t, s.Given(extended).When(ended))
 }

@@ -4,14 +4,15 @@
 // tax authority, so that the order of the log decides which invoices go there, and that an invoice goes only signed:
 //
 //	invoice issued, or signed where that is needed ──► QueueBill
-//	own shortcode configured                       ──► LeaveBillManager
+//	own shortcode configured, also while it is off ──► LeaveBillManager
 //
 // Process "bills", one instance for each bill until it has ended:
 //
 //	queued ──► (sent by the job TendBills) ──► cancelled
 //	   │
 //	   ├── invoice paid                      ──► SettleBill
-//	   └── invoice voided, credited whole, or written off with no money on it ──► RecallBill
+//	   ├── invoice voided, credited whole, or written off with no money on it ──► RecallBill
+//	   └── a part of it credited             ──► RecallBill, and sent again with what is due then
 //
 //	invoice due again                        ──► ReopenBill
 //	payment reported by the bill manager     ──► ReportBill ──► PayBill
@@ -64,10 +65,11 @@ func evolveQueue(s Organization, in processmanagers.Input) Organization {
 	return s
 }
 
-// decideQueue queues an invoice when the bill manager is on. An order is no document for the tax authority before it is
-// paid, so it goes at once.
+// decideQueue queues an invoice when the bill manager is on. Who takes money on a shortcode of its own leaves it, also
+// when it was turned off before: what was sent until then is there still. An order is no document for the tax authority
+// before it is paid, so it goes at once.
 func decideQueue(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
-	if in.Event == nil || !s.On {
+	if in.Event == nil {
 		return processmanagers.Output{}, nil
 	}
 	var wanted commands.Command
@@ -76,23 +78,35 @@ func decideQueue(s Organization, in processmanagers.Input, _ time.Time) (process
 		if e.Direct {
 			wanted = commands.LeaveBillManager{OrgID: e.OrgID}
 		}
-	case events.InvoiceIssued:
-		if (!s.Signed || e.Order) && e.Total.Positive() {
-			wanted = commands.QueueBill{BillSubject: events.BillSubject{
-				OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Number: e.Number,
-			}}
-		}
-	case events.DocumentSigned:
-		if e.Document == events.TaxInvoice {
-			wanted = commands.QueueBill{BillSubject: events.BillSubject{
-				OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Number: e.Number,
-			}}
-		}
+	default:
+		wanted = queues(s, e)
 	}
 	if wanted == nil {
 		return processmanagers.Output{}, nil
 	}
 	return processmanagers.Output{Commands: []commands.Command{wanted}}, nil
+}
+
+// queues is the command that queues the invoice of an event; nil for none.
+func queues(s Organization, event events.Event) commands.Command {
+	if !s.On {
+		return nil
+	}
+	switch e := event.(type) {
+	case events.InvoiceIssued:
+		if (!s.Signed || e.Order) && e.Total.Positive() {
+			return commands.QueueBill{BillSubject: events.BillSubject{
+				OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Number: e.Number,
+			}}
+		}
+	case events.DocumentSigned:
+		if e.Document == events.TaxInvoice {
+			return commands.QueueBill{BillSubject: events.BillSubject{
+				OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Number: e.Number,
+			}}
+		}
+	}
+	return nil
 }
 
 // Bill is the state of a "bills" instance.
@@ -113,6 +127,7 @@ func Process() processmanagers.Process[Bill] {
 			processmanagers.Follow(func(e events.InvoicePaid) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceCancelled) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceWrittenOff) string { return e.InvoiceID.String() }),
+			processmanagers.Follow(func(e events.CreditNoteIssued) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceReopened) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceVoided) string {
 				if !e.WasIssued {
@@ -162,6 +177,10 @@ func decide(s Bill, in processmanagers.Input, _ time.Time) (processmanagers.Outp
 	case events.InvoiceCancelled:
 		if s.Live {
 			out.Commands = []commands.Command{commands.RecallBill{InvoiceID: e.InvoiceID, Reason: events.BillVoided}}
+		}
+	case events.CreditNoteIssued:
+		if s.Live && !s.Settled {
+			out.Commands = []commands.Command{commands.RecallBill{InvoiceID: e.InvoiceID, Reason: events.BillChanged}}
 		}
 	case events.InvoiceVoided:
 		if s.Live {

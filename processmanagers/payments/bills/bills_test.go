@@ -69,6 +69,17 @@ func TestQueue_AnOwnShortcodeLeaves(t *testing.T) {
 	processtest.For(t, bills.QueueProcess(), now).When(on).Then(nothing).
 		When(events.GatewayConfigured{OrgID: org, At: now}).Then(nothing).
 		When(direct).Then(does(commands.LeaveBillManager{OrgID: org}))
+	processtest.For(t, bills.QueueProcess(), now).When(on).Then(nothing).When(off).Then(nothing). // it is there
+													When(direct).Then(does(commands.LeaveBillManager{OrgID: org}))
+}
+
+func TestBills_ACreditNoteOverAPartChangesWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	note := events.CreditNoteIssued{OrgID: org, InvoiceID: invoice, IssuedAt: now}
+	changes := does(commands.RecallBill{InvoiceID: invoice, Reason: events.BillChanged})
+	processtest.For(t, bills.Process(), now).When(note).Then(nothing).
+		When(queued).Then(nothing).When(note).Then(changes).
+		When(paid).Then(does(commands.SettleBill{InvoiceID: invoice})).When(note).Then(nothing)
 }
 
 func TestBills_FollowTheirInvoices(t *testing.T) {

@@ -244,6 +244,7 @@ export const swahiliFailures: Record<string, Failure> = {
     'Tangu onyesho la awali usajili umekuja kupata kitu kingine: pesa badala ya siku, siku badala ya pesa, au zaidi.',
   not_served_then: () => 'Usajili haukupaswa kuwa na huduma wakati huo.',
   nothing_to_compensate: () => 'Hakuna kipindi cha zaidi ya siku moja ambacho ankara yake inaweza kupunguzwa.',
+  outage_over: () => 'Hitilafu hii imeisha. Wateja huambiwa kuhusu inayoendelea tu.',
   outage_exists: () => 'Kuna hitilafu inayoendelea mahali hapa. Imalize kwanza.',
   compensation_empty: () => 'Hakuna mteja aliyepaswa kuwa na huduma hapo wakati huo.',
   compensation_not_over: () => 'Ni muda uliokwisha tu unaoweza kufidiwa.',

@@ -313,6 +313,7 @@ const enWords: Words = {
   faults: {
     expired: 'its time was over',
     no_longer_true: 'it was not true any more',
+    not_wanted: 'no such message is wanted any more',
     no_hours: 'the hours of the organization leave no time for messages',
     no_address: 'the customer has neither phone nor e-mail',
     no_gateway: 'no gateway is set up for this way',

@@ -257,6 +257,7 @@ export const words: Omit<Words, 'by'> = {
   faults: {
     expired: 'wakati wake ulikwisha',
     no_longer_true: 'haukuwa kweli tena',
+    not_wanted: 'ujumbe wa namna hii hautakiwi tena',
     no_hours: 'saa za shirika haziachi muda wa ujumbe',
     no_address: 'mteja hana simu wala barua pepe',
     no_gateway: 'hakuna lango lililowekwa kwa njia hii',

@@ -7,6 +7,7 @@ import type { Shape } from '../../api/types'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { outageTellingText } from '../../text/outageTelling'
 import { outagesText } from '../../text/outages'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { type Column, DataTable } from '../../ui/DataTable'
@@ -21,9 +22,11 @@ import { To } from '../../ui/To'
 import { When } from '../../ui/When'
 import { Sums, toneOfCompensation } from './CompensationParts'
 import { seconds, toneOf } from './OutagesPage'
+import { untold } from './told'
 import { nameOf, placeOf } from './place'
 
 const DescribeOutage = later(() => import('./DescribeOutage').then((m) => m.DescribeOutage))
+const TellOutage = later(() => import('./TellOutage').then((m) => m.TellOutage))
 const EndOutage = later(() => import('./EndOutage').then((m) => m.EndOutage))
 
 type Outage = Shape<'OutageResponse'>
@@ -44,17 +47,20 @@ export default function OutagePage() {
 
 function Actions({ of: o }: { of: Outage }) {
   const t = useText(outagesText)
+  const telling = useText(outageTellingText)
   const may = useMay()
-  const [doing, setDoing] = useState<'describe' | 'end' | null>(null)
+  const [doing, setDoing] = useState<'tell' | 'describe' | 'end' | null>(null)
   const close = () => setDoing(null)
   return (
     <>
+      {untold(o) && may('POST /outages/{id}/tell') && <Button onClick={() => setDoing('tell')}>{telling.tellThem}</Button>}
       {may('PATCH /outages/{id}') && <Button variant="default" onClick={() => setDoing('describe')}>{t.describe}</Button>}
       {o.state === 'running' && may('POST /outages/{id}/end') && <Button variant="default" onClick={() => setDoing('end')}>{t.end}</Button>}
       {o.state === 'ended' && may('POST /compensations') && (
         <Button renderRoot={(props) => <Link {...props} to="/compensations/new" search={{ outageId: o.id }} />}>{t.compensate}</Button>
       )}
       {doing === 'describe' && <DescribeOutage of={o} onClose={close} />}
+      {doing === 'tell' && <TellOutage of={o} onClose={close} />}
       {doing === 'end' && <EndOutage of={o} onClose={close} />}
     </>
   )
@@ -103,6 +109,7 @@ function Devices({ of }: { of: Outage['devices'] }) {
 /** Told says what became of the messages. */
 function Told({ of: o }: { of: Outage }) {
   const t = useText(outagesText)
+  const telling = useText(outageTellingText)
   const f = useFormat()
   if (!o.told) return null
   const counted = (c: Shape<'ToldCount'>) => [
@@ -112,7 +119,7 @@ function Told({ of: o }: { of: Outage }) {
   const none = began.asked + over.asked === 0
   return (
     <Section title={t.told}>
-      {none && <Text size="sm">{o.tellAfter && !o.endedAt ? t.willTell(f.short(o.tellAfter)) : t.notTold}</Text>}
+      {none && <Text size="sm">{o.endedAt ? t.notTold : o.tellAfter ? t.willTell(f.short(o.tellAfter)) : o.detected ? telling.proposed : telling.notYetTold}</Text>}
       {!none && <Facts of={[[t.toldBegan, counted(began)], [t.toldOver, over.asked > 0 ? counted(over) : null]]} />}
       {!none && <Text size="sm"><To way={{ to: '/messages', search: { outageId: o.id } }}>{t.toMessages}</To></Text>}
     </Section>

@@ -1,0 +1,57 @@
+package messagingcases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// mostMerged bounds the outages that are looked at because they became one.
+const mostMerged = 100
+
+// ofOutage reads the outage as which the one of a message goes on, and whether the customer was told that any part of
+// that began: each hears of it once, and of its end once (docs/rules/outages.md#messages). For a message about a
+// beginning, one of another part counts that waits, too.
+func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *facts) error {
+	if err := d.wholeOutage(ctx, args, f); err != nil {
+		return err
+	}
+	over, own := args.Template == events.NoticeOutageOver, args.OutageID
+	args.Template = events.NoticeOutage
+	parts := []id.Outage{f.outage.ID}
+	for i := 0; i < len(parts) && i < mostMerged && !f.told; i++ {
+		part := f.outage
+		if i > 0 {
+			var err error
+			if part, _, err = bus.LoadOwned[outages.Outage](ctx, d.Bus, args.OrgID, parts[i]); err != nil {
+				return err
+			}
+		}
+		parts = append(parts, part.Absorbed...)
+		if args.OutageID = parts[i]; !over && args.OutageID == own {
+			continue
+		}
+		began, err := d.message(ctx, f.message(args))
+		if err != nil {
+			return err
+		}
+		f.told = !began.Org.IsZero() && !began.Dropped && (began.Over || !over)
+	}
+	return nil
+}
+
+// wholeOutage follows an outage that became a part of another one.
+func (d *Delivery) wholeOutage(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
+	next := args.OutageID
+	for range mostMerged {
+		f.outage, _, err = bus.LoadOwned[outages.Outage](ctx, d.Bus, args.OrgID, next)
+		if next = f.outage.Merged; err != nil || next.IsZero() {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package messagingcases_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/outages"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// outage begins one and makes the messages be about it.
+func (k *kit) outage(t *testing.T, tag string) id.Outage {
+	t.Helper()
+	which := id.New[id.Outage]()
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.BeginOutage{
+		OutageID: which, OrgID: k.args.OrgID, Place: events.NetworkPlace{Tag: tag}, StartedAt: noon,
+	})
+	return which
+}
+
+// tells makes attempts at messages about outages, each by a job of its own, and gives what went.
+func (k *kit) tells(t *testing.T, template events.MessageTemplate, which ...id.Outage) (went []events.MessageTemplate) {
+	t.Helper()
+	before := len(k.sent)
+	for _, outage := range which {
+		k.args.Template, k.args.OutageID, k.args.DueAt = template, outage, time.Time{}
+		again, err := k.send(t, string(template)+outage.String())
+		if err != nil || !again.IsZero() && !again.After(k.clock.Now()) {
+			t.Fatalf("again %v, %v", again, err)
+		}
+	}
+	for _, m := range k.sent[before:] {
+		went = append(went, m.Template)
+	}
+	return went
+}
+
+// merge makes the younger outage a part of the older one.
+func (k *kit) merge(t *testing.T, younger, older id.Outage) {
+	t.Helper()
+	operator := coretest.Operator(k.args.OrgID)
+	k.Run(t, operator, commands.EndOutage{OutageID: younger, MergedInto: older})
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.ExtendOutage{OutageID: older, Absorbs: []id.Outage{younger}})
+}
+
+// TestSend_OutagesThatBecomeOneAreToldOnceAndTheirEndOnce: whichever of them the customer has heard of.
+func TestSend_OutagesThatBecomeOneAreToldOnceAndTheirEndOnce(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]func(older, younger id.Outage) id.Outage{
+		"told of the older one":   func(older, _ id.Outage) id.Outage { return older },
+		"told of the younger one": func(_, younger id.Outage) id.Outage { return younger },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, phone())
+			bus.Register(k.Bus, outages.Outages())
+			k.args.Until = noon.Add(24 * time.Hour)
+			older, younger := k.outage(t, "hill"), k.outage(t, "valley")
+			began := []events.MessageTemplate{events.NoticeOutage}
+			if went := k.tells(t, events.NoticeOutage, first(older, younger)); !slices.Equal(went, began) {
+				t.Fatalf("went %v", went)
+			}
+			k.merge(t, younger, older)
+			if went := k.tells(t, events.NoticeOutage, older, younger); len(went) > 0 {
+				t.Errorf("told again: %v", went)
+			}
+			k.Run(t, coretest.Operator(k.args.OrgID), commands.EndOutage{OutageID: older})
+			over := []events.MessageTemplate{events.NoticeOutageOver}
+			if went := k.tells(t, events.NoticeOutageOver, older, older); !slices.Equal(went, over) {
+				t.Errorf("of the end went %v", went)
+			}
+		})
+	}
+}
+
+// TestSend_WhoWasNotToldOfAnOutageHearsOfNoEnd, and nothing is recorded of that.
+func TestSend_WhoWasNotToldOfAnOutageHearsOfNoEnd(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	bus.Register(k.Bus, outages.Outages())
+	k.args.Until = noon.Add(24 * time.Hour)
+	older, younger := k.outage(t, "hill"), k.outage(t, "valley")
+	k.merge(t, younger, older)
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.EndOutage{OutageID: older})
+	if went := k.tells(t, events.NoticeOutageOver, older); len(went)+len(k.states(t)) > 0 {
+		t.Errorf("went %v, recorded %v", went, k.states(t))
+	}
+}
+
+// TestSend_MessagesOfTheNightAboutOutagesThatBecameOneAreOne: both wait for the morning, and one goes.
+func TestSend_MessagesOfTheNightAboutOutagesThatBecameOneAreOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	bus.Register(k.Bus, outages.Outages())
+	morning := k.night(t)
+	older, younger := k.outage(t, "hill"), k.outage(t, "valley")
+	k.tells(t, events.NoticeOutage, older, younger)
+	k.merge(t, younger, older)
+	k.clock.Set(morning)
+	want := []events.MessageTemplate{events.NoticeOutage}
+	if went := k.tells(t, events.NoticeOutage, older, younger, older); !slices.Equal(went, want) {
+		t.Errorf("went %v; %q", went, k.states(t))
+	}
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.EndOutage{OutageID: older})
+	if went := k.tells(t, events.NoticeOutageOver, older); len(went) != 1 {
+		t.Errorf("of the end went %v", went)
+	}
+}
