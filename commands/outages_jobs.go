@@ -3,6 +3,7 @@ package commands
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -15,6 +16,8 @@ type BeginDetectedOutage struct {
 	Devices []id.Device     `json:"devices"`
 	Since   time.Time       `json:"since"` // the first of them went away
 	At      time.Time       `json:"at"`    // when they were down
+	// Downs says when each of them went away.
+	Downs events.RouterDowns `json:"downs,omitempty"`
 }
 
 // TellOutage tells the customers of an outage, or only those of some of its routers, that it lasts, or those who were

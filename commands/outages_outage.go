@@ -29,6 +29,7 @@ type BeginOutage struct {
 	OrgID       id.Organization
 	Place       events.NetworkPlace
 	Devices     []id.Device
+	Downs       events.RouterDowns // of those that went away at another time
 	Title       string
 	Message     string
 	Detected    bool
@@ -43,7 +44,21 @@ type ExtendOutage struct {
 	OutageID id.Outage
 	Root     id.Device // zero = as before
 	Devices  []id.Device
-	Absorbs  []id.Outage // that go on as parts of this one
+	Downs    events.RouterDowns // without any, a router is down from now on
+	Absorbs  []id.Outage        // that go on as parts of this one
+}
+
+// NarrowOutage says that routers are back while others are still down. It changes nothing after the end. Fails:
+// outage_not_found.
+type NarrowOutage struct {
+	OutageID id.Outage
+	Back     []RouterBack
+}
+
+// RouterBack says since when a router of an outage answers again.
+type RouterBack struct {
+	DeviceID id.Device
+	At       time.Time
 }
 
 // AnnounceOutage has the customers of an outage told now. It changes nothing when they were told, or are by now. Fails:
@@ -68,18 +83,21 @@ type EndOutage struct {
 func (BeginOutage) CommandName() string    { return "outages.BeginOutage" }
 func (ExtendOutage) CommandName() string   { return "outages.ExtendOutage" }
 func (AnnounceOutage) CommandName() string { return "outages.AnnounceOutage" }
+func (NarrowOutage) CommandName() string   { return "outages.NarrowOutage" }
 func (DescribeOutage) CommandName() string { return "outages.DescribeOutage" }
 func (EndOutage) CommandName() string      { return "outages.EndOutage" }
 
 func (c BeginOutage) Target() Target    { return At(LineOutageCategory, c.OutageID) }
 func (c ExtendOutage) Target() Target   { return At(LineOutageCategory, c.OutageID) }
 func (c AnnounceOutage) Target() Target { return At(LineOutageCategory, c.OutageID) }
+func (c NarrowOutage) Target() Target   { return At(LineOutageCategory, c.OutageID) }
 func (c DescribeOutage) Target() Target { return At(LineOutageCategory, c.OutageID) }
 func (c EndOutage) Target() Target      { return At(LineOutageCategory, c.OutageID) }
 
 func (BeginOutage) lineOutageCommand()    {}
 func (ExtendOutage) lineOutageCommand()   {}
 func (AnnounceOutage) lineOutageCommand() {}
+func (NarrowOutage) lineOutageCommand()   {}
 func (DescribeOutage) lineOutageCommand() {}
 func (EndOutage) lineOutageCommand()      {}
 
@@ -132,6 +150,9 @@ func checkNetworkPlace(f *failure.Faults, p events.NetworkPlace) {
 
 // Validate has nothing to check: the id names the stream.
 func (ExtendOutage) Validate() error { return nil }
+
+// Validate has nothing to check: the id names the stream.
+func (NarrowOutage) Validate() error { return nil }
 
 // Validate has nothing to check: the id names the stream.
 func (EndOutage) Validate() error { return nil }

@@ -51,9 +51,12 @@ type CompensationListed struct {
 type CompensationItem struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
-	Days           int             `json:"days,omitempty"`
-	Amount         money.Amount    `json:"amount,omitzero"`
-	Code           string          `json:"code,omitempty"` // a failure code; "" = it gets something
+	// From and To are the time without service of this one; zero = that of the compensation.
+	From   time.Time    `json:"from,omitzero"`
+	To     time.Time    `json:"to,omitzero"`
+	Days   int          `json:"days,omitempty"`
+	Amount money.Amount `json:"amount,omitzero"`
+	Code   string       `json:"code,omitempty"` // a failure code; "" = it gets something
 }
 
 // CompensationApplied records that a person wants the previewed compensation to be given.

@@ -28,10 +28,11 @@ type OutageBegan struct {
 	OrgID       id.Organization `json:"orgId"`
 	Place       NetworkPlace    `json:"place"`
 	Devices     []id.Device     `json:"devices,omitempty"` // routers that are down, that of Place among them
-	Title       string          `json:"title"`             // public; "" = none was written
-	Message     string          `json:"message"`           // public; "" = none was written
-	Detected    bool            `json:"detected"`          // the platform noticed it; else a person said so
-	StartedAt   time.Time       `json:"startedAt"`         // not after At
+	Downs       RouterDowns     `json:"downs,omitempty"`
+	Title       string          `json:"title"`     // public; "" = none was written
+	Message     string          `json:"message"`   // public; "" = none was written
+	Detected    bool            `json:"detected"`  // the platform noticed it; else a person said so
+	StartedAt   time.Time       `json:"startedAt"` // not after At
 	ExpectedEnd time.Time       `json:"expectedEnd,omitzero"`
 	// TellAfter is when customers are told, if it still lasts then; zero = not before somebody announces it.
 	TellAfter time.Time `json:"tellAfter,omitzero"`
@@ -44,6 +45,7 @@ type OutageExtended struct {
 	OrgID    id.Organization `json:"orgId"`
 	Root     id.Device       `json:"root"`    // the highest one that is down; null = the outage is not of a router
 	Devices  []id.Device     `json:"devices"` // all that were down in the outage
+	Downs    RouterDowns     `json:"downs,omitempty"`
 	// Absorbed are the outages that go on as parts of it, whose customers hear of its end.
 	Absorbed []id.Outage `json:"absorbed,omitempty"`
 	At       time.Time   `json:"at"`
@@ -53,6 +55,14 @@ type OutageExtended struct {
 type OutageAnnounced struct {
 	OutageID id.Outage       `json:"outageId"`
 	OrgID    id.Organization `json:"orgId"`
+	At       time.Time       `json:"at"`
+}
+
+// OutageNarrowed records that routers of an outage have come back, while others are still down.
+type OutageNarrowed struct {
+	OutageID id.Outage       `json:"outageId"`
+	OrgID    id.Organization `json:"orgId"`
+	Downs    RouterDowns     `json:"downs"`
 	At       time.Time       `json:"at"`
 }
 
@@ -78,12 +88,14 @@ type OutageEnded struct {
 func (OutageBegan) EventType() string     { return "outages.OutageBegan.v1" }
 func (OutageExtended) EventType() string  { return "outages.OutageExtended.v1" }
 func (OutageAnnounced) EventType() string { return "outages.OutageAnnounced.v1" }
+func (OutageNarrowed) EventType() string  { return "outages.OutageNarrowed.v1" }
 func (OutageDescribed) EventType() string { return "outages.OutageDescribed.v1" }
 func (OutageEnded) EventType() string     { return "outages.OutageEnded.v1" }
 
 func (OutageBegan) lineOutageEvent()     {}
 func (OutageExtended) lineOutageEvent()  {}
 func (OutageAnnounced) lineOutageEvent() {}
+func (OutageNarrowed) lineOutageEvent()  {}
 func (OutageDescribed) lineOutageEvent() {}
 func (OutageEnded) lineOutageEvent()     {}
 

@@ -19,7 +19,8 @@ func Outages() aggregates.Definition[Outage, commands.LineOutageCommand, events.
 		Category: commands.LineOutageCategory, Missing: commands.ErrNoOutage, Evolve: evolveOutage,
 		Decide: decideOutage, Owner: func(s Outage) id.Organization { return s.Org }, Claims: claimsOutage,
 		Commands: []commands.LineOutageCommand{
-			commands.BeginOutage{}, commands.ExtendOutage{}, commands.AnnounceOutage{}, commands.DescribeOutage{},
+			commands.BeginOutage{}, commands.ExtendOutage{}, commands.NarrowOutage{}, commands.AnnounceOutage{},
+			commands.DescribeOutage{},
 			commands.EndOutage{},
 		},
 	}
@@ -31,11 +32,13 @@ type Outage struct {
 	Org       id.Organization
 	Place     events.NetworkPlace
 	Devices   []id.Device
+	Downs     events.RouterDowns
 	Detected  bool
 	Title     string
 	Message   string
 	StartedAt time.Time
 	EndedAt   time.Time   // zero = it lasts
+	OverSince time.Time   // when somebody said that it has ended
 	Merged    id.Outage   // it goes on as a part of this one; zero = it does not
 	Absorbed  []id.Outage // go on as parts of it
 	TellAfter time.Time   // when its customers are told; zero = they are not
@@ -51,21 +54,24 @@ func evolveOutage(s Outage, e events.LineOutageEvent) Outage {
 	switch e := e.(type) {
 	case events.OutageBegan:
 		return Outage{
-			ID: e.OutageID, Org: e.OrgID, Place: e.Place, Devices: e.Devices, Detected: e.Detected, Title: e.Title,
-			Message: e.Message, StartedAt: e.StartedAt, ExpectedEnd: e.ExpectedEnd, TellAfter: e.TellAfter,
+			ID: e.OutageID, Org: e.OrgID, Place: e.Place, Devices: e.Devices, Downs: e.Downs, Detected: e.Detected,
+			Title: e.Title, Message: e.Message, StartedAt: e.StartedAt, ExpectedEnd: e.ExpectedEnd,
+			TellAfter: e.TellAfter,
 		}
 	case events.OutageAnnounced:
 		s.TellAfter = e.At
 	case events.OutageExtended:
-		s.Devices = e.Devices
+		s.Devices, s.Downs = e.Devices, e.Downs
 		s.Absorbed = slices.Concat(s.Absorbed, e.Absorbed)
 		if !e.Root.IsZero() {
 			s.Place.DeviceID = e.Root
 		}
+	case events.OutageNarrowed:
+		s.Downs = e.Downs
 	case events.OutageDescribed:
 		s.Title, s.Message, s.ExpectedEnd = e.Title, e.Message, e.ExpectedEnd
 	case events.OutageEnded:
-		s.EndedAt, s.Merged = e.EndedAt, e.MergedInto
+		s.EndedAt, s.OverSince, s.Merged = e.EndedAt, e.At, e.MergedInto
 	}
 	return s
 }
@@ -102,6 +108,8 @@ func decideOutage(s Outage, c commands.LineOutageCommand, now time.Time) ([]even
 		return decideExtend(s, c, now), nil
 	case commands.AnnounceOutage:
 		return decideAnnounce(s, now)
+	case commands.NarrowOutage:
+		return decideNarrow(s, c, now), nil
 	case commands.DescribeOutage:
 		return decideDescribe(s, c, now)
 	case commands.EndOutage:
@@ -119,8 +127,9 @@ func decideBegin(s Outage, c commands.BeginOutage, now time.Time) ([]events.Line
 		return nil, errInstant("startedAt must not be in the future.")
 	}
 	began := events.OutageBegan{
-		OutageID: c.OutageID, OrgID: c.OrgID, Place: c.Place, Devices: c.Devices, Title: c.Title, Message: c.Message,
-		Detected: c.Detected, StartedAt: c.StartedAt.UTC(), ExpectedEnd: c.ExpectedEnd.UTC(), At: now,
+		OutageID: c.OutageID, OrgID: c.OrgID, Place: c.Place, Devices: c.Devices, Downs: c.Downs, Title: c.Title,
+		Message: c.Message, Detected: c.Detected, StartedAt: c.StartedAt.UTC(), ExpectedEnd: c.ExpectedEnd.UTC(),
+		At: now,
 	}
 	if c.ExpectedEnd.IsZero() {
 		began.ExpectedEnd = time.Time{}
@@ -139,12 +148,8 @@ func decideExtend(s Outage, c commands.ExtendOutage, now time.Time) []events.Lin
 	if !s.Lasts() {
 		return nil
 	}
-	all, root := slices.Clone(s.Devices), s.Place.DeviceID
-	for _, d := range c.Devices {
-		if !slices.Contains(all, d) {
-			all = append(all, d)
-		}
-	}
+	root := s.Place.DeviceID
+	all, downs := s.joined(c, now)
 	if !root.IsZero() && !c.Root.IsZero() {
 		root = c.Root
 	}
@@ -154,11 +159,12 @@ func decideExtend(s Outage, c commands.ExtendOutage, now time.Time) []events.Lin
 			absorbed = append(absorbed, o)
 		}
 	}
-	if len(all) == len(s.Devices) && root == s.Place.DeviceID && len(absorbed) == 0 {
+	same := len(all) == len(s.Devices) && len(downs) == len(s.Downs) && len(absorbed) == 0
+	if same && root == s.Place.DeviceID {
 		return nil
 	}
 	return []events.LineOutageEvent{events.OutageExtended{
-		OutageID: s.ID, OrgID: s.Org, Root: root, Devices: all, Absorbed: absorbed, At: now,
+		OutageID: s.ID, OrgID: s.Org, Root: root, Devices: all, Downs: downs, Absorbed: absorbed, At: now,
 	}}
 }
 
@@ -171,6 +177,58 @@ func decideAnnounce(s Outage, now time.Time) ([]events.LineOutageEvent, error) {
 		return nil, commands.ErrOutageOver()
 	}
 	return []events.LineOutageEvent{events.OutageAnnounced{OutageID: s.ID, OrgID: s.Org, At: now}}, nil
+}
+
+// joined are the routers with those that come to them, and their times. One that is down in all of the outage stays so.
+func (s Outage) joined(c commands.ExtendOutage, now time.Time) ([]id.Device, events.RouterDowns) {
+	all, downs := slices.Clone(s.Devices), slices.Clone(s.Downs)
+	come := slices.Clone(c.Downs)
+	for _, d := range c.Devices {
+		if !slices.Contains(all, d) && len(c.Downs.Of(d)) == 0 {
+			come = append(come, events.RouterDown{DeviceID: d, From: now})
+		}
+	}
+	for _, d := range come {
+		has := func(known events.RouterDown) bool {
+			return known.DeviceID == d.DeviceID && !known.From.After(d.From) &&
+				(known.From.Equal(d.From) || known.To.IsZero() || !d.To.IsZero() && !d.To.After(known.To))
+		}
+		whole := slices.Contains(s.Devices, d.DeviceID) && len(s.Downs.Of(d.DeviceID)) == 0
+		if !whole && !slices.ContainsFunc(downs, has) {
+			downs = append(downs, d)
+		}
+		if !slices.Contains(all, d.DeviceID) {
+			all = append(all, d.DeviceID)
+		}
+	}
+	return all, downs
+}
+
+// decideNarrow ends the times of routers that are back. Those that a person has named are down until that person says
+// otherwise.
+func decideNarrow(s Outage, c commands.NarrowOutage, now time.Time) []events.LineOutageEvent {
+	if !s.Lasts() {
+		return nil
+	}
+	downs, changed := slices.Clone(s.Downs), false
+	for _, back := range c.Back {
+		if s.Detected && slices.Contains(s.Devices, back.DeviceID) && len(downs.Of(back.DeviceID)) == 0 {
+			downs = append(downs, events.RouterDown{DeviceID: back.DeviceID, From: s.StartedAt})
+		}
+		for i, d := range downs {
+			if d.DeviceID != back.DeviceID || !d.To.IsZero() {
+				continue
+			}
+			downs[i].To, changed = back.At.UTC(), true
+			if downs[i].To.Before(d.From) {
+				downs[i].To = d.From
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return []events.LineOutageEvent{events.OutageNarrowed{OutageID: s.ID, OrgID: s.Org, Downs: downs, At: now}}
 }
 
 // decideDescribe records words that differ.

@@ -59,6 +59,7 @@ func TestExtendOutage_WhatIsKnownIsNoNews(t *testing.T) {
 	extend := commands.ExtendOutage{OutageID: outage, Devices: []id.Device{hill, tower}}
 	s.When(extend).Then(events.OutageExtended{
 		OutageID: outage, OrgID: org, Root: tower, Devices: []id.Device{tower, hill}, At: now,
+		Downs: events.RouterDowns{{DeviceID: hill, From: now}},
 	})
 	s.When(extend).ThenNothing()
 }
@@ -102,6 +103,64 @@ func TestAnnounceOutage_CustomersAreToldOnceWhileItLasts(t *testing.T) {
 	s.ThenEvents()
 	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
 	s.When(announce).ThenFails("outage_over")
+}
+
+// TestOutage_EachRouterHasItsOwnTimes: the hill comes to an outage of the tower late, is back before it, and goes away
+// again.
+func TestOutage_EachRouterHasItsOwnTimes(t *testing.T) {
+	t.Parallel()
+	minutes := func(n int) time.Time { return now.Add(time.Duration(n-60) * time.Minute) }
+	down := func(d id.Device, from, to int) events.RouterDown {
+		one := events.RouterDown{DeviceID: d, From: minutes(from)}
+		if to > 0 {
+			one.To = minutes(to)
+		}
+		return one
+	}
+	begin := begins
+	begin.Downs = events.RouterDowns{down(tower, 0, 0)}
+	s := decidertest.For(t, outages.Outages(), now).When(begin)
+	s.ThenEvents()
+	goes := func(from int, downs ...events.RouterDown) {
+		t.Helper()
+		extend := commands.ExtendOutage{OutageID: outage, Downs: events.RouterDowns{down(hill, from, 0)}}
+		s.When(extend).Then(events.OutageExtended{
+			OutageID: outage, OrgID: org, Root: tower, Devices: []id.Device{tower, hill}, Downs: downs, At: now,
+		})
+		s.When(extend).ThenNothing()
+	}
+	comes := func(d id.Device, at int, downs ...events.RouterDown) {
+		t.Helper()
+		narrow := commands.NarrowOutage{OutageID: outage, Back: []commands.RouterBack{{DeviceID: d, At: minutes(at)}}}
+		s.When(narrow).Then(events.OutageNarrowed{OutageID: outage, OrgID: org, Downs: downs, At: now})
+		s.When(narrow).ThenNothing()
+	}
+	goes(20, down(tower, 0, 0), down(hill, 20, 0))
+	comes(hill, 30, down(tower, 0, 0), down(hill, 20, 30))
+	goes(40, down(tower, 0, 0), down(hill, 20, 30), down(hill, 40, 0))
+	comes(tower, 50, down(tower, 0, 50), down(hill, 20, 30), down(hill, 40, 0))
+	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
+	late := []commands.RouterBack{{DeviceID: hill, At: now}}
+	s.When(commands.NarrowOutage{OutageID: outage, Back: late}).ThenNothing()
+}
+
+// TestNarrowOutage_WhoeverNamedARouterEndsItsTime: those of an outage that a person began are down until that person
+// ends it, and one of an older program has the beginning of the outage.
+func TestNarrowOutage_WhoeverNamedARouterEndsItsTime(t *testing.T) {
+	t.Parallel()
+	narrow := commands.NarrowOutage{OutageID: outage, Back: []commands.RouterBack{{DeviceID: tower, At: now}}}
+	decidertest.For(t, outages.Outages(), now).When(narrow).ThenFails("outage_not_found")
+	byHand := begins
+	byHand.Detected = false
+	s := decidertest.For(t, outages.Outages(), now).When(byHand)
+	s.ThenEvents()
+	s.When(narrow).ThenNothing()
+	s = decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	s.When(narrow).Then(events.OutageNarrowed{
+		OutageID: outage, OrgID: org, At: now,
+		Downs: events.RouterDowns{{DeviceID: tower, From: begins.StartedAt, To: now}},
+	})
 }
 
 func TestDescribeOutage_WordsAreKeptAlsoAfterTheEnd(t *testing.T) {

@@ -178,7 +178,8 @@ func cpe() []events.Event {
 // outages lists the events of outages of the network and of what customers get for them.
 func outages() []events.Event {
 	return []events.Event{
-		events.OutageBegan{}, events.OutageExtended{}, events.OutageAnnounced{}, events.OutageDescribed{},
+		events.OutageBegan{}, events.OutageExtended{}, events.OutageNarrowed{}, events.OutageAnnounced{},
+		events.OutageDescribed{},
 		events.OutageEnded{},
 		events.OutageRulesAdopted{},
 		events.CompensationPreviewed{}, events.CompensationListed{}, events.CompensationApplied{},

@@ -58,7 +58,7 @@ func TestServed_HasWhoWasThereInTheTime(t *testing.T) {
 		{"before all", -2 * hour, -hour, nil, nil},
 	} {
 		at := telemetry.ServedAt{
-			Devices: []id.Device{k.device}, Servers: c.servers, From: noon.Add(c.from), To: noon.Add(c.to),
+			Times: telemetry.During([]id.Device{k.device}, noon.Add(c.from), noon.Add(c.to)), Servers: c.servers,
 		}
 		got := k.served(t, at, who)
 		slices.Sort(c.want)
@@ -96,8 +96,8 @@ func (k *kit) served(t *testing.T, at telemetry.ServedAt, who map[string]id.Subs
 func TestServed_WhoWasCutOffCountsWhateverTheSessionWasClosedAs(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	const went, back = time.Hour, time.Hour + 10*time.Minute
-	last, hit := went-8*time.Minute, []string{"dials again", "gone", "lost", "restarted", "still open"}
+	const went, back, last = time.Hour, time.Hour + 10*time.Minute, 52 * time.Minute
+	hit := []string{"dials again", "gone", "lost", "restarted", "still open"}
 	who := map[string]id.Subscriber{}
 	for _, name := range append(hit, "stopped", "redialled and stopped", "moved", "silent long before") {
 		who[name] = id.Derive[id.Subscriber]("cut off", name)
@@ -133,7 +133,8 @@ func TestServed_WhoWasCutOffCountsWhateverTheSessionWasClosedAs(t *testing.T) {
 	)
 	asks := func(when string) {
 		t.Helper()
-		at := telemetry.ServedAt{Devices: []id.Device{k.device, restarted}, From: noon.Add(went), To: noon.Add(back)}
+		both := []id.Device{k.device, restarted}
+		at := telemetry.ServedAt{Times: telemetry.During(both, noon.Add(went), noon.Add(back))}
 		got := k.served(t, at, who)
 		if n, err := k.CountServed(t.Context(), k.org, at); err != nil || n != len(hit) || !slices.Equal(got, hit) {
 			t.Errorf("%s: %v, counted %d (%v), want %v", when, got, n, err, hit)
@@ -218,7 +219,7 @@ func TestServed_WhoWasOnElsewhereByThenIsNoneOfThem(t *testing.T) {
 			if c.closed {
 				k.closes(t, telemetry.ReasonLost, "moved")
 			}
-			at := telemetry.ServedAt{Devices: []id.Device{k.device}, From: noon.Add(went), To: noon.Add(back)}
+			at := telemetry.ServedAt{Times: telemetry.During([]id.Device{k.device}, noon.Add(went), noon.Add(back))}
 			if got := k.served(t, at, who); len(got) > 0 {
 				t.Errorf("hit: %v", got)
 			}

@@ -29,7 +29,7 @@ var outagesDDL string
 func (Outages) Name() string { return OutagesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outages) Version() int { return 3 }
+func (Outages) Version() int { return 4 }
 
 // DDL creates the tables of outages.sql.
 func (Outages) DDL() string { return outagesDDL }
@@ -40,8 +40,9 @@ func (Outages) TenantTables() []string { return []string{"outages", "rules"} }
 // Handles lists the events that change the tables.
 func (Outages) Handles() []string {
 	return []string{
-		events.OutageBegan{}.EventType(), events.OutageExtended{}.EventType(), events.OutageAnnounced{}.EventType(),
-		events.OutageDescribed{}.EventType(), events.OutageEnded{}.EventType(), events.OutageRulesAdopted{}.EventType(),
+		events.OutageBegan{}.EventType(), events.OutageExtended{}.EventType(), events.OutageNarrowed{}.EventType(),
+		events.OutageAnnounced{}.EventType(), events.OutageDescribed{}.EventType(), events.OutageEnded{}.EventType(),
+		events.OutageRulesAdopted{}.EventType(),
 	}
 }
 
@@ -49,17 +50,20 @@ func (Outages) Handles() []string {
 const (
 	outageBeganSQL = `
 insert into {schema}.outages
-	(outage_id, org_id, device_id, service_id, tag, devices, title, message, detected, started_at, expected_end,
+	(outage_id, org_id, device_id, service_id, tag, devices, downs, title, message, detected, started_at, expected_end,
 	tell_after, begun_by, revision)
 values
-	(@outage, @org, @device, @service, @tag, @devices, @title, @message, @detected, @started, @expected, @tell, @by,
-	@revision)
+	(@outage, @org, @device, @service, @tag, @devices, @downs, @title, @message, @detected, @started, @expected,
+	@tell, @by, @revision)
 on conflict (outage_id) do nothing`
 	outageExtendedSQL = `
-update {schema}.outages set devices = @devices, device_id = coalesce(@root::uuid, device_id), revision = @revision
+update {schema}.outages
+set devices = @devices, downs = @downs, device_id = coalesce(@root::uuid, device_id), revision = @revision
 where outage_id = @outage and revision < @revision`
 	outageAnnouncedSQL = `
 update {schema}.outages set tell_after = @at, revision = @revision where outage_id = @outage and revision < @revision`
+	outageNarrowedSQL = `
+update {schema}.outages set downs = @downs, revision = @revision where outage_id = @outage and revision < @revision`
 	outageDescribedSQL = `
 update {schema}.outages set title = @title, message = @message, expected_end = @expected, revision = @revision
 where outage_id = @outage and revision < @revision`
@@ -78,13 +82,19 @@ func (Outages) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.OutageBegan:
 		w.Exec(outageBeganSQL, pgx.NamedArgs{
 			"outage": v.OutageID, "org": v.OrgID, "device": v.Place.DeviceID, "service": v.Place.ServiceID,
-			"tag": v.Place.Tag, "devices": deviceList(v.Devices), "title": v.Title, "message": v.Message,
-			"detected": v.Detected, "started": v.StartedAt, "expected": null.Time(v.ExpectedEnd),
-			"tell": null.Time(v.TellAfter), "by": userOf(e.Meta.Actor), "revision": revision,
+			"tag": v.Place.Tag, "devices": deviceList(v.Devices), "downs": downList(v.Downs), "title": v.Title,
+			"message": v.Message, "detected": v.Detected, "started": v.StartedAt,
+			"expected": null.Time(v.ExpectedEnd), "tell": null.Time(v.TellAfter), "by": userOf(e.Meta.Actor),
+			"revision": revision,
 		})
 	case events.OutageExtended:
 		w.Exec(outageExtendedSQL, pgx.NamedArgs{
-			"outage": v.OutageID, "devices": deviceList(v.Devices), "root": v.Root, "revision": revision,
+			"outage": v.OutageID, "devices": deviceList(v.Devices), "downs": downList(v.Downs), "root": v.Root,
+			"revision": revision,
+		})
+	case events.OutageNarrowed:
+		w.Exec(outageNarrowedSQL, pgx.NamedArgs{
+			"outage": v.OutageID, "downs": downList(v.Downs), "revision": revision,
 		})
 	case events.OutageAnnounced:
 		w.Exec(outageAnnouncedSQL, pgx.NamedArgs{"outage": v.OutageID, "at": v.At, "revision": revision})
@@ -113,6 +123,14 @@ func deviceList(devices []id.Device) []id.Device {
 		return []id.Device{}
 	}
 	return devices
+}
+
+// downList is never null.
+func downList(downs events.RouterDowns) events.RouterDowns {
+	if downs == nil {
+		return events.RouterDowns{}
+	}
+	return downs
 }
 
 // userOf is the user who acted; zero when it was no user.

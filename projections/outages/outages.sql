@@ -6,6 +6,7 @@ create table {schema}.outages (
   service_id uuid,
   tag text not null default '',
   devices uuid[] not null default '{}', -- all that were down in it
+  downs jsonb not null default '[]', -- when those were down that were not in all of it
   title text not null,
   message text not null,
   detected boolean not null,

@@ -15,22 +15,24 @@ import (
 
 // OutageRow tells where and when customers had no service. Zero and nil mean none.
 type OutageRow struct {
-	ID          id.Outage       `db:"outage_id"`
-	OrgID       id.Organization `db:"org_id"`
-	DeviceID    id.Device       `db:"device_id"` // zero = not of a router
-	ServiceID   id.Service      `db:"service_id"`
-	Tag         string          `db:"tag"`
-	Devices     []id.Device     `db:"devices"`
-	Title       string          `db:"title"`
-	Message     string          `db:"message"`
-	Detected    bool            `db:"detected"`
-	StartedAt   time.Time       `db:"started_at"`
-	ExpectedEnd *time.Time      `db:"expected_end"`
-	EndedAt     *time.Time      `db:"ended_at"`
-	MergedInto  id.Outage       `db:"merged_into"`
-	TellAfter   *time.Time      `db:"tell_after"`
-	BegunBy     id.User         `db:"begun_by"`
-	Revision    int64           `db:"revision"`
+	ID        id.Outage       `db:"outage_id"`
+	OrgID     id.Organization `db:"org_id"`
+	DeviceID  id.Device       `db:"device_id"` // zero = not of a router
+	ServiceID id.Service      `db:"service_id"`
+	Tag       string          `db:"tag"`
+	Devices   []id.Device     `db:"devices"`
+	// Downs are the times of those routers that were not down in all of it.
+	Downs       events.RouterDowns `db:"downs"`
+	Title       string             `db:"title"`
+	Message     string             `db:"message"`
+	Detected    bool               `db:"detected"`
+	StartedAt   time.Time          `db:"started_at"`
+	ExpectedEnd *time.Time         `db:"expected_end"`
+	EndedAt     *time.Time         `db:"ended_at"`
+	MergedInto  id.Outage          `db:"merged_into"`
+	TellAfter   *time.Time         `db:"tell_after"`
+	BegunBy     id.User            `db:"begun_by"`
+	Revision    int64              `db:"revision"`
 }
 
 // Place is where it is.
@@ -55,8 +57,9 @@ func (r OutageRow) Key() OutageKey {
 type OutagesQuery struct{ Views *runner.Views }
 
 // outageSelect fits OutageRow; a condition follows.
-const outageSelect = `select outage_id, org_id, device_id, service_id, tag, devices, title, message, detected,
-	started_at, expected_end, ended_at, merged_into, tell_after, begun_by, revision from {schema}.outages where `
+const outageSelect = `select outage_id, org_id, device_id, service_id, tag, devices, downs, title, message,
+	detected, started_at, expected_end, ended_at, merged_into, tell_after, begun_by, revision
+	from {schema}.outages where `
 
 // Get returns an outage of an organization; nil when it has none with this id.
 func (q OutagesQuery) Get(ctx context.Context, org id.Organization, outage id.Outage) (*OutageRow, error) {

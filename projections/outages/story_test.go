@@ -49,11 +49,18 @@ func TestOutages_StoryEndsInTheseRows(t *testing.T) {
 			OutageID: area, OrgID: acme, Place: events.NetworkPlace{Tag: "estate"}, Title: "No power",
 			Message: "The street is without power.", StartedAt: at(2), ExpectedEnd: at(200), At: at(4),
 		},
-		events.OutageExtended{OutageID: dark, OrgID: acme, Root: tower, Devices: []id.Device{tower, hill}, At: at(5)},
+		events.OutageExtended{
+			OutageID: dark, OrgID: acme, Root: tower, Devices: []id.Device{tower, hill}, At: at(5),
+			Downs: events.RouterDowns{{DeviceID: tower, From: at(4)}},
+		},
 		events.OutageAnnounced{OutageID: area, OrgID: acme, At: at(5)},
 		events.OutageEnded{OutageID: area, OrgID: acme, EndedAt: at(6), MergedInto: dark, At: at(6)},
 		events.OutageDescribed{
 			OutageID: dark, OrgID: acme, Title: "The tower", Message: "No power.", ExpectedEnd: at(80), At: at(10),
+		},
+		events.OutageNarrowed{
+			OutageID: dark, OrgID: acme, At: at(62),
+			Downs: events.RouterDowns{{DeviceID: tower, From: at(4), To: at(60)}},
 		},
 		events.OutageEnded{OutageID: dark, OrgID: acme, EndedAt: at(90), At: at(92)},
 		events.OutageRulesAdopted{OrgID: acme, Rules: events.OutageRules{Detect: true}, At: at(100)},

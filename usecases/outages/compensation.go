@@ -16,7 +16,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -69,7 +68,7 @@ func (u Compensations) Preview(
 		CompensationID: compensation, OrgID: asked.Org(), Place: in.Place, OutageID: in.OutageID, From: in.From,
 		To: in.To, Reason: strings.TrimSpace(in.Reason),
 	}
-	where, err := u.aim(ctx, asked.Org(), &command)
+	where, at, err := u.aim(ctx, asked.Org(), &command)
 	if err != nil {
 		return compensation, bus.Result{}, err
 	}
@@ -83,11 +82,12 @@ func (u Compensations) Preview(
 		if where, err = u.Places.Find(ctx, asked.Org(), command.Place); err != nil {
 			return compensation, bus.Result{}, err
 		}
+		at = where.during(events.TimeSpan{From: command.From, To: command.To})
 	}
 	if err := u.mayPreview(ctx, asked.Org()); err != nil {
 		return compensation, bus.Result{}, err
 	}
-	at := events.TimeSpan{From: command.From, To: command.To}
+	at = at.Within(events.TimeSpan{From: command.From, To: command.To})
 	of, err := u.Places.Subscriptions(ctx, asked.Org(), where, at, commands.MaxCompensated)
 	if err != nil {
 		return compensation, bus.Result{}, err
@@ -96,7 +96,7 @@ func (u Compensations) Preview(
 		return compensation, bus.Result{}, failure.NewConflict("compensation_too_large",
 			"One compensation has at most %d subscriptions. Choose a smaller place.", commands.MaxCompensated)
 	}
-	if command.Items, err = u.items(ctx, command, of); err != nil {
+	if command.Items, err = u.items(ctx, command, unaskedOf(command, of)); err != nil {
 		return compensation, bus.Result{}, err
 	}
 	done, err := u.Bus.Execute(ctx, command, u.meta(asked, compensation))
@@ -110,32 +110,58 @@ func (u Compensations) meta(asked usecases.Asked, compensation id.Compensation) 
 	return meta
 }
 
-// aim takes place and time of the outage, if one is named.
+// unaskedOf are the items of subscriptions before they are asked, each with its own time.
+func unaskedOf(c commands.PreviewCompensation, of []Hit) []events.CompensationItem {
+	list := make([]events.CompensationItem, len(of))
+	for i, hit := range of {
+		list[i] = events.CompensationItem{SubscriptionID: hit.SubscriptionID, SubscriberID: hit.SubscriberID}
+		if !hit.At.From.Equal(c.From) || !hit.At.To.Equal(c.To) {
+			list[i].From, list[i].To = hit.At.From.UTC(), hit.At.To.UTC()
+		}
+	}
+	return list
+}
+
+// aim takes place and time of the outage, if one is named, with the times of its routers.
 func (u Compensations) aim(
 	ctx context.Context, org id.Organization, c *commands.PreviewCompensation,
-) (where Where, err error) {
+) (where Where, at events.RouterDowns, err error) {
 	c.Place.Tag = strings.TrimSpace(c.Place.Tag)
 	if c.OutageID.IsZero() {
-		return Where{}, nil
+		return Where{}, nil, nil
 	}
 	if c.Place != (events.NetworkPlace{}) {
-		return Where{}, failure.NewInvalid("invalid_input", "outageId names the place already.")
+		return Where{}, nil, failure.NewInvalid("invalid_input", "outageId names the place already.")
 	}
 	outage, _, err := bus.LoadOwned[outages.Outage](ctx, u.Bus, org, c.OutageID)
 	if err != nil {
-		return Where{}, err
+		return Where{}, nil, err
 	}
 	c.Place = outage.Place
-	if c.From.IsZero() {
-		c.From = outage.StartedAt
-	}
+	whole := events.TimeSpan{From: outage.StartedAt, To: outage.EndedAt}
 	if c.To.IsZero() {
 		c.To = outage.EndedAt
 	}
 	if c.To.IsZero() {
-		return Where{}, commands.ErrCompensationNotOver()
+		return Where{}, nil, commands.ErrCompensationNotOver()
 	}
-	return Where{devices: outage.Devices}, nil
+	if outage.Lasts() {
+		whole.To = c.To
+	}
+	at = outage.Downs.Until(outage.Devices, whole)
+	if c.From.IsZero() {
+		c.From = outage.StartedAt
+		for _, d := range at { // a router of an outage that became a part of this one may have been down before
+			if d.From.Before(c.From) {
+				c.From = d.From
+			}
+		}
+	}
+	where = Where{devices: outage.Devices, whole: at, cut: cutBefore}
+	if outage.Detected {
+		where.cut = 0
+	}
+	return where, at, nil
 }
 
 // give reads the amount in the organization's currency.
@@ -164,12 +190,11 @@ const (
 
 // items asks each subscription what it would get.
 func (u Compensations) items(
-	ctx context.Context, c commands.PreviewCompensation, of []telemetry.Served,
+	ctx context.Context, c commands.PreviewCompensation, list []events.CompensationItem,
 ) ([]events.CompensationItem, error) {
-	list, ids := make([]events.CompensationItem, len(of)), make([]id.Subscription, len(of))
-	for i, served := range of {
-		ids[i] = served.SubscriptionID
-		list[i] = events.CompensationItem{SubscriptionID: served.SubscriptionID, SubscriberID: served.SubscriberID}
+	ids := make([]id.Subscription, len(list))
+	for i, item := range list {
+		ids[i] = item.SubscriptionID
 	}
 	items := usecases.Items{Logger: u.Logger, Batch: c.CompensationID, Crew: readers}
 	codes, err := usecases.EachItem(ctx, items, ids, func(i int) error {
@@ -222,10 +247,21 @@ func (u Compensations) item(
 	return item, nil
 }
 
-// command tells one subscription to take its part.
+// command tells one subscription to take its part, for its own time where it has one.
 func command(c commands.PreviewCompensation, of events.CompensationItem) commands.CompensateSubscription {
-	return commands.CompensateSubscription{
+	give := commands.CompensateSubscription{
 		SubscriptionID: of.SubscriptionID, CompensationID: c.CompensationID, From: c.From, To: c.To, Give: c.Give,
+	}
+	if !of.From.IsZero() {
+		give.From, give.To = of.From, of.To
+	}
+	return give
+}
+
+// unasked is the item of a subscription without what it would get.
+func unasked(of events.CompensationItem) events.CompensationItem {
+	return events.CompensationItem{
+		SubscriptionID: of.SubscriptionID, SubscriberID: of.SubscriberID, From: of.From, To: of.To,
 	}
 }
 
@@ -273,15 +309,12 @@ func (u Compensations) stillSo(ctx context.Context, state outages.Compensation) 
 	if state.Applied {
 		return nil
 	}
-	var before []events.CompensationItem
-	var of []telemetry.Served
+	var before, of []events.CompensationItem
 	for _, part := range state.Parts {
 		for _, item := range part {
 			if item.Code == "" {
 				before = append(before, item)
-				of = append(of, telemetry.Served{
-					SubscriberID: item.SubscriberID, SubscriptionID: item.SubscriptionID,
-				})
+				of = append(of, unasked(item))
 			}
 		}
 	}
@@ -364,7 +397,7 @@ func (u Compensations) giveOne(
 	ctx context.Context, c commands.PreviewCompensation, previewed events.CompensationItem, meta commands.Meta,
 ) error {
 	if previewed.Amount.Positive() {
-		now, err := u.item(ctx, c, events.CompensationItem{SubscriptionID: previewed.SubscriptionID})
+		now, err := u.item(ctx, c, unasked(previewed))
 		switch {
 		case err != nil:
 			return err

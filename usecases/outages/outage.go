@@ -2,6 +2,7 @@ package outagescases
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/outages"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -83,12 +85,15 @@ func tellAfter(rules events.OutageRules) time.Duration {
 	return time.Duration(rules.AfterMinutes) * time.Minute
 }
 
+// heardFor is how long the reports of a router tell that customers are served there: each session has one more often.
+const heardFor = 2 * telemetry.ReportEvery
+
 // detectedLimit is how old the sight of routers that are down may be when their outage begins.
 const detectedLimit = 5 * time.Minute
 
-// Detected begins an outage of routers that do not answer, unless that is long ago. One router behind which nobody is
-// off makes none, nor does an organization that does not want it. Another outage of the same router that lasts is no
-// failure.
+// Detected begins an outage of routers that do not answer, unless that is long ago. Routers that go on reporting about
+// their customers make none, one router behind which nobody is off makes none, nor does an organization that does not
+// want it. Another outage of the same router that lasts is no failure.
 func (u Outages) Detected(ctx context.Context, args commands.BeginDetectedOutage, meta commands.Meta) error {
 	if u.Clock.Now().Sub(args.At) > detectedLimit {
 		return nil
@@ -97,23 +102,87 @@ func (u Outages) Detected(ctx context.Context, args commands.BeginDetectedOutage
 	if err != nil || !rules.Detect {
 		return err
 	}
-	if len(args.Devices) == 1 {
-		at := events.TimeSpan{From: args.Since, To: u.Clock.Now()}
-		off, err := u.Places.Count(ctx, args.OrgID, Where{devices: args.Devices}, at)
+	downs, err := u.silent(ctx, args)
+	if err != nil || len(downs) == 0 {
+		return err
+	}
+	outage, ended, err := u.unused(ctx, args)
+	if err != nil || outage.IsZero() {
+		return err
+	}
+	begin := commands.BeginOutage{
+		OutageID: outage, OrgID: args.OrgID, Place: events.NetworkPlace{DeviceID: args.Root}, Downs: downs,
+		Detected: true, TellAfter: tellAfter(rules),
+	}
+	for i, d := range downs {
+		if d.From.Before(ended) {
+			downs[i].From, d.From = ended, ended
+		}
+		begin.Devices = append(begin.Devices, d.DeviceID)
+		if begin.StartedAt.IsZero() || d.From.Before(begin.StartedAt) {
+			begin.StartedAt = d.From
+		}
+	}
+	if !slices.Contains(begin.Devices, args.Root) {
+		begin.Place.DeviceID = begin.Devices[0]
+	}
+	if len(downs) == 1 {
+		at := downs.Until(begin.Devices, events.TimeSpan{To: u.Clock.Now()})
+		off, err := u.Places.Count(ctx, args.OrgID, Where{devices: begin.Devices, unheard: true}, at)
 		if err != nil || off == 0 {
 			return err
 		}
 	}
-	_, err = u.Bus.Execute(ctx, commands.BeginOutage{
-		OutageID: id.Derive[id.Outage]("outage", args.OrgID.String(), args.Root.String(),
-			args.Since.UTC().Format(time.RFC3339Nano)),
-		OrgID: args.OrgID, Place: events.NetworkPlace{DeviceID: args.Root}, Devices: args.Devices, Detected: true,
-		StartedAt: args.Since, TellAfter: tellAfter(rules),
-	}, meta)
+	_, err = u.Bus.Execute(ctx, begin, meta)
 	if failure.CodeOf(err) == "outage_exists" {
 		return nil
 	}
 	return err
+}
+
+// againAfter is how long an outage is over before another one begins because its routers are still down.
+const againAfter = 10 * time.Minute
+
+// unused is the id of the outage that a sight begins, and the end of the one before it in the same failure: somebody
+// has ended that one while its routers were down. Zero = one lasts, or has just ended.
+func (u Outages) unused(
+	ctx context.Context, args commands.BeginDetectedOutage,
+) (outage id.Outage, ended time.Time, err error) {
+	outage = id.Derive[id.Outage]("outage", args.OrgID.String(), args.Root.String(),
+		args.Since.UTC().Format(time.RFC3339Nano))
+	for {
+		before, _, err := bus.LoadOwned[outages.Outage](ctx, u.Bus, args.OrgID, outage)
+		switch {
+		case failure.KindOf(err) == failure.NotFound:
+			return outage, ended, nil
+		case err != nil, before.Lasts(), u.Clock.Now().Sub(before.OverSince) < againAfter:
+			return id.Outage{}, ended, err
+		}
+		outage, ended = id.Derive[id.Outage]("outage again", outage.String()), before.EndedAt
+	}
+}
+
+// silent are the routers of a sight that report about no customer any more, each since its last report when that came
+// after the program's last contact.
+func (u Outages) silent(ctx context.Context, args commands.BeginDetectedOutage) (silent events.RouterDowns, err error) {
+	since := map[id.Device]time.Time{}
+	for _, device := range args.Devices {
+		since[device] = args.Since
+	}
+	for _, d := range args.Downs {
+		since[d.DeviceID] = d.From
+	}
+	heard, err := u.Places.Sessions.HeardSince(ctx, args.OrgID, since)
+	for _, device := range args.Devices {
+		last, is := heard[device]
+		switch {
+		case !is:
+			silent = append(silent, events.RouterDown{DeviceID: device, From: since[device]})
+		case u.Clock.Now().Sub(last) >= heardFor:
+			silent = append(silent, events.RouterDown{DeviceID: device, From: last})
+		}
+	}
+	return silent, err
 }
 
 // End ends an outage; at an instant, or now. Fails: outage_not_found, invalid_input, stale_revision.
@@ -144,15 +213,24 @@ func (u Outages) Describe(
 	})
 }
 
-// span is the time of an outage up to now.
-func (u Outages) span(row outagesviews.OutageRow) events.TimeSpan {
-	return events.TimeSpan{From: row.StartedAt, To: null.Or(row.EndedAt, u.Clock.Now())}
+// times are those of the routers of an outage; while it lasts, only those that are down, up to now: whoever is behind
+// one that is back has service again.
+func (u Outages) times(row outagesviews.OutageRow, w Where) events.RouterDowns {
+	at := events.TimeSpan{From: row.StartedAt, To: null.Or(row.EndedAt, u.Clock.Now())}
+	if row.EndedAt == nil {
+		return row.Downs.Lasting(w.devices, at)
+	}
+	return row.Downs.Until(w.devices, at)
 }
 
 // where is the place of an outage, with all routers that were down in it.
 func (u Outages) where(ctx context.Context, row outagesviews.OutageRow) (Where, error) {
 	if len(row.Devices) > 0 {
-		return Where{devices: row.Devices}, nil
+		where := Where{devices: row.Devices, cut: cutBefore}
+		if row.Detected {
+			where.cut, where.unheard = 0, row.EndedAt == nil
+		}
+		return where, nil
 	}
 	where, err := u.Places.Find(ctx, row.OrgID, row.Place())
 	if failure.KindOf(err) == failure.NotFound { // the service was removed since
@@ -161,7 +239,7 @@ func (u Outages) where(ctx context.Context, row outagesviews.OutageRow) (Where, 
 	return where, err
 }
 
-// Hit lists up to max customers who had no service in an outage, after one.
+// Hit lists up to max customers who have no service in an outage, after one; of one that is over those who had none.
 func (u Outages) Hit(
 	ctx context.Context, row outagesviews.OutageRow, after id.Subscriber, max int,
 ) ([]id.Subscriber, error) {
@@ -169,7 +247,7 @@ func (u Outages) Hit(
 	if err != nil {
 		return nil, err
 	}
-	return u.Places.Customers(ctx, row.OrgID, where, u.span(row), after, max)
+	return u.Places.Customers(ctx, row.OrgID, where, u.times(row, where), after, max)
 }
 
 // Count counts the customers of Hit.
@@ -178,7 +256,7 @@ func (u Outages) Count(ctx context.Context, row outagesviews.OutageRow) (int, er
 	if err != nil {
 		return 0, err
 	}
-	return u.Places.Count(ctx, row.OrgID, where, u.span(row))
+	return u.Places.Count(ctx, row.OrgID, where, u.times(row, where))
 }
 
 // PresentRules are the rules that apply when an organization has chosen some; nil = it never did.

@@ -22,6 +22,9 @@ type Sessions interface {
 		ctx context.Context, org id.Organization, at telemetry.ServedAt, after id.Subscriber, max int,
 	) ([]telemetry.Served, error)
 	CountServed(ctx context.Context, org id.Organization, at telemetry.ServedAt) (int, error)
+	HeardSince(
+		ctx context.Context, org id.Organization, since map[id.Device]time.Time,
+	) (map[id.Device]time.Time, error)
 }
 
 // Places finds the customers of a place of the network: by their sessions at a router or a service, or by their tag.
@@ -37,6 +40,9 @@ type Where struct {
 	tag     string
 	devices []id.Device
 	servers []string
+	cut     time.Duration      // how long before a time customers may have been cut off who are not back
+	whole   events.RouterDowns // times of which those that are asked about are parts
+	unheard bool               // leaves out those who were heard since: only the platform does not reach their router
 }
 
 // Devices are the routers of the place; nil for an area.
@@ -47,13 +53,14 @@ func (p Places) Find(ctx context.Context, org id.Organization, place events.Netw
 	switch {
 	case !place.ServiceID.IsZero():
 		service, _, err := bus.LoadOwned[network.Service](ctx, p.Bus, org, place.ServiceID)
-		return Where{devices: []id.Device{service.Device}, servers: routerplan.ServerNames(place.ServiceID)}, err
+		return Where{devices: []id.Device{service.Device}, servers: routerplan.ServerNames(place.ServiceID),
+			cut: cutBefore}, err
 	case !place.DeviceID.IsZero():
 		if _, _, err := bus.LoadOwned[network.Device](ctx, p.Bus, org, place.DeviceID); err != nil {
 			return Where{}, err
 		}
 		behind, err := p.behind(ctx, org, place.DeviceID)
-		return Where{devices: behind}, err
+		return Where{devices: behind, cut: cutBefore}, err
 	}
 	return Where{tag: place.Tag}, nil
 }
@@ -74,24 +81,50 @@ func (p Places) behind(ctx context.Context, org id.Organization, device id.Devic
 	return list, nil
 }
 
-// served is the question for sessions.
-func (w Where) served(from, to time.Time) telemetry.ServedAt {
-	return telemetry.ServedAt{Devices: w.devices, Servers: w.servers, From: from, To: to}
+// during is one time at all routers of the place.
+func (w Where) during(at events.TimeSpan) events.RouterDowns {
+	return events.RouterDowns{}.Until(w.devices, at)
+}
+
+// served is the question for sessions at routers of the place in their times.
+func (w Where) served(at events.RouterDowns) telemetry.ServedAt {
+	out := telemetry.ServedAt{Servers: w.servers, Unheard: w.unheard}
+	for _, d := range at {
+		out.Times = append(out.Times, telemetry.TimeAt{
+			Device: d.DeviceID, From: d.From, To: d.To, CutFrom: w.cutFrom(d),
+		})
+	}
+	return out
+}
+
+// cutBefore is how long before a time that a person has named customers may have been cut off: the platform has not
+// noticed when that was.
+const cutBefore = 24 * time.Hour
+
+// cutFrom is how early customers may have been cut off who had no service in a time of a router.
+func (w Where) cutFrom(at events.RouterDown) time.Time {
+	from := at.From
+	for _, d := range w.whole {
+		if d.DeviceID == at.DeviceID && d.From.Before(from) && !d.To.Before(at.To) {
+			from = d.From
+		}
+	}
+	return from.Add(-max(w.cut, telemetry.CutWithin))
 }
 
 // pageOfSessions is how many sessions are read at a time.
 const pageOfSessions = 1000
 
-// Customers lists up to max customers of a place in a time, after one.
+// Customers lists up to max customers of a place in the times of its routers, after one.
 func (p Places) Customers(
-	ctx context.Context, org id.Organization, w Where, at events.TimeSpan, after id.Subscriber, max int,
+	ctx context.Context, org id.Organization, w Where, at events.RouterDowns, after id.Subscriber, max int,
 ) ([]id.Subscriber, error) {
 	if w.tag != "" {
 		return p.Area.Tagged(ctx, org, w.tag, after, max)
 	}
 	var list []id.Subscriber
 	for len(list) < max {
-		rows, err := p.Sessions.Served(ctx, org, w.served(at.From, at.To), after, pageOfSessions)
+		rows, err := p.Sessions.Served(ctx, org, w.served(at), after, pageOfSessions)
 		if err != nil {
 			return nil, err
 		}
@@ -108,30 +141,45 @@ func (p Places) Customers(
 	return list[:min(len(list), max)], nil
 }
 
-// Count counts the customers of a place in a time.
-func (p Places) Count(ctx context.Context, org id.Organization, w Where, at events.TimeSpan) (int, error) {
+// Count counts the customers of a place in the times of its routers.
+func (p Places) Count(ctx context.Context, org id.Organization, w Where, at events.RouterDowns) (int, error) {
 	if w.tag != "" {
 		return p.Area.CountTagged(ctx, org, w.tag)
 	}
-	return p.Sessions.CountServed(ctx, org, w.served(at.From, at.To))
+	return p.Sessions.CountServed(ctx, org, w.served(at))
 }
 
-// Subscriptions lists the subscriptions of a place in a time, at most max and one more: those that had a session there,
-// or all of an area.
+// Hit is a subscription of a place, with the longest time in which it had no service there. All of an area have a zero
+// one.
+type Hit struct {
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	At             events.TimeSpan
+}
+
+// Subscriptions lists the subscriptions of a place in the times of its routers, at most max and one more: those that
+// had a session there, or all of an area.
 func (p Places) Subscriptions(
-	ctx context.Context, org id.Organization, w Where, at events.TimeSpan, max int,
-) ([]telemetry.Served, error) {
+	ctx context.Context, org id.Organization, w Where, at events.RouterDowns, max int,
+) (list []Hit, err error) {
 	if w.tag == "" {
-		return p.Sessions.Served(ctx, org, w.served(at.From, at.To), id.Subscriber{}, max+1)
+		served, err := p.Sessions.Served(ctx, org, w.served(at), id.Subscriber{}, max+1)
+		for _, s := range served {
+			var times events.RouterDowns
+			for _, i := range s.Times {
+				times = append(times, at[i])
+			}
+			list = append(list, Hit{s.SubscriberID, s.SubscriptionID, times.Longest()})
+		}
+		return list, err
 	}
 	customers, err := p.Area.Tagged(ctx, org, w.tag, id.Subscriber{}, max+1)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := p.Area.Of(ctx, org, customers)
-	var list []telemetry.Served
 	for _, r := range rows {
-		list = append(list, telemetry.Served{SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID})
+		list = append(list, Hit{SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID})
 	}
 	return list[:min(len(list), max+1)], err
 }

@@ -1,7 +1,7 @@
 // Package detecting begins and ends outages of routers by what their breakers tell:
 //
 //	DeviceUnreachable ──► timer "look" ──► still down: BeginDetectedOutage, or ExtendOutage of the one that lasts
-//	DeviceRecovered   ──► timer "look" ──► all of an outage are still back: EndOutage
+//	DeviceRecovered   ──► timer "look" ──► all of an outage are still back: EndOutage; some of it are: NarrowOutage
 //	a router above the root of an outage goes away ──► its root moves up; of two that become one, the younger ends
 //
 // A breaker opens after several failed polls, and each look comes some time after the change: a router that flaps makes
@@ -28,6 +28,10 @@ const (
 	Propose = 10 * time.Minute
 )
 
+// mostTimes is how often a router of an outage comes back at most. One that does so more often is down until the outage
+// ends: so the stream of an outage stays short.
+const mostTimes = 20
+
 // lookAgain bounds the time between two looks at a router that is down without an outage, because nobody was off.
 const lookAgain = time.Hour
 
@@ -39,7 +43,14 @@ type State struct {
 	OrgID     id.Organization         `json:"orgId"`
 	Upstreams map[id.Device]id.Device `json:"upstreams,omitempty"`
 	Down      map[id.Device]time.Time `json:"down,omitempty"` // since when
+	Back      map[id.Device]time.Time `json:"back,omitempty"` // since when routers of outages answer
 	Open      []Open                  `json:"open,omitempty"` // outages that last, the oldest first
+	// LookAt is when the look is due that an event has asked for; zero = none has since the last look. What happens
+	// until then puts it off no further.
+	LookAt time.Time `json:"lookAt,omitzero"`
+	// EndedAt is when an outage ended last. One that ended while its routers were down begins again, so they are looked
+	// at as those that have just gone away.
+	EndedAt time.Time `json:"endedAt,omitzero"`
 }
 
 // Open is an outage that lasts.
@@ -48,6 +59,9 @@ type Open struct {
 	Root     id.Device   `json:"root"` // null = a person said that it is of no router
 	Devices  []id.Device `json:"devices,omitempty"`
 	Detected bool        `json:"detected,omitempty"`
+	// Downs are the times of its routers since the first of them went away.
+	Downs     events.RouterDowns `json:"downs,omitempty"`
+	StartedAt time.Time          `json:"startedAt,omitzero"`
 	// UpSince is when the last of its routers came back; zero = one is down.
 	UpSince time.Time `json:"upSince,omitzero"`
 }
@@ -62,6 +76,7 @@ func Process() processmanagers.Process[State] {
 			ofOrganization(events.DeviceRebootConfirmed{}), ofOrganization(events.DeviceDecommissioned{}),
 			processmanagers.On(func(e events.OutageBegan) string { return e.OrgID.String() }),
 			processmanagers.On(func(e events.OutageExtended) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.OutageNarrowed) string { return e.OrgID.String() }),
 			processmanagers.On(func(e events.OutageEnded) string { return e.OrgID.String() }),
 		},
 		Decide: decide, Evolve: evolve,
@@ -80,6 +95,9 @@ func ofOrganization(e events.DeviceEvent) processmanagers.Handled {
 
 // evolve follows what is down and which outages last. It never changes the maps and lists of s.
 func evolve(s State, in processmanagers.Input) State {
+	if in.Timeout != nil {
+		s.LookAt = time.Time{}
+	}
 	if in.Event == nil {
 		return s
 	}
@@ -100,19 +118,23 @@ func evolve(s State, in processmanagers.Input) State {
 	case events.OutageBegan:
 		s.OrgID = e.OrgID
 		s.Open = append(slices.Clone(s.Open), Open{
-			ID: e.OutageID, Root: e.Place.DeviceID, Devices: e.Devices, Detected: e.Detected,
+			ID: e.OutageID, Root: e.Place.DeviceID, Devices: e.Devices, Detected: e.Detected, Downs: e.Downs,
+			StartedAt: e.StartedAt,
 		})
 	case events.OutageExtended:
-		s.Open = slices.Clone(s.Open)
-		for i := range s.Open {
-			if s.Open[i].ID == e.OutageID {
-				s.Open[i].Root, s.Open[i].Devices = e.Root, e.Devices
-			}
-		}
+		s = s.changed(e.OutageID, func(o *Open) { o.Root, o.Devices, o.Downs = e.Root, e.Devices, e.Downs })
+	case events.OutageNarrowed:
+		s = s.changed(e.OutageID, func(o *Open) { o.Downs = e.Downs })
 	case events.OutageEnded:
+		s.EndedAt = in.Event.Meta.At
 		s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(o Open) bool { return o.ID == e.OutageID })
 	}
-	return s.noted(in.Event.Meta.At)
+	s = s.noted(in.Event.Meta.At)
+	switch due := s.next(in.Event.Meta.At, Settle); {
+	case due.IsZero(), s.LookAt.IsZero(), due.Before(s.LookAt):
+		s.LookAt = due
+	}
+	return s
 }
 
 // with is a copy of a map with one more value, or with one less when the value is zero.
@@ -128,11 +150,30 @@ func with[V comparable](m map[id.Device]V, device id.Device, value V) map[id.Dev
 	return m
 }
 
-// noted remembers of each outage since when all of its routers are up.
-func (s State) noted(at time.Time) State {
+// changed is the state with one outage that has become different.
+func (s State) changed(outage id.Outage, change func(*Open)) State {
 	s.Open = slices.Clone(s.Open)
 	for i := range s.Open {
+		if s.Open[i].ID == outage {
+			change(&s.Open[i])
+		}
+	}
+	return s
+}
+
+// noted remembers since when routers of outages are up, and since when all of an outage are.
+func (s State) noted(at time.Time) State {
+	s.Open = slices.Clone(s.Open)
+	back := map[id.Device]time.Time{}
+	for i := range s.Open {
 		o := &s.Open[i]
+		for _, d := range o.Devices {
+			if since, known := s.Back[d]; !s.isDown(d) && known {
+				back[d] = since
+			} else if !s.isDown(d) {
+				back[d] = at
+			}
+		}
 		switch down := slices.ContainsFunc(o.Devices, s.isDown); {
 		case down:
 			o.UpSince = time.Time{}
@@ -140,6 +181,7 @@ func (s State) noted(at time.Time) State {
 			o.UpSince = at
 		}
 	}
+	s.Back = back
 	return s
 }
 
@@ -206,21 +248,23 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		return processmanagers.Output{}, nil
 	}
 	if in.Timeout == nil {
-		after := evolve(s, in)
-		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: look, At: after.next(now, Settle)}}}, nil
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: look, At: evolve(s, in).LookAt}}}, nil
 	}
 	out := processmanagers.Output{}
 	again := Settle
 	for _, g := range s.groups() {
 		s.lookAt(g, now, &out)
 		if len(s.covering(g)) == 0 && s.proposes(g, now) {
-			again = max(again, min(now.Sub(g.since)/4, lookAgain))
+			again = max(again, min(now.Sub(g.since)/4, now.Sub(s.EndedAt)/4, lookAgain))
 		}
 	}
 	if slices.ContainsFunc(s.groups(), func(g group) bool { return len(s.covering(g)) == 0 && !s.proposes(g, now) }) {
 		again = Settle
 	}
 	for _, o := range s.Open {
+		if back := s.back(o, now.Add(-Settle)); len(back) > 0 {
+			out.Commands = append(out.Commands, commands.NarrowOutage{OutageID: o.ID, Back: back})
+		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
 			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.UpSince})
 		}
@@ -231,7 +275,9 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 
 // next is when to look next; zero when nothing is to be seen.
 func (s State) next(now time.Time, after time.Duration) time.Time {
-	waits := slices.ContainsFunc(s.Open, func(o Open) bool { return o.Detected && !o.UpSince.IsZero() })
+	waits := slices.ContainsFunc(s.Open, func(o Open) bool {
+		return o.Detected && !o.UpSince.IsZero() || len(s.back(o, now)) > 0
+	})
 	for _, g := range s.groups() {
 		waits = waits || !s.settled(g)
 	}
@@ -239,6 +285,38 @@ func (s State) next(now time.Time, after time.Duration) time.Time {
 		return time.Time{}
 	}
 	return now.Add(after)
+}
+
+// back lists the routers of an outage that have answered since an instant or longer, while the outage goes on. Those
+// that a person has named count as down until that person ends it.
+func (s State) back(o Open, since time.Time) (list []commands.RouterBack) {
+	for _, d := range o.Devices {
+		at, is := s.Back[d]
+		times := o.Downs.Of(d)
+		switch {
+		case !is || at.After(since) || !o.isDown(d) || len(times) >= mostTimes:
+		case !o.Detected && len(times) == 0:
+		case o.Detected && at.Equal(o.UpSince): // the end of the outage says so
+		default:
+			list = append(list, commands.RouterBack{DeviceID: d, At: at})
+		}
+	}
+	return list
+}
+
+// isDown reports whether a router counts as down in the outage.
+func (o Open) isDown(d id.Device) bool { return slices.Contains(o.Devices, d) && o.Downs.IsDown(d) }
+
+// times has all times of the routers of an outage.
+func (o Open) times() (list events.RouterDowns) {
+	for _, d := range o.Devices {
+		times := o.Downs.Of(d)
+		if len(times) == 0 && !o.StartedAt.IsZero() {
+			times = events.RouterDowns{{DeviceID: d, From: o.StartedAt}}
+		}
+		list = append(list, times...)
+	}
+	return list
 }
 
 // settled reports whether one outage has all of a group, and the right root.
@@ -251,8 +329,8 @@ func (s State) settled(g group) bool {
 	return !extends
 }
 
-// absorbing adds to an extension of an outage another one that goes on as a part of it, with all of its routers: also
-// the customers of those that are back by now were told, and are to hear of the end.
+// absorbing adds to an extension of an outage another one that goes on as a part of it, with all of its routers
+// and their times: also the customers of those that are back by now were told, and are to hear of the end.
 func absorbing(c commands.ExtendOutage, first, o Open) commands.ExtendOutage {
 	c.Absorbs = append(c.Absorbs, o.ID)
 	for _, d := range o.Devices {
@@ -260,6 +338,7 @@ func absorbing(c commands.ExtendOutage, first, o Open) commands.ExtendOutage {
 			c.Devices = append(c.Devices, d)
 		}
 	}
+	c.Downs = append(c.Downs, o.times()...)
 	return c
 }
 
@@ -268,14 +347,23 @@ func absorbing(c commands.ExtendOutage, first, o Open) commands.ExtendOutage {
 func (s State) extension(o Open, g group) (c commands.ExtendOutage, extends bool) {
 	c.OutageID = o.ID
 	for _, d := range g.devices {
-		if !slices.Contains(o.Devices, d) {
+		if !o.isDown(d) {
 			c.Devices = append(c.Devices, d)
+			c.Downs = append(c.Downs, events.RouterDown{DeviceID: d, From: s.Down[d]})
 		}
 	}
 	if o.Detected && s.isDown(o.Root) && s.root(o.Root) == g.root && o.Root != g.root {
 		c.Root = g.root
 	}
 	return c, len(c.Devices) > 0 || !c.Root.IsZero()
+}
+
+// downs says when the routers of a group went away.
+func (s State) downs(g group) (list events.RouterDowns) {
+	for _, d := range g.devices {
+		list = append(list, events.RouterDown{DeviceID: d, From: s.Down[d]})
+	}
+	return list
 }
 
 // proposes reports whether a group is down for so long that it is proposed as an outage.
@@ -287,7 +375,7 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 	if len(covering) == 0 {
 		if s.proposes(g, now) {
 			out.Jobs = append(out.Jobs, commands.BeginDetectedOutage{
-				OrgID: s.OrgID, Root: g.root, Devices: g.devices, Since: g.since, At: now,
+				OrgID: s.OrgID, Root: g.root, Devices: g.devices, Since: g.since, At: now, Downs: s.downs(g),
 			})
 		}
 		return

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -85,12 +87,48 @@ func TestDetecting_AFlapMakesNoneAndEndsNone(t *testing.T) {
 	}
 }
 
+// TestDetecting_RoutersElsewherePutOffNoLook: while the tower is down, another router goes away or comes back every 100
+// seconds.
+func TestDetecting_RoutersElsewherePutOffNoLook(t *testing.T) {
+	t.Parallel()
+	other := id.Derive[id.Device]("test", "other")
+	s := network(t).Given(down(tower))
+	happens := func(after time.Duration, e events.Event, look time.Duration) {
+		t.Helper()
+		s = s.At(now.Add(after)).With(events.Metadata{OrgID: org, At: now.Add(after)}).Given(e)
+		if out := s.Output(); len(out.Timers) != 1 || !out.Timers[0].At.Equal(now.Add(look)) {
+			t.Errorf("after %s: %+v, want a look after %s", after, out.Timers, look)
+		}
+	}
+	happens(100*time.Second, events.DeviceUnreachable{DeviceID: other, At: now}, 2*time.Minute)
+	s = at(s, 2*time.Minute)
+	happens(200*time.Second, events.DeviceRecovered{DeviceID: other, At: now}, 320*time.Second)
+	happens(300*time.Second, events.DeviceUnreachable{DeviceID: other, At: now}, 320*time.Second)
+	happens(400*time.Second, events.DeviceRecovered{DeviceID: other, At: now}, 320*time.Second) // it is late
+}
+
 func TestDetecting_ItGoesOnWhileOneOfItsRoutersIsDown(t *testing.T) {
 	t.Parallel()
-	s := network(t).Given(down(tower), down(hill), began("one", tower, tower, hill),
-		events.DeviceRecovered{DeviceID: tower, At: now})
-	if out := at(s, 9*time.Minute).Output(); len(out.Commands)+len(out.Jobs) > 0 {
+	one := began("one", tower, tower, hill)
+	s := network(t).Given(down(tower), down(hill), one, events.DeviceRecovered{DeviceID: tower, At: now})
+	if out := at(s, time.Minute).Output(); len(out.Commands)+len(out.Jobs) > 0 || len(out.Timers) != 1 {
+		t.Errorf("too early: %+v", out)
+	}
+	back := commands.NarrowOutage{OutageID: one.OutageID, Back: []commands.RouterBack{{DeviceID: tower, At: now}}}
+	s = at(s, 9*time.Minute)
+	if out := s.Output(); len(out.Jobs) > 0 || !cmp.Equal(out.Commands, []commands.Command{back}) {
 		t.Errorf("got %+v", out)
+	}
+	s = s.Given(events.OutageNarrowed{
+		OutageID: one.OutageID, OrgID: org, At: now, Downs: events.RouterDowns{{DeviceID: tower, From: now, To: now}},
+	})
+	if out := at(s, 19*time.Minute).Output(); len(out.Jobs)+len(out.Commands) > 0 || !out.Timers[0].At.IsZero() {
+		t.Errorf("it is known: %+v", out)
+	}
+	again := at(s.Given(down(tower)), 29*time.Minute).Output()
+	if len(again.Commands) != 1 || !cmp.Equal(again.Commands[0].(commands.ExtendOutage).Downs,
+		events.RouterDowns{{DeviceID: tower, From: now}}) {
+		t.Errorf("it goes away again: %+v", again)
 	}
 }
 
@@ -102,7 +140,8 @@ func TestDetecting_WhatGoesAwayLaterExtendsItAndTheRootMovesUp(t *testing.T) {
 		t.Fatalf("got %+v", out)
 	}
 	extend := out.Commands[0].(commands.ExtendOutage)
-	if extend.Root != tower || len(extend.Devices) != 1 || extend.Devices[0] != tower {
+	if extend.Root != tower || len(extend.Devices) != 1 || extend.Devices[0] != tower ||
+		!extend.Downs[0].From.Equal(now) {
 		t.Errorf("got %+v", extend)
 	}
 }
@@ -139,6 +178,33 @@ func TestDetecting_TheWholeHasTheRoutersOfItsPartsThatAreBack(t *testing.T) {
 		}
 	}
 	t.Errorf("got %+v", out)
+}
+
+// TestDetecting_TheWholeHasTheTimesOfItsParts, also those of a router that is back.
+func TestDetecting_TheWholeHasTheTimesOfItsParts(t *testing.T) {
+	t.Parallel()
+	mast := id.Derive[id.Device]("test", "mast")
+	first, second := began("one", hill, hill), began("two", tower, tower, mast)
+	second.Downs = events.RouterDowns{{DeviceID: mast, From: now.Add(-time.Hour), To: now}}
+	for _, c := range at(network(t).Given(down(hill), first, down(tower), second), 3*time.Minute).Output().Commands {
+		if extend, is := c.(commands.ExtendOutage); is && slices.Contains(extend.Downs, second.Downs[0]) &&
+			len(extend.Downs.Of(tower)) > 0 {
+			return
+		}
+	}
+	t.Error("the times of the part are lost")
+}
+
+// TestDetecting_WhatSomebodyEndedIsLookedAtAgainSoon, although its routers are down for days.
+func TestDetecting_WhatSomebodyEndedIsLookedAtAgainSoon(t *testing.T) {
+	t.Parallel()
+	one, days := began("one", tower, tower), 60*time.Hour
+	s := network(t).Given(down(tower), one).With(events.Metadata{OrgID: org, At: now.Add(days)}).At(now.Add(days)).
+		Given(events.OutageEnded{OutageID: one.OutageID, OrgID: org, EndedAt: now.Add(days), At: now.Add(days)})
+	out := at(s, days+2*time.Minute).Output()
+	if len(out.Jobs) != 1 || len(out.Timers) != 1 || !out.Timers[0].At.Equal(now.Add(days+4*time.Minute)) {
+		t.Errorf("got %+v", out)
+	}
 }
 
 func TestDetecting_WhatAPersonBeganNoRouterEnds(t *testing.T) {

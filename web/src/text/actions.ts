@@ -169,6 +169,7 @@ export const actionsEnglish = {
   'outages.BeginOutage': 'Began an outage',
   'outages.ExtendOutage': 'Added routers to an outage',
   'outages.AnnounceOutage': 'Told the customers of an outage',
+  'outages.NarrowOutage': 'Noted routers of an outage that are back',
   'outages.DescribeOutage': 'Said what happened in an outage',
   'outages.EndOutage': 'Ended an outage',
   'outages.AdoptOutageRules': 'Chose what is done about outages',

@@ -169,6 +169,7 @@ export const actions: typeof actionsEnglish = {
   'outages.BeginOutage': 'Alianzisha hitilafu ya mtandao',
   'outages.ExtendOutage': 'Aliongeza ruta kwenye hitilafu',
   'outages.AnnounceOutage': 'Aliwaambia wateja kuhusu hitilafu',
+  'outages.NarrowOutage': 'Alinukuu ruta za hitilafu zilizorudi',
   'outages.DescribeOutage': 'Alieleza kilichotokea kwenye hitilafu',
   'outages.EndOutage': 'Alimaliza hitilafu ya mtandao',
   'outages.AdoptOutageRules': 'Alichagua kinachofanyika kuhusu hitilafu',

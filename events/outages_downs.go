@@ -1,0 +1,98 @@
+package events
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// RouterDown is a time in which a router was down in an outage.
+type RouterDown struct {
+	DeviceID id.Device `json:"deviceId"`
+	From     time.Time `json:"from"`
+	To       time.Time `json:"to,omitzero"` // zero = it is down for as long as the outage lasts
+}
+
+// RouterDowns has the times of the routers of an outage that were not down in all of it. A router without any was, as
+// all were in events of older programs.
+type RouterDowns []RouterDown
+
+// Of lists the times of a router.
+func (l RouterDowns) Of(device id.Device) (list RouterDowns) {
+	for _, d := range l {
+		if d.DeviceID == device {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// IsDown reports whether a router of the outage is down while it lasts.
+func (l RouterDowns) IsDown(device id.Device) bool {
+	times := l.Of(device)
+	return len(times) == 0 || slices.ContainsFunc(times, func(d RouterDown) bool { return d.To.IsZero() })
+}
+
+// Until gives the times of some routers in an outage of a time; those that go on end with it.
+func (l RouterDowns) Until(devices []id.Device, outage TimeSpan) (list RouterDowns) {
+	for _, device := range devices {
+		times := l.Of(device)
+		if len(times) == 0 {
+			times = RouterDowns{{DeviceID: device, From: outage.From}}
+		}
+		for _, d := range times {
+			if d.To.IsZero() || d.To.After(outage.To) {
+				d.To = outage.To
+			}
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// Lasting leaves out the times that are over, and those that have not come.
+func (l RouterDowns) Lasting(devices []id.Device, outage TimeSpan) (list RouterDowns) {
+	for _, device := range devices {
+		if !l.IsDown(device) {
+			continue
+		}
+		open := RouterDowns(slices.DeleteFunc(l.Of(device), func(d RouterDown) bool { return !d.To.IsZero() }))
+		list = append(list, open.Until([]id.Device{device}, outage)...)
+	}
+	return list
+}
+
+// Within cuts the times off at the ends of a span.
+func (l RouterDowns) Within(span TimeSpan) (list RouterDowns) {
+	for _, d := range l {
+		if d.From.Before(span.From) {
+			d.From = span.From
+		}
+		if d.To.After(span.To) {
+			d.To = span.To
+		}
+		if d.From.Before(d.To) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// Longest is the longest time without a break in which one of the routers was down.
+func (l RouterDowns) Longest() (longest TimeSpan) {
+	sorted := slices.SortedFunc(slices.Values(l), func(a, b RouterDown) int { return a.From.Compare(b.From) })
+	var run TimeSpan
+	for _, d := range sorted {
+		if run.From.IsZero() || d.From.After(run.To) {
+			run = TimeSpan{d.From, d.From}
+		}
+		if d.To.After(run.To) {
+			run.To = d.To
+		}
+		if run.To.Sub(run.From) > longest.To.Sub(longest.From) {
+			longest = run
+		}
+	}
+	return longest
+}
