@@ -58,7 +58,7 @@ func newKit(t *testing.T) *kit {
 	}
 	t.Cleanup(func() { _ = k.sim.Stop(context.Background()) })
 	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock}, paymentsviews.Payments{},
-		paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{})
+		paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{}, paymentsviews.Reconciliations{})
 	bus.Register(k.Bus, payments.Payments())
 	bus.Register(k.Bus, payments.Receipts())
 	bus.Register(k.Bus, payments.Gateways())

@@ -57,7 +57,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.BillingRunFinished) string { return e.RunID.String() }),
 			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
 			processmanagers.Follow(toldAnswer),
-			processmanagers.Follow(heldMessages),
+			processmanagers.Follow(func(e events.FuseReleased) string { return e.FuseID.String() }),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
 		Decide: decide,
@@ -91,14 +91,6 @@ func toldAnswer(e events.SupportRequestAnswered) string {
 	return e.RequestID.String()
 }
 
-// heldMessages is the instance of a release after which messages go on.
-func heldMessages(e events.FuseReleased) string {
-	if e.Kind != events.FuseMessages {
-		return ""
-	}
-	return e.FuseID.String()
-}
-
 // decide asks for the message of an event, if it has one.
 func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
 	if in.Event == nil {
@@ -110,6 +102,9 @@ func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 			commands.ForgetMessages{OrgID: in.Event.Meta.OrgID, SubscriberID: e.SubscriberID},
 		}}, nil
 	case events.FuseReleased:
+		if e.Kind != events.FuseMessages {
+			return processmanagers.Output{}, nil
+		}
 		return processmanagers.Output{Jobs: []commands.Job{
 			commands.WakeMessages{OrgID: e.OrgID, NotBefore: e.At.Add(releaseSeen)},
 		}}, nil

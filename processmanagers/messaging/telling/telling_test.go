@@ -120,9 +120,7 @@ func TestTelling_MessagesGoOnAfterTheirRelease(t *testing.T) {
 		commands.WakeMessages{OrgID: subject.OrgID, NotBefore: now.Add(5 * time.Second)},
 	}})
 	released.Kind = events.FuseCuts
-	if key := telling.Process().Key(events.Envelope{Event: released, Type: released.EventType()}); key != "" {
-		t.Errorf("an instance %s for cuts", key)
-	}
+	processtest.For(t, telling.Process(), now).When(released).Then(processmanagers.Output{})
 }
 
 // A payment of an invoice that was due 70 days ago is taken back, and a younger invoice is not paid either: the
