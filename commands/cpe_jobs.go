@@ -2,6 +2,7 @@ package commands
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -21,7 +22,11 @@ type CpeWork struct {
 	Operation   events.CpeOperationKind `json:"operation"`
 	ValuesRef   id.Secret               `json:"valuesRef"`
 	CallNow     bool                    `json:"callNow,omitempty"`
+	ExpiresAt   time.Time               `json:"expiresAt,omitzero"`
 }
+
+// PrepareCpeServer brings our provisions, presets and the file of speed tests to the CPE server.
+type PrepareCpeServer struct{}
 
 // DropCpeValues deletes the values of an operation that has ended.
 type DropCpeValues struct {
@@ -32,6 +37,7 @@ type DropCpeValues struct {
 func (SendCpeOperation) Kind() string  { return "cpe_send_operation" }
 func (CheckCpeOperation) Kind() string { return "cpe_check_operation" }
 func (DropCpeValues) Kind() string     { return "cpe_drop_values" }
+func (PrepareCpeServer) Kind() string  { return "cpe_prepare_server" }
 
 // Device is the CPE, whose place in the queue is that of a router.
 func (w CpeWork) Device() id.Device { return id.As[id.Device](w.CpeID) }

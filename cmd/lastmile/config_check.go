@@ -59,6 +59,7 @@ func (c Config) Validate() error {
 	c.checkPayments(&f)
 	c.checkNetwork(&f)
 	c.checkMessages(&f)
+	c.checkCPE(&f)
 	if c.Production() {
 		c.checkSafety(&f)
 		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN",
@@ -97,6 +98,14 @@ func (c Config) checkMessages(f *faults) {
 	f.check(token.IsZero() == c.WhatsAppAppSecret.IsZero(), "WHATSAPP_APP_SECRET",
 		"goes with WHATSAPP_REPORT_TOKEN: both or neither")
 	f.check(token.IsZero() || c.WhatsAppURL != "", "WHATSAPP_REPORT_TOKEN", "needs WHATSAPP_URL")
+}
+
+// checkCPE checks the addresses of the CPE server. Neither has a password in it: devices are told the second one.
+func (c Config) checkCPE(f *faults) {
+	for name, address := range map[string]string{"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL} {
+		f.check(address == "" || hasScheme(address, "http", "https") && !strings.Contains(address, "@"), name,
+			"must be http://host:port, without a password")
+	}
 }
 
 // checkKeys checks the platform keys and the key that signs tokens.

@@ -2,12 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net/netip"
+	"net/url"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -19,7 +26,7 @@ import (
 func cpeArea() area {
 	return area{
 		aggregates: registerCPE, readModels: []runner.Projection{cpeviews.CPEs{}, cpeviews.Operations{}},
-		wire: (*App).wireCPE,
+		processes: []processmanagers.Any{operating.Process()}, wire: (*App).wireCPE,
 	}
 }
 
@@ -29,7 +36,7 @@ func registerCPE(b *bus.Bus) {
 	bus.Register(b, cpe.Operations())
 }
 
-// wireCPE begins to keep the calls of CPEs, and makes the endpoints of the area.
+// wireCPE begins to keep the calls of CPEs, registers the jobs of the area, and makes its endpoints.
 func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	informs, err := cpejobs.OpenInforms(ctx, a.storage.db, a.clock, a.logger)
 	if err != nil {
@@ -38,7 +45,10 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	if err := a.life.start(ctx, "calls of cpes", stopStorage, informs); err != nil {
 		return nil, err
 	}
-	rows := cpeviews.CPEsQuery{Views: a.engines.views}
+	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
+	if err := a.wireCPEServer(rows, operations); err != nil {
+		return nil, err
+	}
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 		Secrets: a.storage.vault.Secrets, Informs: informs, Logger: a.logger,
@@ -46,9 +56,58 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		cpeapi.API{Cases: cases, Rows: rows, Informs: informs, Clock: a.clock}.Routes(),
 		cpeapi.Operations{
-			CPEs: rows, Rows: cpeviews.OperationsQuery{Views: a.engines.views},
-			Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
+			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
+		}.Routes(),
+		cpeapi.Writes{
+			Cases: cpecases.Operations{
+				Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Allows: a.cpeMayReach,
+			},
+			Rows: operations, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "",
 		}.Routes(),
 		cpeapi.Identification{Cases: cases, Key: a.cfg.ACSInternalKey}.Routes(),
 	}, nil
+}
+
+// wireCPEServer makes the gateway to the CPE server, and registers the jobs that use it. Without a server the jobs are
+// known all the same: what was asked for earlier ends.
+func (a *App) wireCPEServer(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery) error {
+	var server cpejobs.Server = cpejobs.NoServer{}
+	if a.cfg.ACSNBIURL != "" {
+		gateway, err := genieacs.New(genieacs.Config{
+			NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+		})
+		if err != nil {
+			return err
+		}
+		a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
+		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
+		cpejobs.Preparation{Gateway: gateway, Logger: a.logger}.Register(a.engines.jobs)
+	}
+	cpejobs.Operations{
+		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: a.storage.vault.Secrets.Get,
+		Drop: a.storage.vault.Secrets.Delete, Server: server,
+	}.Register(a.engines.jobs)
+	return nil
+}
+
+// cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this
+// machine.
+func (a *App) cpeMayReach(address string) error {
+	if !a.cfg.Production() {
+		return nil
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return errors.New("must be an address")
+	}
+	host := strings.TrimSuffix(strings.ToLower(parsed.Hostname()), ".")
+	at, err := netip.ParseAddr(host)
+	local := host == "localhost" || strings.HasSuffix(host, ".localhost")
+	if at = at.Unmap(); err == nil {
+		local = at.IsUnspecified() || at.IsLoopback() || at.IsLinkLocalUnicast() || at.IsMulticast()
+	}
+	if local {
+		return errors.New("must not be an address of the device itself or of its neighbours")
+	}
+	return nil
 }

@@ -25,6 +25,8 @@ type Server interface {
 	Find(ctx context.Context, w Write) (found bool, out Outcome, err error)
 	// Outcome tells what became of a write that was sent.
 	Outcome(ctx context.Context, w Write) (Outcome, error)
+	// Withdraw takes the tasks of a write away; those that have ended are no failure.
+	Withdraw(ctx context.Context, w Write) error
 }
 
 // Write is one operation as the server gets it.
@@ -35,6 +37,8 @@ type Write struct {
 	Values  commands.CpeValues
 	CallNow bool
 	Tasks   []events.CpeTask // that the server has; nil before it was sent
+	// ExpiresAt is when it is not to be begun any more; zero = never.
+	ExpiresAt time.Time
 
 	lost bool // its values were deleted
 }
@@ -170,13 +174,16 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	if err != nil {
 		return err
 	}
-	if !known {
+	write.Tasks = row.Tasks
+	if !known { // its tasks may still wait for the device
+		if err := o.Server.Withdraw(ctx, write); err != nil {
+			return fmt.Errorf("withdraw operation %s: %w", args.OperationID, err)
+		}
 		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
 	}
 	if write.lost {
 		return nil // it has ended meanwhile
 	}
-	write.Tasks = row.Tasks
 	out, err := o.Server.Outcome(ctx, write)
 	switch {
 	case err != nil:
@@ -198,7 +205,7 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (out Write, k
 		return Write{}, false, err
 	}
 	out = Write{
-		Key: w.OperationID.String(), Kind: w.Operation, CallNow: w.CallNow,
+		Key: w.OperationID.String(), Kind: w.Operation, CallNow: w.CallNow, ExpiresAt: w.ExpiresAt,
 		CPE: events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass},
 	}
 	if w.ValuesRef.IsZero() {

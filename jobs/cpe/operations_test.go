@@ -55,6 +55,12 @@ func (s *server) Outcome(_ context.Context, w cpejobs.Write) (cpejobs.Outcome, e
 	return s.outcome, nil
 }
 
+// Withdraw implements cpejobs.Server.
+func (s *server) Withdraw(_ context.Context, w cpejobs.Write) error {
+	s.asked = append(s.asked, fmt.Sprint("withdraw ", len(w.Tasks)))
+	return nil
+}
+
 // operated has a queued operation on a CPE of an organization, and the jobs that go on with it.
 type operated struct {
 	*coretest.Kit
@@ -232,4 +238,20 @@ func TestCheck_ReportsTheOutcomeOnce(t *testing.T) {
 		check()
 		o.is(c.want, "send", "outcome of 1")
 	}
+}
+
+// TestCheck_TasksThatWaitForTheDeviceOfAnotherOrganizationAreTakenAway: it was released after they were sent.
+func TestCheck_TasksThatWaitForTheDeviceOfAnotherOrganizationAreTakenAway(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeWifi)
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	o.owner = id.New[id.Organization]()
+	err := o.jobs.Check(t.Context(), commands.CheckCpeOperation{CpeWork: o.work}, jobs.Cause{JobID: id.New[id.Any]()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Failed, "send", "withdraw 1")
 }

@@ -72,7 +72,7 @@ func evolve(s State, in processmanagers.Input) State {
 func workOf(e events.CpeOperationQueued) commands.CpeWork {
 	return commands.CpeWork{
 		OperationID: e.OperationID, CpeID: e.CpeID, OrgID: e.OrgID, Operation: e.Kind, ValuesRef: e.ValuesRef,
-		CallNow: e.CallNow,
+		CallNow: e.CallNow, ExpiresAt: e.ExpiresAt,
 	}
 }
 

@@ -22,7 +22,7 @@ var (
 	values = id.Derive[id.Secret]("test", "values")
 	work   = commands.CpeWork{
 		OperationID: about.OperationID, CpeID: about.CpeID, OrgID: about.OrgID, Operation: events.CpeWifi,
-		ValuesRef: values, CallNow: true,
+		ValuesRef: values, CallNow: true, ExpiresAt: now.Add(24 * time.Hour),
 	}
 	queued = events.CpeOperationQueued{
 		CpeOperationSubject: about, Kind: events.CpeWifi, ValuesRef: values, CallNow: true,

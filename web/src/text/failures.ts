@@ -147,6 +147,7 @@ export const swahiliFailures: Record<string, Failure> = {
   olt_refused: (v) => `Kituo cha OLT kinakataa: ${v[0]}`,
   tax_gateway_denied: () => 'Lango la kodi halikubali kifaa hiki au siri yake. Angalia mipangilio.',
   tax_gateway_not_found: () => 'Hakuna lango la kodi lililowekwa.',
+  cpe_server_not_set_up: () => 'Hakuna seva ya vifaa vya wateja.',
   cpe_server_unavailable: () => 'Seva ya vifaa vya wateja haifikiki kwa sasa. Jaribu tena baadaye.',
   tax_gateway_unavailable: () => 'Lango la kodi halipatikani kwa sasa. Litajaribiwa tena lenyewe.',
   subscriber_not_found: () => 'Hakuna mteja kama huyo.',

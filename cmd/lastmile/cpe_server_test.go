@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/simulators/acs"
+)
+
+// acsKit runs a program with a simulated CPE server, which asks it who its devices are. Both have one clock.
+type acsKit struct {
+	*kit
+	acs *acs.Simulator
+	now *clock.Movable
+}
+
+// newACSKit waits until the program has brought its provisions and the file of speed tests.
+func newACSKit(t *testing.T) acsKit {
+	t.Helper()
+	now := clock.NewMovable(clock.System(), 0)
+	sim := acs.New(acs.Config{Clock: now, Live: true, SessionWait: 10 * time.Second})
+	if err := sim.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	k := newKit(t, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(), "ACS_FS_URL="+sim.FilesURL())
+	k.clock = now
+	k.start().signIn()
+	sim.SetIdentify(acs.Identify{URL: "http://" + k.addr + "/internal/cpe/identify", Key: internalKey})
+	out := acsKit{kit: k, acs: sim, now: now}
+	k.eventually("provisions and the file of speed tests", func(ctx context.Context) (bool, error) {
+		files, presets := out.served(ctx, "/files/?projection=_id"), out.served(ctx, "/presets/?projection=_id")
+		return strings.Contains(files, "lastmile-10mb.bin") && strings.Count(presets, "lastmile-") == 4, nil
+	})
+	return out
+}
+
+// served reads a list of the CPE server as it stands.
+func (k acsKit) served(ctx context.Context, path string) string {
+	k.t.Helper()
+	got := apitest.Send(k.t, http.DefaultClient, strings.TrimPrefix(k.acs.URL(), "http://"), apitest.Request{
+		Method: "GET", Path: path,
+	})
+	return string(got.Body)
+}
+
+// ends waits for the end of an operation, whose pauses pass at once.
+func (k acsKit) ends(operation string) (state, code string) {
+	k.t.Helper()
+	k.eventually("the end of an operation", func(ctx context.Context) (bool, error) {
+		got, err := k.admin.call(ctx, "GET", "/cpe/operations/"+operation, "", nil)
+		state, code = got.text("state"), strings.ReplaceAll(got.at("error.code"), "<nil>", "")
+		if state == "queued" || state == "sent" {
+			k.now.Advance(5 * time.Second)
+			return false, err
+		}
+		return err == nil, err
+	})
+	return state, code
+}
+
+// asks queues a write, and waits for its end.
+func (k acsKit) asks(box, what string, body map[string]any) (state, code string) {
+	k.t.Helper()
+	queued := k.must(k.admin, "POST", "/cpe/devices/"+box+"/"+what, body)
+	if queued.text("deviceId") != box || queued.text("operationId") == "" {
+		k.t.Fatalf("%s: %v", what, queued)
+	}
+	return k.ends(queued.text("operationId"))
+}
+
+// TestCpe_TheWayOfADevice goes from the first call over claim, customer and writes to the release, with a device of
+// each data model.
+func TestCpe_TheWayOfADevice(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	line := k.connect(k.admin, "secret-of-acme", "amina-line")
+	for n, root := range []string{"Device", "InternetGatewayDevice"} {
+		serial := serialOf(n)
+		device, err := k.acs.AddDevice(acs.DeviceConfig{Serial: serial, Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		box := k.pendingID(k.admin, serial)
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+		k.must(k.admin, "POST", "/cpe/devices/"+box+"/assign-subscriber", map[string]any{
+			"subscriberId": line.subscriber,
+		})
+		state, code := k.asks(box, "wifi", map[string]any{"ssid": "Home of Amina", "password": "s3cret-wifi"})
+		if state != "confirmed" {
+			t.Fatalf("%s: Wi-Fi %s %s", root, state, code)
+		}
+		k.hasWifi(device, root)
+		k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
+		k.refused(k.admin, "POST /cpe/devices/"+box+"/reboot", nil, 404, "cpe_not_found")
+	}
+	k.keeps("s3cret-wifi", line.password)
+}
+
+// hasWifi fails unless each network of a device has the new name and key.
+func (k acsKit) hasWifi(device, root string) {
+	k.t.Helper()
+	has, err := k.acs.Parameters(device)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	names, keys := 0, 0
+	for path, value := range has {
+		if strings.HasSuffix(path, ".SSID") && value != "Home of Amina" {
+			k.t.Errorf("%s is %v", path, value)
+		}
+		names += strings.Count(fmt.Sprint(value), "Home of Amina")
+		keys += strings.Count(fmt.Sprint(value), "s3cret-wifi")
+	}
+	if names == 0 || keys < names {
+		k.t.Errorf("%s: %d names and %d keys were written", root, names, keys)
+	}
+}
+
+// keeps fails when a secret is in the log, or in an answer about devices.
+func (k acsKit) keeps(secrets ...string) {
+	k.t.Helper()
+	texts := []string{k.log.String()}
+	for _, path := range []string{"/cpe/devices", "/audit-log?limit=100", "/outbox"} {
+		texts = append(texts, string(apitest.Send(k.t, http.DefaultClient, k.addr, apitest.Request{
+			Path: path, Host: k.admin.host, As: k.admin.token,
+		}).Body))
+	}
+	for _, secret := range secrets {
+		for _, text := range texts {
+			if strings.Contains(text, secret) {
+				k.t.Errorf("a secret is in %.200s", text)
+			}
+		}
+	}
+}
+
+// TestCpe_WritesEndInTheTruth has each kind of write, those that a device refuses, and those that nobody may ask for.
+func TestCpe_WritesEndInTheTruth(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	rival := k.organization("rival", "ada@rival.test")
+	if _, err := k.acs.AddDevice(acs.DeviceConfig{Serial: "SN-1"}); err != nil {
+		t.Fatal(err)
+	}
+	box := k.pendingID(k.admin, "SN-1")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	named := func(name, value string) map[string]any {
+		return map[string]any{"connectionRequest": true, "parameters": []map[string]any{{"name": name, "value": value}}}
+	}
+	for _, c := range []struct {
+		what        string
+		body        map[string]any
+		state, code string
+	}{
+		{"parameters", named("Device.ManagementServer2.Unknown", "x"), "failed", "not_written"},
+		{"parameters", named("Device.DeviceInfo.ProvisioningCode", "gold"), "confirmed", ""},
+		{"ping", map[string]any{"host": "192.0.2.1"}, "confirmed", ""},
+		{"ping", map[string]any{"host": "192.0.2.1"}, "confirmed", ""}, // again: the server has the state of the first
+		{"speed-test", map[string]any{}, "confirmed", ""},
+		{"upload-test", map[string]any{"uploadUrl": k.acs.FilesURL() + "/in"}, "", ""}, // ends, whatever takes it
+		{"reboot", nil, "confirmed", ""},
+		{"factory-reset", nil, "confirmed", ""},
+	} {
+		state, code := k.asks(box, c.what, c.body)
+		if c.state != "" && (state != c.state || code != c.code) {
+			t.Errorf("%s %v: %s %s, want %s %s", c.what, c.body, state, code, c.state, c.code)
+		}
+	}
+	at := "POST /cpe/devices/" + box
+	k.refused(rival, at+"/reboot", nil, 404, "cpe_not_found")
+	k.refused(k.admin, at+"/wifi", map[string]any{"ssid": "Home", "password": "short"}, 422, "")
+	k.refused(k.admin, at+"/upload-test", map[string]any{"uploadUrl": ""}, 422, "")
+	k.refused(k.admin, at+"/parameters", named("Device.ManagementServer.URL", "http://x"), 422, "")
+}
+
+// TestCpe_WithoutAServerNothingIsQueued: what nobody could do is not kept.
+func TestCpe_WithoutAServerNothingIsQueued(t *testing.T) {
+	t.Parallel()
+	k := newCpeKit(t)
+	k.calls("SN-1")
+	box := k.pendingID(k.admin, "SN-1")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	k.refused(k.admin, "POST /cpe/devices/"+box+"/reboot", nil, 503, "cpe_server_not_set_up")
+	if rows := k.all(k.admin, "/cpe/devices/"+box+"/operations"); len(rows) != 0 {
+		t.Errorf("queued %v", rows)
+	}
+}

@@ -1,0 +1,201 @@
+package cpeapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+	"github.com/lastmile-isp/lastmile/usecases/cpe"
+)
+
+// Writes asks CPEs to do something (docs/rules/cpe.md#operations). Cases and Rows are required.
+type Writes struct {
+	Cases cpecases.Operations
+	Rows  cpeviews.OperationsQuery
+	// Server says that there is a CPE server. Without one nothing is queued.
+	Server bool
+	// Files says that the CPE server's file server is known, which has the file of speed tests.
+	Files bool
+}
+
+// Routes lists the endpoints.
+func (a Writes) Routes() []httpapi.Route {
+	route := func(
+		path, summary string, request any, handle func(context.Context, *httpapi.Call) error,
+	) httpapi.Route {
+		return httpapi.Route{
+			Method: http.MethodPost, Path: "/cpe/devices/:id/" + path, Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Request: request, Response: cpeWrite{}, Status: http.StatusAccepted,
+			Summary: summary, Codes: []string{"cpe_server_not_set_up"}, Handle: handle,
+		}
+	}
+	return []httpapi.Route{
+		route("wifi", "Change name and password of a CPE's Wi-Fi", cpeWifiRequest{}, a.wifi),
+		route("parameters", "Write parameters of a CPE", cpeParametersRequest{}, a.parameters),
+		route("reboot", "Restart a CPE", nil, a.act(events.CpeReboot)),
+		route("factory-reset", "Give a CPE its factory settings", nil, a.act(events.CpeFactoryReset)),
+		route("ping", "Have a CPE ping a host", cpePingRequest{}, a.ping),
+		route("speed-test", "Have a CPE load a file", cpeSpeedTestRequest{}, a.speedTest),
+		route("upload-test", "Have a CPE send a file", cpeUploadTestRequest{}, a.uploadTest),
+	}
+}
+
+// cpeWrite is a write that was queued. What becomes of it is told by its operation.
+type cpeWrite struct {
+	OperationID id.CPEOperation `json:"operationId"`
+	DeviceID    id.CPE          `json:"deviceId"`
+	Tasks       []cpeTask       `json:"tasks" doc:"at the CPE server; none while it was not asked"`
+	Connection  string          `json:"connectionRequest" enum:"ok,queued,failed"`
+}
+
+// showWrite shows an operation to whoever asked for it.
+func showWrite(r cpeviews.OperationRow) cpeWrite {
+	out := cpeWrite{OperationID: r.ID, DeviceID: r.CpeID, Tasks: []cpeTask{}, Connection: "queued"}
+	for _, t := range r.Tasks {
+		out.Tasks = append(out.Tasks, cpeTask(t))
+	}
+	if call := null.Zero(r.Call); call != "" {
+		out.Connection = call
+	}
+	return out
+}
+
+// asks reads which CPE is meant, asks for a write to it, and answers with the operation.
+func (a Writes) asks(
+	ctx context.Context, c *httpapi.Call, ask func(of id.CPE) (id.CPEOperation, bus.Result, error),
+) error {
+	of, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	if !a.Server {
+		return failure.NewUnavailable("cpe_server_not_set_up", "There is no server of customers' devices.", 0, nil)
+	}
+	operation, done, err := ask(of)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, http.StatusAccepted, httpapi.One[id.CPEOperation, cpeviews.OperationRow, cpeWrite]{
+		Model: cpeviews.OperationsName, Missing: commands.ErrNoCpeOperation, Read: a.Rows.Get, Show: showWrite,
+	}, operation, done)
+}
+
+// cpeWifiRequest is the body of a change of the Wi-Fi.
+type cpeWifiRequest struct {
+	SSID     string       `json:"ssid" doc:"1 to 32 bytes, for all networks of the device"`
+	Password secrets.Text `json:"password" doc:"8 to 63 letters, digits or signs of English"`
+}
+
+// wifi changes name and password.
+func (a Writes) wifi(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cpeWifiRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
+		return a.Cases.Wifi(ctx, c.Asked(), of, cpecases.Wifi{SSID: in.SSID, Password: in.Password})
+	})
+}
+
+// cpeParametersRequest is the body of a write by names.
+type cpeParametersRequest struct {
+	Parameters []cpeParameter `json:"parameters"`
+	CallNow    bool           `json:"connectionRequest,omitempty" doc:"ask the device to come at once"`
+}
+
+// cpeParameter is one parameter as somebody writes it.
+type cpeParameter struct {
+	Name  string `json:"name" doc:"such as Device.DeviceInfo.ProvisioningCode"`
+	Value string `json:"value"`
+	Type  string `json:"type,omitempty" doc:"such as xsd:string; by default as the device has it"`
+}
+
+// parameters writes what is named.
+func (a Writes) parameters(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cpeParametersRequest](c)
+	if err != nil {
+		return err
+	}
+	list := make([]commands.CpeValue, 0, len(in.Parameters))
+	for _, p := range in.Parameters {
+		list = append(list, commands.CpeValue(p))
+	}
+	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
+		return a.Cases.Parameters(ctx, c.Asked(), of, list, in.CallNow)
+	})
+}
+
+// act asks for what has no values.
+func (a Writes) act(kind events.CpeOperationKind) func(context.Context, *httpapi.Call) error {
+	return func(ctx context.Context, c *httpapi.Call) error {
+		return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
+			return a.Cases.Act(ctx, c.Asked(), of, kind)
+		})
+	}
+}
+
+// cpePingRequest is the body of a ping.
+type cpePingRequest struct {
+	Host string `json:"host"`
+}
+
+// ping has a CPE ping a host.
+func (a Writes) ping(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cpePingRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
+		return a.Cases.Ping(ctx, c.Asked(), of, in.Host)
+	})
+}
+
+// cpeSpeedTestRequest is the body of a download test; it may be empty.
+type cpeSpeedTestRequest struct {
+	DownloadURL string `json:"downloadUrl,omitempty" doc:"by default a file of 10 MB of the platform"`
+}
+
+// speedTest has a CPE load a file.
+func (a Writes) speedTest(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cpeSpeedTestRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.moves(ctx, c, events.CpeSpeedTest, "downloadUrl", in.DownloadURL, a.Files)
+}
+
+// cpeUploadTestRequest is the body of an upload test.
+type cpeUploadTestRequest struct {
+	UploadURL string `json:"uploadUrl" doc:"takes 10 MB by PUT"`
+}
+
+// uploadTest has a CPE send a file.
+func (a Writes) uploadTest(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cpeUploadTestRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.moves(ctx, c, events.CpeUploadTest, "uploadUrl", in.UploadURL, false)
+}
+
+// moves has a CPE move a file; without an address one of ours, if we have one.
+func (a Writes) moves(
+	ctx context.Context, c *httpapi.Call, kind events.CpeOperationKind, field, address string, ours bool,
+) error {
+	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
+		var f failure.Faults
+		f.Check(address != "" || ours, field, "is required")
+		if err := f.Err(); err != nil {
+			return id.CPEOperation{}, bus.Result{}, err
+		}
+		return a.Cases.Transfer(ctx, c.Asked(), of, kind, field, address)
+	})
+}

@@ -1,0 +1,297 @@
+package cpejobs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// ACS is the CPE server behind a northbound interface. Tasks are put into its queue first, and the CPE is called
+// afterwards: what the server has is known then, however the call goes. Safe for concurrent use.
+type ACS struct {
+	Gateway *genieacs.Server
+	Clock   clock.Clock
+	Files   string // address of the file server as CPEs reach it; "" = it has none
+}
+
+// NoServer answers for a program without a CPE server: operations of earlier days wait for one until they expire.
+type NoServer struct{}
+
+// Send implements Server.
+func (NoServer) Send(context.Context, Write) (Outcome, error) { return Outcome{}, errNoServer() }
+
+// Find implements Server.
+func (NoServer) Find(context.Context, Write) (bool, Outcome, error) {
+	return false, Outcome{}, errNoServer()
+}
+
+// Outcome implements Server.
+func (NoServer) Outcome(context.Context, Write) (Outcome, error) { return Outcome{}, errNoServer() }
+
+// Withdraw implements Server.
+func (NoServer) Withdraw(context.Context, Write) error { return errNoServer() }
+
+// errNoServer is the failure of work for a CPE server that is not there.
+func errNoServer() error {
+	return failure.NewUnavailable("cpe_server_not_set_up", "There is no server of customers' devices.", 0, nil)
+}
+
+// refusal is an outcome on the way of an error: it is certain that nothing was done.
+type refusal struct{ code, message string }
+
+// Error shows the code; the message is for people.
+func (r refusal) Error() string { return "refused: " + r.code }
+
+// settle tells errors after which it is certain that nothing was done, which are outcomes, from those that leave doubt.
+func settle(out Outcome, err error) (Outcome, error) {
+	var no refusal
+	var theirs *genieacs.Refusal
+	switch {
+	case err == nil:
+		return out, nil
+	case errors.As(err, &no):
+		return Outcome{Code: no.code, Message: no.message}, nil
+	case errors.Is(err, genieacs.ErrInDoubt):
+		return Outcome{}, err
+	case errors.Is(err, genieacs.ErrUnfit):
+		return Outcome{Code: "unfit", Message: err.Error()}, nil
+	case errors.Is(err, genieacs.ErrUnknownDevice):
+		return Outcome{Code: "unknown_device", Message: "The CPE server does not know the device."}, nil
+	case errors.As(err, &theirs):
+		return Outcome{Code: "refused", Message: "The CPE server refused the task."}, nil // its words may have values
+	}
+	return Outcome{}, err
+}
+
+// find looks for the device of a write by its identity.
+func (a ACS) find(ctx context.Context, of events.CpeIdentity) (genieacs.Device, error) {
+	var found []genieacs.Device
+	_, err := a.Gateway.Devices(ctx, genieacs.Listing{Serial: of.SerialNumber}, func(d genieacs.Device) error {
+		if strings.EqualFold(strings.TrimSpace(d.OUI), of.OUI) && strings.TrimSpace(d.ProductClass) == of.ProductClass {
+			found = append(found, d)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return genieacs.Device{}, err
+	case len(found) == 0:
+		return genieacs.Device{}, genieacs.ErrUnknownDevice
+	}
+	return found[0], nil
+}
+
+// Send implements Server.
+func (a ACS) Send(ctx context.Context, w Write) (Outcome, error) {
+	device, err := a.find(ctx, w.CPE)
+	if err != nil {
+		return settle(Outcome{}, err)
+	}
+	plan, err := a.plan(ctx, w, device)
+	if err != nil {
+		return settle(Outcome{}, err)
+	}
+	left := time.Duration(0)
+	if !w.ExpiresAt.IsZero() {
+		if left = w.ExpiresAt.Sub(a.Clock.Now()).Truncate(time.Second); left <= 0 {
+			return Outcome{Code: "too_late", Message: "The time of the operation was over."}, nil
+		}
+	}
+	out := Outcome{Call: "queued"}
+	for n, task := range plan.tasks {
+		task.UniqueKey, task.Expiry = taskKey(w, n), left
+		sent, err := a.Gateway.Enqueue(ctx, device.ID, task)
+		if err != nil {
+			return settle(Outcome{}, err)
+		}
+		out.Tasks = append(out.Tasks, events.CpeTask{ID: string(sent.ID), Name: string(task.Kind)})
+	}
+	out.Call = a.call(ctx, w, device.ID)
+	return out, nil
+}
+
+// taskKey lets a task be found whose answer was lost, and be replaced when it is sent again.
+func taskKey(w Write, n int) string { return w.Key + "-" + strconv.Itoa(n) }
+
+// call asks the device to come, when somebody waits for it. The tasks are there however this goes.
+func (a ACS) call(ctx context.Context, w Write, device genieacs.DeviceID) string {
+	if !w.CallNow {
+		return "queued"
+	}
+	reached, _, err := a.Gateway.RequestConnection(ctx, device)
+	switch {
+	case reached:
+		return "ok"
+	case errors.Is(err, genieacs.ErrUnfit): // it has told no address yet, and comes by itself
+		return "queued"
+	}
+	return "failed"
+}
+
+// Find implements Server. The last task of a write is the last that is sent: without it the write is not there.
+func (a ACS) Find(ctx context.Context, w Write) (bool, Outcome, error) {
+	device, err := a.find(ctx, w.CPE)
+	if err != nil {
+		out, err := settle(Outcome{}, err)
+		return out.Code != "", out, err
+	}
+	plan, err := a.plan(ctx, w, device)
+	if err != nil {
+		out, err := settle(Outcome{}, err)
+		return out.Code != "", out, err
+	}
+	waiting, err := a.Gateway.Tasks(ctx, device.ID)
+	if err != nil {
+		return false, Outcome{}, err
+	}
+	out, last := Outcome{Call: "queued"}, false
+	for _, t := range waiting {
+		for n := range plan.tasks {
+			if t.UniqueKey == taskKey(w, n) {
+				out.Tasks = append(out.Tasks, events.CpeTask{ID: string(t.ID), Name: string(t.Kind)})
+				last = last || n == len(plan.tasks)-1
+			}
+		}
+	}
+	if !last {
+		return false, Outcome{}, nil
+	}
+	out.Call = a.call(ctx, w, device.ID)
+	return true, out, nil
+}
+
+// Outcome implements Server. A fault takes the tasks away before it is told: the server would try again by itself, and
+// do later what has failed.
+func (a ACS) Outcome(ctx context.Context, w Write) (Outcome, error) {
+	device, err := a.find(ctx, w.CPE)
+	if err != nil {
+		return settle(Outcome{}, err)
+	}
+	faults, err := a.Gateway.DeviceFaults(ctx, device.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for _, f := range faults {
+		task, is := f.Task()
+		if is && slices.ContainsFunc(w.Tasks, func(t events.CpeTask) bool { return t.ID == string(task) }) {
+			return Outcome{Code: f.Code, Message: faultText(f)}, a.Withdraw(ctx, w)
+		}
+	}
+	waiting, err := a.Gateway.Tasks(ctx, device.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for _, t := range waiting {
+		if slices.ContainsFunc(w.Tasks, func(of events.CpeTask) bool { return of.ID == string(t.ID) }) {
+			return Outcome{}, nil
+		}
+	}
+	return settle(a.readBack(ctx, w, device))
+}
+
+// faultText has the device's words, and the parameters that it refused.
+func faultText(f genieacs.Fault) string {
+	text := f.Message
+	for _, p := range f.Parameters {
+		text += " " + p.Name + ": " + p.Message
+	}
+	return text
+}
+
+// Withdraw implements Server.
+func (a ACS) Withdraw(ctx context.Context, w Write) error {
+	for _, t := range w.Tasks {
+		if err := a.Gateway.DeleteTask(ctx, genieacs.TaskID(t.ID)); err != nil &&
+			!errors.Is(err, genieacs.ErrUnknownTask) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBack judges a write whose tasks have ended without a fault, by what the server has read since.
+func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Outcome, error) {
+	plan, err := a.plan(ctx, w, device)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if plan.after != nil {
+		return Outcome{Done: !plan.after(device).Before(begun(w.Tasks))}, nil
+	}
+	if plan.state != "" {
+		return a.testEnded(ctx, w, device.ID, plan.state)
+	}
+	paths := make([]string, 0, len(plan.want))
+	for path := range plan.want {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for part := range slices.Chunk(paths, pathsAtOnce) {
+		read, err := a.Gateway.Device(ctx, device.ID, part...)
+		if err != nil {
+			return Outcome{}, err
+		}
+		for _, path := range part {
+			if got, has := read.Values[path]; !has || !alike(got, plan.want[path]) {
+				return Outcome{Code: "not_written", Message: "The device did not take " + path + "."}, nil
+			}
+		}
+	}
+	return Outcome{Done: true}, nil
+}
+
+// pathsAtOnce bounds what is read by one request, whose address would become too long.
+const pathsAtOnce = 20
+
+// alike compares a value with the text that was written: there are two ways to write truth.
+func alike(got genieacs.Value, want string) bool {
+	if truth, is := got.Value.(bool); is {
+		wanted, err := strconv.ParseBool(want)
+		return err == nil && wanted == truth
+	}
+	return got.Text() == want
+}
+
+// begun is when the server got the first task, by its own clock: ids of tasks begin with the seconds.
+func begun(tasks []events.CpeTask) time.Time {
+	if len(tasks) == 0 || len(tasks[0].ID) < 8 {
+		return time.Time{}
+	}
+	seconds, err := strconv.ParseInt(tasks[0].ID[:8], 16, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
+// testEnded reads how far a test is. The device tells it only to who asks.
+func (a ACS) testEnded(ctx context.Context, w Write, device genieacs.DeviceID, state string) (Outcome, error) {
+	read, err := a.Gateway.Device(ctx, device, state)
+	if err != nil {
+		return Outcome{}, err
+	}
+	got, has := read.Values[state]
+	switch text := got.Text(); {
+	case !has:
+		return Outcome{Code: "not_supported", Message: "The device does not have this test."}, nil
+	case strings.HasPrefix(text, "Complete"):
+		return Outcome{Done: true}, nil
+	case strings.HasPrefix(text, "Error"):
+		return Outcome{Code: "test_failed", Message: text}, nil
+	}
+	_, err = a.Gateway.Enqueue(ctx, device, genieacs.Task{
+		Kind: genieacs.GetParameters, Names: []string{state}, UniqueKey: w.Key + "-read", Expiry: 10 * time.Minute,
+	})
+	if err == nil {
+		a.call(ctx, w, device)
+	}
+	return Outcome{}, err
+}

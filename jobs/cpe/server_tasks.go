@@ -1,0 +1,155 @@
+package cpejobs
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+)
+
+// TestFile is the file of random bytes that devices load in a speed test, on the file server.
+const TestFile = "lastmile-10mb.bin"
+
+// Sizes and patience of the tests. Source: docs/facts/genieacs.md#diagnostics.
+const (
+	uploadBytes   = 10_000_000
+	pings         = 10
+	pingPatience  = 5000 // milliseconds
+	testRequested = "Requested"
+)
+
+// plan has the tasks of a write in their order, and by what its success is known: by values that are read back, by the
+// state of a test, or by an instant in the device's history. Exactly one of the three is set.
+type plan struct {
+	tasks []genieacs.Task
+	want  map[string]string
+	state string
+	after func(genieacs.Device) time.Time
+}
+
+// plan makes the tasks of a write for a device.
+func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, error) {
+	switch w.Kind {
+	case events.CpeReboot:
+		return plan{
+			tasks: []genieacs.Task{{Kind: genieacs.Reboot}},
+			after: func(d genieacs.Device) time.Time { return d.LastBoot },
+		}, nil
+	case events.CpeFactoryReset:
+		return plan{
+			tasks: []genieacs.Task{{Kind: genieacs.FactoryReset}},
+			after: func(d genieacs.Device) time.Time { return d.LastBootstrap },
+		}, nil
+	case events.CpeParameters:
+		return parametersPlan(w), nil
+	case events.CpeWifi, events.CpeLogin, events.CpePing, events.CpeSpeedTest, events.CpeUploadTest:
+	default: // of a newer program
+		return plan{}, refusal{"not_supported", "This program does not know the operation."}
+	}
+	if device.Root == genieacs.None {
+		return plan{}, refusal{"no_settings", "The device has not told its settings yet."}
+	}
+	tree := genieacs.TreeOf(device.Root)
+	switch w.Kind {
+	case events.CpePing:
+		return testPlan(tree.Ping, []genieacs.Parameter{
+			{Name: tree.Ping.Host, Value: w.Values.Host}, {Name: tree.Ping.Repetitions, Value: pings},
+			{Name: tree.Ping.Timeout, Value: pingPatience},
+		}), nil
+	case events.CpeSpeedTest:
+		address := w.Values.URL
+		if address == "" && a.Files == "" { // the setting was taken away meanwhile
+			return plan{}, refusal{"no_test_file", "There is no file to load."}
+		}
+		if address == "" {
+			address = strings.TrimRight(a.Files, "/") + "/" + TestFile
+		}
+		return testPlan(tree.DownloadTest, []genieacs.Parameter{{Name: tree.DownloadTest.URL, Value: address}}), nil
+	case events.CpeUploadTest:
+		return testPlan(tree.UploadTest, []genieacs.Parameter{
+			{Name: tree.UploadTest.URL, Value: w.Values.URL}, {Name: tree.UploadTest.Length, Value: uploadBytes},
+		}), nil
+	default: // what depends on the networks and connections that the device has
+	}
+	layout, err := a.Gateway.Layout(ctx, device.ID)
+	if err != nil {
+		return plan{}, err
+	}
+	if w.Kind == events.CpeWifi {
+		return wifiPlan(w, layout)
+	}
+	return loginPlan(w, layout)
+}
+
+// written is a plan that sets parameters and reads those back that can be read, in the same session.
+func written(set []genieacs.Parameter, want map[string]string) plan {
+	p := plan{tasks: []genieacs.Task{{Kind: genieacs.SetParameters, Values: set}}, want: want}
+	var names []string
+	for _, v := range set {
+		if _, reads := want[v.Name]; reads {
+			names = append(names, v.Name)
+		}
+	}
+	if len(names) > 0 {
+		p.tasks = append(p.tasks, genieacs.Task{Kind: genieacs.GetParameters, Names: names})
+	}
+	return p
+}
+
+// parametersPlan writes parameters that somebody named.
+func parametersPlan(w Write) plan {
+	var set []genieacs.Parameter
+	want := map[string]string{}
+	for _, v := range w.Values.Parameters {
+		set = append(set, genieacs.Parameter{Name: v.Name, Value: v.Value, Type: v.Type})
+		if !genieacs.IsSecret(v.Name) {
+			want[v.Name] = v.Value
+		}
+	}
+	return written(set, want)
+}
+
+// wifiPlan names all networks of a device alike, and gives them one key: wherever the device keeps it.
+func wifiPlan(w Write, layout genieacs.Layout) (plan, error) {
+	var set []genieacs.Parameter
+	want := map[string]string{}
+	for _, band := range layout.Bands {
+		set = append(set, genieacs.Parameter{Name: band.SSID, Value: w.Values.SSID})
+		want[band.SSID] = w.Values.SSID
+		for _, key := range band.Keys {
+			set = append(set, genieacs.Parameter{Name: key, Value: w.Values.Password})
+		}
+	}
+	if len(set) == 0 {
+		return plan{}, refusal{"no_wifi", "The device has told of no Wi-Fi network."}
+	}
+	return written(set, want), nil
+}
+
+// loginPlan writes username and password of PPPoE to the first connection that is dialled.
+func loginPlan(w Write, layout genieacs.Layout) (plan, error) {
+	if len(layout.PPPoE) == 0 {
+		return plan{}, refusal{"no_pppoe", "The device has told of no PPPoE connection."}
+	}
+	line := layout.PPPoE[0]
+	return written([]genieacs.Parameter{
+		{Name: line.Username, Value: w.Values.Username}, {Name: line.Password, Value: w.Values.Password},
+		{Name: line.Enable, Value: true},
+	}, map[string]string{line.Username: w.Values.Username}), nil
+}
+
+// testPlan has a test begin. The server may have the state of an earlier test, and would leave out an equal one: it is
+// read before.
+func testPlan(test genieacs.Diagnostic, set []genieacs.Parameter) plan {
+	return plan{
+		state: test.State, tasks: []genieacs.Task{
+			{Kind: genieacs.GetParameters, Names: []string{test.State}},
+			{
+				Kind:   genieacs.SetParameters,
+				Values: append(set, genieacs.Parameter{Name: test.State, Value: testRequested}),
+			},
+		},
+	}
+}
