@@ -28,6 +28,9 @@ type CpeWork struct {
 // PrepareCpeServer brings our provisions, presets and the file of speed tests to the CPE server.
 type PrepareCpeServer struct{}
 
+// SyncCpes reads from the CPE server which CPEs have called, and what they are.
+type SyncCpes struct{}
+
 // DropCpeValues deletes the values of an operation that has ended.
 type DropCpeValues struct {
 	OperationID id.CPEOperation `json:"operationId"`
@@ -38,6 +41,7 @@ func (SendCpeOperation) Kind() string  { return "cpe_send_operation" }
 func (CheckCpeOperation) Kind() string { return "cpe_check_operation" }
 func (DropCpeValues) Kind() string     { return "cpe_drop_values" }
 func (PrepareCpeServer) Kind() string  { return "cpe_prepare_server" }
+func (SyncCpes) Kind() string          { return "cpe_sync" }
 
 // Device is the CPE, whose place in the queue is that of a router.
 func (w CpeWork) Device() id.Device { return id.As[id.Device](w.CpeID) }

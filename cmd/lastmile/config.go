@@ -119,6 +119,8 @@ type Config struct {
 	AddressesKept time.Duration `env:"ADDRESS_RETENTION" envDefault:"8760h"`
 	UsageKept     time.Duration `env:"USAGE_RETENTION" envDefault:"17520h"`
 
+	CPESyncInterval time.Duration `env:"CPE_SYNC_INTERVAL" envDefault:"60s"`
+
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`
 	ACSInternalKey secrets.Text `env:"ACS_INTERNAL_KEY"`

@@ -102,6 +102,7 @@ func (c Config) checkMessages(f *faults) {
 
 // checkCPE checks the addresses of the CPE server. Neither has a password in it: devices are told the second one.
 func (c Config) checkCPE(f *faults) {
+	f.check(c.CPESyncInterval >= time.Second, "CPE_SYNC_INTERVAL", "must be at least 1s")
 	for name, address := range map[string]string{"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL} {
 		f.check(address == "" || hasScheme(address, "http", "https") && !strings.Contains(address, "@"), name,
 			"must be http://host:port, without a password")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +23,7 @@ type acsKit struct {
 }
 
 // newACSKit waits until the program has brought its provisions and the file of speed tests.
-func newACSKit(t *testing.T) acsKit {
+func newACSKit(t *testing.T, settings ...string) acsKit {
 	t.Helper()
 	now := clock.NewMovable(clock.System(), 0)
 	sim := acs.New(acs.Config{Clock: now, Live: true, SessionWait: 10 * time.Second})
@@ -29,7 +31,8 @@ func newACSKit(t *testing.T) acsKit {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
-	k := newKit(t, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(), "ACS_FS_URL="+sim.FilesURL())
+	k := newKit(t, append(settings, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(),
+		"ACS_FS_URL="+sim.FilesURL())...)
 	k.clock = now
 	k.start().signIn()
 	sim.SetIdentify(acs.Identify{URL: "http://" + k.addr + "/internal/cpe/identify", Key: internalKey})
@@ -178,6 +181,53 @@ func TestCpe_WritesEndInTheTruth(t *testing.T) {
 	k.refused(k.admin, at+"/wifi", map[string]any{"ssid": "Home", "password": "short"}, 422, "")
 	k.refused(k.admin, at+"/upload-test", map[string]any{"uploadUrl": ""}, 422, "")
 	k.refused(k.admin, at+"/parameters", named("Device.ManagementServer.URL", "http://x"), 422, "")
+}
+
+// TestCpe_ReadingTheServerFindsWhatWasMissed: a device that could not ask who it is becomes pending, with what it says
+// of itself; after its claim it gets tags and login, and loses them with its release.
+func TestCpe_ReadingTheServerFindsWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t, "CPE_SYNC_INTERVAL=1s")
+	asks := acs.Identify{URL: "http://" + k.addr + "/internal/cpe/identify", Key: internalKey}
+	k.acs.SetIdentify(acs.Identify{URL: "http://127.0.0.1:1/", Key: internalKey}) // nobody listens there
+	device, err := k.acs.AddDevice(acs.DeviceConfig{Serial: "SN-1", Firmware: "3.1.4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.acs.Idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	box := k.pendingID(k.admin, "SN-1")
+	k.acs.SetIdentify(asks)
+	line := k.connect(k.admin, "secret-of-acme", "amina-line")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", map[string]any{"subscriberId": line.subscriber})
+	tagged := func(want ...string) {
+		k.eventually(fmt.Sprint("tags ", want), func(ctx context.Context) (bool, error) {
+			if err := errors.Join(k.acs.Inform(device, "2 PERIODIC"), k.acs.Idle(ctx)); err != nil {
+				return false, err
+			}
+			document := k.served(ctx, "/devices/?projection=_tags")
+			for _, tag := range []string{"org:acme", "sub:amina-line", "plan:home"} {
+				if strings.Contains(document, tag) != slices.Contains(want, tag) {
+					return false, nil
+				}
+			}
+			return true, nil
+		})
+	}
+	tagged("org:acme", "sub:amina-line", "plan:home")
+	has, err := k.acs.Parameters(device)
+	if err != nil || has["Device.PPP.Interface.1.Password"] != line.password {
+		t.Errorf("the login is not on the device (%v)", err)
+	}
+	got := k.must(k.admin, "GET", "/cpe/devices/"+box, nil)
+	if got.text("firmwareVersion") != "3.1.4" || got.text("model") == "" || got.text("manufacturer") != "Acme" ||
+		got.at("online") != "true" {
+		t.Errorf("the device is %v", got)
+	}
+	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
+	tagged()
+	k.keeps(line.password)
 }
 
 // TestCpe_WithoutAServerNothingIsQueued: what nobody could do is not kept.

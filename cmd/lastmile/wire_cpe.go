@@ -46,7 +46,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
-	if err := a.wireCPEServer(rows, operations); err != nil {
+	if err := a.wireCPEServer(informs, rows, operations); err != nil {
 		return nil, err
 	}
 	cases := cpecases.CPEs{
@@ -70,7 +70,9 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 
 // wireCPEServer makes the gateway to the CPE server, and registers the jobs that use it. Without a server the jobs are
 // known all the same: what was asked for earlier ends.
-func (a *App) wireCPEServer(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery) error {
+func (a *App) wireCPEServer(
+	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery,
+) error {
 	var server cpejobs.Server = cpejobs.NoServer{}
 	if a.cfg.ACSNBIURL != "" {
 		gateway, err := genieacs.New(genieacs.Config{
@@ -82,6 +84,10 @@ func (a *App) wireCPEServer(rows cpeviews.CPEsQuery, operations cpeviews.Operati
 		a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
 		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
 		cpejobs.Preparation{Gateway: gateway, Logger: a.logger}.Register(a.engines.jobs)
+		cpejobs.Sync{
+			Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
+			Every: a.cfg.CPESyncInterval,
+		}.Register(a.engines.jobs)
 	}
 	cpejobs.Operations{
 		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: a.storage.vault.Secrets.Get,

@@ -107,6 +107,20 @@ func (i *Informs) Heard(cpe id.CPE, org id.Organization) {
 	loop.Wake(i.wake)
 }
 
+// HeardAt notes a call that somebody else has heard, by a clock of its own: one of the future is of this moment. It
+// never blocks.
+func (i *Informs) HeardAt(cpe id.CPE, org id.Organization, at time.Time) {
+	if now := i.clock.Now(); at.After(now) {
+		at = now
+	}
+	i.mu.Lock()
+	if waits, is := i.waiting[cpe]; !is || waits.At.Before(at) {
+		i.waiting[cpe] = Inform{CpeID: cpe, OrgID: org, At: at}
+	}
+	i.mu.Unlock()
+	loop.Wake(i.wake)
+}
+
 // Statements. A call that is much newer is from before the clock was put back. What was read about a CPE before it was
 // claimed or released may be written after it, so that for a while the claim or the release decides whose it is. The
 // lock makes the writers wait for each other: two that count the same minutes could otherwise wait in a circle.

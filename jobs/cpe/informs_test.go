@@ -145,3 +145,29 @@ func TestInforms_ManyAtOnceAreCountedOnce(t *testing.T) {
 	informs.Stop()
 	counts(t, informs, acme, now.Now(), len(boxes))
 }
+
+// TestInforms_WhatOthersHeardDoesNotReplaceALaterCall, and is never of the future.
+func TestInforms_WhatOthersHeardDoesNotReplaceALaterCall(t *testing.T) {
+	t.Parallel()
+	informs, now := open(t)
+	box, acme, began := id.New[id.CPE](), id.New[id.Organization](), now.Now()
+	last := func(want time.Time) {
+		t.Helper()
+		found, err := informs.Latest(t.Context(), []id.CPE{box})
+		if err != nil || !found[box].Equal(want) {
+			t.Errorf("last call %v, want %s (%v)", found, want, err)
+		}
+	}
+	informs.HeardAt(box, acme, began.Add(-time.Hour))
+	last(began.Add(-time.Hour))
+	informs.Heard(box, acme)
+	informs.HeardAt(box, acme, began.Add(-time.Minute))
+	last(began)
+	written(t, informs)
+	informs.HeardAt(box, acme, began.Add(-time.Minute))
+	written(t, informs)
+	last(began)
+	now.Advance(time.Minute)
+	informs.HeardAt(box, acme, began.Add(time.Hour))
+	last(now.Now())
+}

@@ -122,6 +122,16 @@ func (q CPEsQuery) Any(ctx context.Context, cpe id.CPE) (*CPERow, error) {
 	return row, err
 }
 
+// Some returns those of some CPEs that are known, whoever has them: for the platform's work with the CPE server.
+func (q CPEsQuery) Some(ctx context.Context, cpes []id.CPE) ([]CPERow, error) {
+	var rows []CPERow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[CPERow],
+			q.Views.SQL(CPEsName, cpeSelect+`c.cpe_id = any($1)`), cpes)
+	})
+	return rows, err
+}
+
 // List returns up to max CPEs of an organization after a key, the latest claims first.
 func (q CPEsQuery) List(
 	ctx context.Context, org id.Organization, f CPEFilter, after CPEKey, max int,

@@ -1,0 +1,226 @@
+package cpejobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// Sync reads from the CPE server which CPEs have called: it learns what they are, records those that could not ask who
+// they are, and has those ask again whose tags are not those of the read model. Every field is required. Safe for
+// concurrent use.
+type Sync struct {
+	Bus     *bus.Bus
+	Gateway *genieacs.Server
+	Informs *Informs
+	// Rows reads some CPEs, whoever has them; one that is not known is left out.
+	Rows   func(ctx context.Context, cpes []id.CPE) ([]cpeviews.CPERow, error)
+	Clock  clock.Clock
+	Logger *slog.Logger
+	Every  time.Duration
+}
+
+// Times and sizes of the readings. Documents are written a moment after their calls, so readings overlap.
+const (
+	syncTimeout = 10 * time.Minute
+	syncWhole   = 24 * time.Hour
+	syncOverlap = time.Minute
+	syncPage    = 200
+	maxDetail   = 128 // characters of what a CPE says of itself
+)
+
+// Register makes the queue know the worker, and when it works: one program at a time. A reading that fails is not
+// repeated, because the next one begins where it began.
+func (s Sync) Register(queue *jobrunner.Runner) {
+	jobrunner.AddWorker(queue, s.sync, jobrunner.Options{Timeout: syncTimeout, MaxAttempts: 1})
+	jobrunner.Every(queue, s.Every, commands.SyncCpes{})
+}
+
+// Statements of the one row.
+const (
+	syncedSQL = `select since, whole from {schema}.synced`
+	syncSQL   = `
+insert into {schema}.synced (since, whole) values ($1, $2)
+on conflict (one) do update set since = excluded.since, whole = excluded.whole`
+)
+
+// sync reads all CPEs that have called since the last reading, and once a day all that there are.
+func (s Sync) sync(ctx context.Context, _ commands.SyncCpes, cause jobs.Cause) error {
+	now := s.Clock.Now()
+	var since, whole time.Time
+	err := s.Informs.db.Owner.QueryRow(ctx, s.Informs.sql(syncedSQL)).Scan(&since, &whole)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("read how far cpes are synchronised: %w", err)
+	}
+	if now.Sub(whole) >= syncWhole || now.Before(whole) {
+		since, whole = time.Time{}, now
+	}
+	read := reading{Sync: s, cause: cause, latest: since}
+	err = s.Gateway.EachDevice(ctx, genieacs.Listing{Since: since, Limit: syncPage, Paths: detailPaths()},
+		func(d genieacs.Device) error {
+			read.page = append(read.page, d)
+			if len(read.page) < syncPage {
+				return nil
+			}
+			return read.done(ctx)
+		})
+	if err = errors.Join(err, read.done(ctx)); err != nil {
+		return fmt.Errorf("synchronise cpes: %w", err)
+	}
+	next := read.latest
+	if next.After(since) {
+		next = next.Add(-syncOverlap)
+	}
+	if _, err := s.Informs.db.Owner.Exec(ctx, s.Informs.sql(syncSQL), next, whole); err != nil {
+		return fmt.Errorf("note how far cpes are synchronised: %w", err)
+	}
+	return nil
+}
+
+// detailPaths name maker, model and firmware in both data models.
+func detailPaths() []string {
+	var paths []string
+	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
+		tree := genieacs.TreeOf(root)
+		paths = append(paths, tree.Manufacturer, tree.Model, tree.Firmware)
+	}
+	return paths
+}
+
+// reading is one pass over the CPE server.
+type reading struct {
+	Sync
+	cause  jobs.Cause
+	page   []genieacs.Device
+	latest time.Time // call of all that were read
+}
+
+// done compares a page with the read model.
+func (r *reading) done(ctx context.Context) error {
+	page := r.page
+	r.page = nil
+	named := make(map[id.CPE]genieacs.Device, len(page))
+	for _, d := range page {
+		if d.LastInform.After(r.latest) {
+			r.latest = d.LastInform
+		}
+		identity := identityOf(d)
+		identify := commands.IdentifyCpe{CpeID: commands.CpeID(identity), Identity: identity}
+		if err := identify.Validate(); err != nil {
+			r.Logger.LogAttrs(ctx, slog.LevelWarn, "a device of the cpe server has no usable identity",
+				slog.String("device", string(d.ID)))
+			continue
+		}
+		named[identify.CpeID] = d
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	cpes := make([]id.CPE, 0, len(named))
+	for cpe := range named {
+		cpes = append(cpes, cpe)
+	}
+	rows, err := r.Rows(ctx, cpes)
+	if err != nil {
+		return err
+	}
+	known := make(map[id.CPE]cpeviews.CPERow, len(rows))
+	for _, row := range rows {
+		known[row.ID] = row
+	}
+	for cpe, device := range named {
+		row, is := known[cpe]
+		if err := r.one(ctx, cpe, device, row, is); err != nil {
+			return fmt.Errorf("cpe %s: %w", cpe, err)
+		}
+	}
+	return nil
+}
+
+// identityOf is who a device of the server is, in normal form.
+func identityOf(d genieacs.Device) events.CpeIdentity {
+	return commands.NormalCpeIdentity(events.CpeIdentity{
+		SerialNumber: d.Serial, OUI: d.OUI, ProductClass: d.ProductClass,
+	})
+}
+
+// one brings one CPE up to date. What a CPE does not say any more stays as it was.
+func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cpeviews.CPERow, known bool) error {
+	cause := r.cause
+	cause.OrgID = row.OrgID
+	if !known {
+		_, err := r.Bus.Execute(ctx, commands.IdentifyCpe{CpeID: cpe, Identity: identityOf(d)},
+			cause.Meta("identify "+cpe.String()))
+		if err != nil {
+			return err
+		}
+	}
+	before := events.CpeDetails{Manufacturer: row.Manufacturer, Model: row.Model, FirmwareVersion: row.Firmware}
+	if told := detailsOf(d, before); told != before {
+		_, err := r.Bus.Execute(ctx, commands.LearnCpeDetails{CpeID: cpe, Details: told},
+			cause.Meta("learn "+cpe.String()))
+		if err != nil {
+			return err
+		}
+	}
+	if !d.LastInform.IsZero() {
+		r.Informs.HeardAt(cpe, row.OrgID, d.LastInform)
+	}
+	if !known || sameTags(d.Tags, row.Tags()) {
+		return nil
+	}
+	err := r.Gateway.AddTag(ctx, d.ID, genieacs.Unidentified)
+	if errors.Is(err, genieacs.ErrUnknownDevice) { // it was deleted meanwhile
+		return nil
+	}
+	return err
+}
+
+// detailsOf reads maker, model and firmware; a text that the CPE does not say is that of before.
+func detailsOf(d genieacs.Device, before events.CpeDetails) events.CpeDetails {
+	tree := genieacs.TreeOf(d.Root)
+	say := func(texts ...string) string {
+		for _, text := range texts {
+			text = strings.Join(strings.Fields(text), " ")
+			if text != "" {
+				return shortened(text, maxDetail)
+			}
+		}
+		return ""
+	}
+	return events.CpeDetails{
+		Manufacturer:    say(d.Values[tree.Manufacturer].Text(), d.Manufacturer, before.Manufacturer),
+		Model:           say(d.Values[tree.Model].Text(), before.Model),
+		FirmwareVersion: say(d.Values[tree.Firmware].Text(), before.FirmwareVersion),
+	}
+}
+
+// sameTags compares the tags of ours that a device has with those that it should have; one that waits to ask who it is
+// will have them. Tags of others do not count.
+func sameTags(has, should []string) bool {
+	if slices.Contains(has, genieacs.Unidentified) {
+		return true
+	}
+	ours := slices.DeleteFunc(slices.Clone(has), func(tag string) bool {
+		return !strings.HasPrefix(tag, cpeviews.TagOrganization) &&
+			!strings.HasPrefix(tag, cpeviews.TagSubscriber) && !strings.HasPrefix(tag, cpeviews.TagPlan)
+	})
+	slices.Sort(ours)
+	return slices.Equal(ours, slices.Sorted(slices.Values(should)))
+}
