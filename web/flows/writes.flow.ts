@@ -402,7 +402,7 @@ flow('the organization and its gateway are changed, and faults stand beside thei
     await page.getByRole('switch').setChecked(wanted)
     await button(page, 'Save').click()
     const save = button(page, 'Save')
-    await expect.poll(async () => [await save.getAttribute('data-loading'), await save.isDisabled()]).toEqual([null, true])
+    await expect.poll(async () => [await save.isDisabled(), await save.getAttribute('data-loading')]).toEqual([true, null])
   }
 })
 
