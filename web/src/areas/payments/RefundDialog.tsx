@@ -60,7 +60,7 @@ export function RefundDialog({ of: r, onClose }: { of: ReceiptRow; onClose: () =
             value={amount}
             onChange={setAmount}
             min={0.01}
-            max={credit}
+            max={left}
             amountIn={r.currency}
             hideControls
           />
