@@ -12,7 +12,7 @@ import (
 // what other statements have sent back.
 type comparison struct {
 	payments []mobilemoney.StatementLine // each receipt number once, in the order of the file
-	// back are the movements of the file that send a payment back, each payment once. The payment may be in another file.
+	// back are the movements of the file that send a payment back, each payment once. It may be in another file.
 	back     []mobilemoney.StatementLine
 	sentBack map[string]bool // numbers of payments that this statement, or another one, has as reversed
 	figures  events.ReconciliationFigures
