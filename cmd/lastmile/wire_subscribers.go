@@ -110,7 +110,8 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,
-			Users: identityviews.UsersQuery{Views: e.views}, Zone: a.zoneOf,
+			Users: identityviews.UsersQuery{Views: e.views}, Keys: identityviews.APIKeysQuery{Views: e.views},
+			Zone: a.zoneOf,
 		}.Routes(),
 	}, nil
 }
