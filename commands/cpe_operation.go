@@ -59,7 +59,10 @@ type ReportCpeOperationSent struct {
 }
 
 // ConfirmCpeOperation says that the write was found done. Fails: cpe_operation_not_found.
-type ConfirmCpeOperation struct{ OperationID id.CPEOperation }
+type ConfirmCpeOperation struct {
+	OperationID id.CPEOperation
+	Result      *events.CpeTestResult // nil = it was no test
+}
 
 // FailCpeOperation says why the write did not happen. Fails: cpe_operation_not_found.
 type FailCpeOperation struct {
@@ -114,8 +117,15 @@ func (c ReportCpeOperationSent) Validate() error {
 	return f.Err()
 }
 
-// Validate has nothing to check.
-func (ConfirmCpeOperation) Validate() error { return nil }
+// Validate checks form.
+func (c ConfirmCpeOperation) Validate() error {
+	var f failure.Faults
+	if r := c.Result; r != nil {
+		least := min(r.Bytes, r.BitsPerSecond, r.ReceivedBytes, int64(min(r.Answered, r.Lost)))
+		f.Check(least >= 0 && min(r.AverageMs, r.LeastMs, r.MostMs) >= 0, "result", "must not be negative")
+	}
+	return f.Err()
+}
 
 // Validate checks form.
 func (c FailCpeOperation) Validate() error {

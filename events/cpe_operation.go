@@ -81,6 +81,33 @@ type CpeOperationSent struct {
 	At   time.Time `json:"at"`
 }
 
+// CpeTestResult has what a test has measured, by the device's own clock. What the kind of the test does not measure,
+// and what the device does not tell, is zero and left out.
+type CpeTestResult struct {
+	// BeganAt and EndedAt are the instants of the first and of the last byte.
+	BeganAt time.Time `json:"beganAt,omitzero"`
+	EndedAt time.Time `json:"endedAt,omitzero"`
+	Bytes   int64     `json:"bytes,omitempty"` // between the two
+	// BitsPerSecond is the speed between the two.
+	BitsPerSecond int64 `json:"bitsPerSecond,omitempty"`
+	// ReceivedBytes are those that came to the platform, of an upload to it.
+	ReceivedBytes int64 `json:"receivedBytes,omitempty"`
+	Answered      int   `json:"answered,omitempty"` // pings
+	Lost          int   `json:"lost,omitempty"`     // pings without an answer
+	// AverageMs, LeastMs and MostMs are times of the answers, in milliseconds.
+	AverageMs int `json:"averageMs,omitempty"`
+	LeastMs   int `json:"leastMs,omitempty"`
+	MostMs    int `json:"mostMs,omitempty"`
+}
+
+// CpeOperationMeasured records the result of a test that has ended.
+type CpeOperationMeasured struct {
+	CpeOperationSubject
+	Kind   CpeOperationKind `json:"kind"`
+	Result CpeTestResult    `json:"result"`
+	At     time.Time        `json:"at"`
+}
+
 // CpeOperationConfirmed records that the write was found done.
 type CpeOperationConfirmed struct {
 	CpeOperationSubject
@@ -104,6 +131,7 @@ type CpeOperationExpired struct {
 func (CpeOperationQueued) EventType() string    { return "cpe.CpeOperationQueued.v1" }
 func (CpeOperationBegan) EventType() string     { return "cpe.CpeOperationBegan.v1" }
 func (CpeOperationSent) EventType() string      { return "cpe.CpeOperationSent.v1" }
+func (CpeOperationMeasured) EventType() string  { return "cpe.CpeOperationMeasured.v1" }
 func (CpeOperationConfirmed) EventType() string { return "cpe.CpeOperationConfirmed.v1" }
 func (CpeOperationFailed) EventType() string    { return "cpe.CpeOperationFailed.v1" }
 func (CpeOperationExpired) EventType() string   { return "cpe.CpeOperationExpired.v1" }
@@ -111,6 +139,7 @@ func (CpeOperationExpired) EventType() string   { return "cpe.CpeOperationExpire
 func (CpeOperationQueued) cpeOperationEvent()    {}
 func (CpeOperationBegan) cpeOperationEvent()     {}
 func (CpeOperationSent) cpeOperationEvent()      {}
+func (CpeOperationMeasured) cpeOperationEvent()  {}
 func (CpeOperationConfirmed) cpeOperationEvent() {}
 func (CpeOperationFailed) cpeOperationEvent()    {}
 func (CpeOperationExpired) cpeOperationEvent()   {}

@@ -183,6 +183,9 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := c.checkParameters(); err != nil {
 		return err
 	}
+	if c.route.OwnBody {
+		return c.route.Handle(c.Request.Context(), c)
+	}
 	leave, err := c.holdBody()
 	if err != nil {
 		return err

@@ -76,6 +76,7 @@ func evolveOperation(s Operation, e events.CpeOperationEvent) Operation {
 		s.State = Begun
 	case events.CpeOperationSent:
 		s.State, s.Tasks = Sent, e.Tasks
+	case events.CpeOperationMeasured: // for people alone
 	case events.CpeOperationConfirmed:
 		s.State = Confirmed
 	case events.CpeOperationFailed:
@@ -116,7 +117,7 @@ func decideOperation(
 		}
 	case commands.ConfirmCpeOperation:
 		if s.State != Queued { // what nobody has sent was not done by this
-			return step(events.CpeOperationConfirmed{CpeOperationSubject: about, At: now})
+			return confirmed(s, about, c.Result, now), nil
 		}
 	case commands.FailCpeOperation:
 		return step(events.CpeOperationFailed{
@@ -133,6 +134,19 @@ func decideOperation(
 // step returns one event as a decision.
 func step(e events.CpeOperationEvent) ([]events.CpeOperationEvent, error) {
 	return []events.CpeOperationEvent{e}, nil
+}
+
+// confirmed ends an operation with what it has measured.
+func confirmed(
+	s Operation, about events.CpeOperationSubject, result *events.CpeTestResult, now time.Time,
+) []events.CpeOperationEvent {
+	var list []events.CpeOperationEvent
+	if result != nil {
+		list = append(list, events.CpeOperationMeasured{
+			CpeOperationSubject: about, Kind: s.Kind, Result: *result, At: now,
+		})
+	}
+	return append(list, events.CpeOperationConfirmed{CpeOperationSubject: about, At: now})
 }
 
 // decideQueue changes nothing when the operation is there already.

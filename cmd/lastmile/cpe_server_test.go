@@ -179,7 +179,7 @@ func TestCpe_WritesEndInTheTruth(t *testing.T) {
 	at := "POST /cpe/devices/" + box
 	k.refused(rival, at+"/reboot", nil, 404, "cpe_not_found")
 	k.refused(k.admin, at+"/wifi", map[string]any{"ssid": "Home", "password": "short"}, 422, "")
-	k.refused(k.admin, at+"/upload-test", map[string]any{"uploadUrl": ""}, 422, "")
+	k.refused(k.admin, at+"/upload-test", map[string]any{"uploadUrl": "ftp://test.example.com/in"}, 422, "")
 	k.refused(k.admin, at+"/parameters", named("Device.ManagementServer.URL", "http://x"), 422, "")
 }
 

@@ -25,6 +25,7 @@ type demoBox struct {
 	label, location  string
 	unplugged        bool // it was switched off on the day on which it was claimed
 	pending          bool // it waits to be claimed by whoever tries the demo
+	mute             bool // it refuses to tell how it is, which is a fault
 }
 
 // demoBoxes have two models, versions of different ages, one without power and one that waits to be claimed.
@@ -36,7 +37,7 @@ var demoBoxes = []demoBox{
 	{serial: "DEMO000005", firmware: "2.0.3", customer: "dovu", location: "garage"},
 	{serial: "DEMO000006", firmware: "1.4.2", customer: "fig", label: "Till"},
 	{serial: "DEMO000007", firmware: "2.0.3", customer: "grevillea", label: "Reception"},
-	{serial: "DEMO000008", firmware: "1.3.0", customer: "jacaranda"},
+	{serial: "DEMO000008", firmware: "1.3.0", customer: "jacaranda", mute: true},
 	{serial: "DEMO000009", firmware: "2.1.0", customer: "lantana", location: "behind the counter"},
 	{serial: "DEMO000010", firmware: "1.3.0", customer: "kapok", location: "lodge, mast", unplugged: true},
 	{serial: "DEMO000011", firmware: "2.1.0", label: "Spare", location: "shop, shelf 2"},
@@ -58,18 +59,30 @@ func startACS(ctx context.Context, c clock.Clock) (*acs.Simulator, error) {
 // withACS gives a configuration in which a simulator is the CPE server.
 func (c Config) withACS(sim *acs.Simulator) Config {
 	c.ACSNBIURL, c.ACSFSURL, c.ACSInternalKey = sim.URL(), sim.FilesURL(), demoACSKey
-	c.CPESyncInterval = demoSync
+	c.CPESyncInterval, c.CPEFaultPollInterval = demoSync, demoSync
 	return c
 }
 
 // plugBoxes connects the equipment of customers, which the simulator forgets at its end. Who has been claimed is known.
 func (s *demoSeed) plugBoxes() error {
-	for n := range demoBoxes {
-		if _, err := s.plugBox(n, demoBoxes[n].unplugged); err != nil {
+	for n, box := range demoBoxes {
+		at, err := s.plugBox(n, box.unplugged)
+		if err != nil {
+			return err
+		}
+		if err := s.acs.SetDeviceFaults(at, box.faults()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// faults are those of a device that is claimed.
+func (b demoBox) faults() (f acs.DeviceFaults) {
+	if b.mute {
+		f.Fail = map[string]string{"GetParameterValues": "9002"}
+	}
+	return f
 }
 
 // plugBox connects one, and gives its id at the CPE server.
@@ -125,6 +138,9 @@ func (s *demoSeed) makeBox(ctx context.Context, n int) error {
 	}
 	if _, err := s.admin.call(ctx, http.MethodPost, "/cpe/pending/"+cpe+"/claim", "demo-box-"+box.serial,
 		claim); err != nil {
+		return err
+	}
+	if err := s.acs.SetDeviceFaults(at, box.faults()); err != nil {
 		return err
 	}
 	if box.unplugged {

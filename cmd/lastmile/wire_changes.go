@@ -88,7 +88,8 @@ func ofCPEs() []string {
 		events.CpeDescribed{}.EventType(), events.CpeSubscriberAssigned{}.EventType(),
 		events.CpeSubscriberRemoved{}.EventType(), events.CpeReleased{}.EventType(),
 		events.CpeOperationQueued{}.EventType(), events.CpeOperationSent{}.EventType(),
-		events.CpeOperationConfirmed{}.EventType(), events.CpeOperationFailed{}.EventType(),
+		events.CpeFaultClearAsked{}.EventType(), events.CpeOperationConfirmed{}.EventType(),
+		events.CpeOperationFailed{}.EventType(),
 		events.CpeOperationExpired{}.EventType(),
 	}
 }

@@ -12,8 +12,10 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/following"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -26,7 +28,7 @@ import (
 func cpeArea() area {
 	return area{
 		aggregates: registerCPE, readModels: []runner.Projection{cpeviews.CPEs{}, cpeviews.Operations{}},
-		processes: []processmanagers.Any{operating.Process()}, wire: (*App).wireCPE,
+		processes: []processmanagers.Any{operating.Process(), following.Process()}, wire: (*App).wireCPE,
 	}
 }
 
@@ -46,9 +48,17 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
-	if err := a.wireCPEServer(informs, rows, operations); err != nil {
+	gateway, err := a.cpeGateway()
+	if err != nil {
 		return nil, err
 	}
+	faults := cpejobs.Faults{
+		Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
+		Every: a.cfg.CPEFaultPollInterval,
+	}
+	faults.Register(a.engines.jobs)
+	uploads := cpejobs.Uploads{Informs: informs}
+	a.wireCPEServer(gateway, informs, uploads)
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 		Secrets: a.storage.vault.Secrets, Informs: informs, Logger: a.logger,
@@ -58,30 +68,53 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),
-		cpeapi.Writes{
-			Cases: cpecases.Operations{
-				Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Allows: a.cpeMayReach,
-			},
-			Rows: operations, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "",
+		a.cpeWrites(rows, operations).Routes(),
+		cpeapi.Faults{Cases: cpecases.Faults{Bus: a.engines.bus, Store: faults}, List: faults.List}.Routes(),
+		cpeapi.Uploads{Cases: cpecases.Uploads{
+			Secrets: a.storage.vault.Secrets, Count: uploads.Count,
+		}}.Routes(),
+		cpeapi.Identification{
+			Cases: cases, Key: a.cfg.ACSInternalKey, Version: genieacs.OwnVersion,
 		}.Routes(),
-		cpeapi.Identification{Cases: cases, Key: a.cfg.ACSInternalKey}.Routes(),
 	}, nil
 }
 
-// wireCPEServer makes the gateway to the CPE server, and registers the jobs that use it. Without a server the jobs are
-// known all the same: what was asked for earlier ends.
-func (a *App) wireCPEServer(
-	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery,
-) error {
+// cpeWrites makes the endpoints of writes.
+func (a *App) cpeWrites(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery) cpeapi.Writes {
+	base := a.cfg.CPEUploadURL
+	if base == "" && !a.cfg.Production() {
+		base = a.ownURL()
+	}
+	return cpeapi.Writes{
+		Cases: cpecases.Operations{
+			Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Allows: a.cpeMayReach, UploadBase: base,
+		},
+		Rows: operations, CPEs: rows, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "", Uploads: base != "",
+	}
+}
+
+// cpeGateway makes the gateway to the CPE server; nil without one.
+func (a *App) cpeGateway() (*genieacs.Server, error) {
+	if a.cfg.ACSNBIURL == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	gateway, err := genieacs.New(genieacs.Config{
+		NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
+	return gateway, nil
+}
+
+// wireCPEServer registers the jobs that use the CPE server. Without a server the jobs are known all the same: what was
+// asked for earlier ends.
+func (a *App) wireCPEServer(gateway *genieacs.Server, informs *cpejobs.Informs, uploads cpejobs.Uploads) {
+	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
+	secrets := a.storage.vault.Secrets
 	var server cpejobs.Server = cpejobs.NoServer{}
-	if a.cfg.ACSNBIURL != "" {
-		gateway, err := genieacs.New(genieacs.Config{
-			NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
-		})
-		if err != nil {
-			return err
-		}
-		a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
+	if gateway != nil {
 		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
 		cpejobs.Preparation{Gateway: gateway, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
@@ -89,11 +122,16 @@ func (a *App) wireCPEServer(
 			Every: a.cfg.CPESyncInterval,
 		}.Register(a.engines.jobs)
 	}
-	cpejobs.Operations{
-		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: a.storage.vault.Secrets.Get,
-		Drop: a.storage.vault.Secrets.Delete, Server: server,
+	cpejobs.Following{
+		Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows, Operations: operations, Secrets: secrets,
+		Queue: a.engines.jobs,
 	}.Register(a.engines.jobs)
-	return nil
+	cpejobs.Operations{
+		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete, Server: server,
+		Uploads: uploads, Password: func(ctx context.Context, ref id.Secret) (string, error) {
+			return cpejobs.PasswordOf(ctx, secrets, ref)
+		},
+	}.Register(a.engines.jobs)
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

@@ -32,7 +32,7 @@ type Diagnostic struct {
 
 // Results are the paths to read when a test has ended.
 func (d Diagnostic) Results() []string {
-	all := []string{d.State, d.URL, d.Host, d.Began, d.Ended, d.Bytes, d.Good, d.Bad, d.Average, d.Least, d.Most}
+	all := []string{d.State, d.Began, d.Ended, d.Bytes, d.Good, d.Bad, d.Average, d.Least, d.Most}
 	return slices.DeleteFunc(all, func(p string) bool { return p == "" })
 }
 

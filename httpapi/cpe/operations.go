@@ -34,6 +34,11 @@ func (a Operations) Routes() []httpapi.Route {
 			Access: httpapi.AccessSupport, Row: cpeOperation{}, Summary: "List the writes to a CPE, the latest first",
 			Handle: a.list,
 		},
+		{
+			Method: http.MethodGet, Path: "/cpe/devices/:id/diagnostics", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSupport, Response: cpeDiagnostics{}, Handle: a.diagnostics,
+			Summary: "Read what tests of a CPE have measured",
+		},
 	}
 }
 
@@ -146,16 +151,9 @@ func (a Operations) get(ctx context.Context, c *httpapi.Call) error {
 
 // list answers with a page of the operations on a CPE of the organization: its own ones, and none of who had it before.
 func (a Operations) list(ctx context.Context, c *httpapi.Call) error {
-	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	cpe, err := a.ofOrganization(ctx, c)
 	if err != nil {
 		return err
-	}
-	row, err := a.CPEs.Get(ctx, c.Org.ID, cpe)
-	if err != nil {
-		return err
-	}
-	if row == nil {
-		return commands.ErrNoCpe()
 	}
 	var names map[id.User]string // set when the page is read
 	show := func(r cpeviews.OperationRow) cpeOperation { return showOperation(r, names) }

@@ -65,6 +65,7 @@ type (
 	approval     struct{}
 	cpe          struct{}
 	cpeOperation struct{}
+	cpeFault     struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -117,6 +118,7 @@ type (
 	Approval     = Of[approval]     // of an act that waits for a second person
 	CPE          = Of[cpe]          // a device at a customer's; derived from its OUI, product class and serial number
 	CPEOperation = Of[cpeOperation] // one write to such a device
+	CPEFault     = Of[cpeFault]     // an error of such a device that the CPE server has noted
 	Any          = Of[any]          // an aggregate of any kind
 )
 

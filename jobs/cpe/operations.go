@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
@@ -40,7 +41,8 @@ type Write struct {
 	// ExpiresAt is when it is not to be begun any more; zero = never.
 	ExpiresAt time.Time
 
-	lost bool // its values were deleted
+	lost     bool // its values were deleted
+	replaced bool // the login is another one by now
 }
 
 // Outcome says how far a write has come.
@@ -50,6 +52,8 @@ type Outcome struct {
 	Message string // in the words of CPE or server
 	Tasks   []events.CpeTask
 	Call    string // "ok", "queued" or "failed"
+	// Result has the figures of a test that is done; nil = it was no test.
+	Result *events.CpeTestResult
 }
 
 // Operations does the jobs of writes to CPEs. Every field is required. Safe for concurrent use.
@@ -63,6 +67,9 @@ type Operations struct {
 	// Drop deletes values; those that are deleted already are no failure.
 	Drop   func(ctx context.Context, ref id.Secret) error
 	Server Server
+	// Password reads the password of a login; "" = there is none any more.
+	Password func(ctx context.Context, ref id.Secret) (string, error)
+	Uploads  Uploads
 }
 
 // Times of the attempts. The process asks again, so few are made at once.
@@ -84,6 +91,8 @@ const (
 	codeReleased = "released" // the organization does not have the CPE any more
 	codeUnknown  = "unknown"  // it may have happened, and must not happen twice
 	codeLost     = "lost"     // its values are not there, as after a restore of an older vault
+	// The device has another login by now, which an operation of its own writes.
+	codeReplaced = "replaced"
 )
 
 // Send hands an operation to the server. Only the attempt that has announced it does so; one that finds it announced
@@ -105,8 +114,11 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	if err != nil {
 		return err
 	}
-	if write.lost {
+	switch {
+	case write.lost:
 		return o.fail(ctx, args.CpeWork, cause, codeLost, "The values to be written are not there any more.")
+	case write.replaced:
+		return o.fail(ctx, args.CpeWork, cause, codeReplaced, "The customer has another login by now.")
 	}
 	if !begun.Changed {
 		found, out, err := o.Server.Find(ctx, write)
@@ -191,9 +203,25 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	case out.Code != "":
 		return o.fail(ctx, args.CpeWork, cause, out.Code, out.Message)
 	case out.Done:
-		cause.OrgID = args.OrgID
-		_, err = o.Bus.Execute(ctx, commands.ConfirmCpeOperation{OperationID: args.OperationID}, cause.Meta("confirm"))
+		return o.confirm(ctx, args.CpeWork, cause, out.Result)
 	}
+	return nil
+}
+
+// confirm reports that an operation was done. To what a device has measured in an upload to the platform comes what the
+// platform got.
+func (o Operations) confirm(
+	ctx context.Context, w commands.CpeWork, cause jobs.Cause, result *events.CpeTestResult,
+) error {
+	if w.Operation == events.CpeUploadTest && result != nil {
+		var err error
+		if result.ReceivedBytes, err = o.Uploads.Received(ctx, w.OperationID); err != nil {
+			return err
+		}
+	}
+	cause.OrgID = w.OrgID
+	_, err := o.Bus.Execute(ctx, commands.ConfirmCpeOperation{OperationID: w.OperationID, Result: result},
+		cause.Meta("confirm"))
 	return err
 }
 
@@ -222,10 +250,20 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (out Write, k
 	if err := json.Unmarshal(kept, &out.Values); err != nil {
 		return Write{}, false, fmt.Errorf("values of operation %s cannot be read", w.OperationID) // the cause has them
 	}
+	if w.Operation == events.CpeLogin {
+		password, err := o.Password(ctx, row.PasswordRef)
+		if err != nil {
+			return Write{}, false, err
+		}
+		out.replaced = null.Zero(row.Username) != out.Values.Username || password != out.Values.Password
+	}
 	return out, true, nil
 }
 
 // drop deletes the values of an operation that has ended.
 func (o Operations) drop(ctx context.Context, args commands.DropCpeValues, _ jobs.Cause) error {
+	if err := o.Uploads.Forget(ctx, args.OperationID); err != nil {
+		return err
+	}
 	return o.Drop(ctx, args.ValuesRef)
 }

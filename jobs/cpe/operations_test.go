@@ -68,8 +68,10 @@ type operated struct {
 	views  *runner.Views
 	server *server
 	owner  id.Organization // of the CPE, as the read model has it
-	work   commands.CpeWork
-	jobs   cpejobs.Operations
+	// The login that the customer has by now.
+	username, password string
+	work               commands.CpeWork
+	jobs               cpejobs.Operations
 }
 
 // operate queues an operation with a password.
@@ -90,13 +92,17 @@ func operate(t *testing.T, kind events.CpeOperationKind) *operated {
 	}
 	o.jobs = cpejobs.Operations{
 		Bus: o.Bus, Rows: cpeviews.OperationsQuery{Views: o.views}, Values: o.Vault.Secrets.Get,
-		Drop: o.Vault.Secrets.Delete, Server: o.server,
+		Drop: o.Vault.Secrets.Delete, Server: o.server, Uploads: cpejobs.Uploads{Informs: informsOf(t)},
+		Password: func(context.Context, id.Secret) (string, error) { return o.password, nil },
 		CPE: func(context.Context, id.CPE) (*cpeviews.CPERow, error) {
-			return &cpeviews.CPERow{ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB"}, nil
+			return &cpeviews.CPERow{
+				ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB", Username: &o.username,
+			}, nil
 		},
 	}
 	secret := vault.Secret{Ref: o.work.ValuesRef, OrgID: o.owner, Purpose: commands.CpeValuesPurpose}
-	if err := o.Vault.Secrets.Put(t.Context(), secret, []byte(`{"ssid":"home","password":"s3cret"}`)); err != nil {
+	values := `{"ssid":"home","username":"jane","password":"s3cret"}`
+	if err := o.Vault.Secrets.Put(t.Context(), secret, []byte(values)); err != nil {
 		t.Fatal(err)
 	}
 	o.Run(t, coretest.Operator(o.owner), commands.QueueCpeOperation{
@@ -209,6 +215,67 @@ func TestSend_LostValuesAreNotWrittenAsEmptyOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.is(cpe.Failed)
+}
+
+// TestSend_ALoginOfYesterdayIsNotWritten: another operation writes the one of today, and may have done so already.
+func TestSend_ALoginOfYesterdayIsNotWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		username, password string
+		want               cpe.OperationState
+		asked              []string
+	}{
+		{"jane", "s3cret", cpe.Sent, []string{"send"}}, {"jane2", "s3cret", cpe.Failed, nil},
+		{"jane", "another", cpe.Failed, nil}, {"", "", cpe.Failed, nil},
+	} {
+		o := operate(t, events.CpeLogin)
+		o.username, o.password = c.username, c.password
+		if err := o.send(id.New[id.Any]()); err != nil {
+			t.Fatal(err)
+		}
+		o.is(c.want, c.asked...)
+	}
+}
+
+// informsOf opens the tables of the area.
+func informsOf(t *testing.T) *cpejobs.Informs {
+	t.Helper()
+	informs, _ := open(t)
+	return informs
+}
+
+// TestCheck_WhatATestHasMeasuredIsKept, and of an upload to the platform what has come there; it is dropped at the end.
+func TestCheck_WhatATestHasMeasuredIsKept(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeUploadTest)
+	if err := o.jobs.Uploads.Count(t.Context(), o.work.OperationID, 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.jobs.Uploads.Count(t.Context(), o.work.OperationID, 4000); err != nil { // the device has tried again
+		t.Fatal(err)
+	}
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.server.outcome = cpejobs.Outcome{Done: true, Result: &events.CpeTestResult{Bytes: 4000, BitsPerSecond: 32_000}}
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	err := o.jobs.Check(t.Context(), commands.CheckCpeOperation{CpeWork: o.work}, jobs.Cause{JobID: id.New[id.Any]()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Confirmed, "send", "outcome of 1")
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	latest, history, err := o.jobs.Rows.Measured(t.Context(), o.owner, o.work.CpeID, 10)
+	want := events.CpeTestResult{Bytes: 4000, BitsPerSecond: 32_000, ReceivedBytes: 4000}
+	if err != nil || len(latest) != 1 || len(history) != 1 || *latest[0].Result != want {
+		t.Errorf("measured %v and %v (%v)", latest, history, err)
+	}
+	if err := o.jobs.Uploads.Forget(t.Context(), o.work.OperationID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := o.jobs.Uploads.Received(t.Context(), o.work.OperationID); n != 0 || err != nil {
+		t.Errorf("%d bytes are left (%v)", n, err)
+	}
 }
 
 func TestCheck_ReportsTheOutcomeOnce(t *testing.T) {

@@ -226,8 +226,8 @@ func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Out
 	if plan.after != nil {
 		return Outcome{Done: !plan.after(device).Before(begun(w.Tasks))}, nil
 	}
-	if plan.state != "" {
-		return a.testEnded(ctx, w, device.ID, plan.state)
+	if plan.test != nil {
+		return a.testEnded(ctx, w, device.ID, *plan.test)
 	}
 	paths := make([]string, 0, len(plan.want))
 	for path := range plan.want {
@@ -270,28 +270,4 @@ func begun(tasks []events.CpeTask) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0)
-}
-
-// testEnded reads how far a test is. The device tells it only to who asks.
-func (a ACS) testEnded(ctx context.Context, w Write, device genieacs.DeviceID, state string) (Outcome, error) {
-	read, err := a.Gateway.Device(ctx, device, state)
-	if err != nil {
-		return Outcome{}, err
-	}
-	got, has := read.Values[state]
-	switch text := got.Text(); {
-	case !has:
-		return Outcome{Code: "not_supported", Message: "The device does not have this test."}, nil
-	case strings.HasPrefix(text, "Complete"):
-		return Outcome{Done: true}, nil
-	case strings.HasPrefix(text, "Error"):
-		return Outcome{Code: "test_failed", Message: text}, nil
-	}
-	_, err = a.Gateway.Enqueue(ctx, device, genieacs.Task{
-		Kind: genieacs.GetParameters, Names: []string{state}, UniqueKey: w.Key + "-read", Expiry: 10 * time.Minute,
-	})
-	if err == nil {
-		a.call(ctx, w, device)
-	}
-	return Outcome{}, err
 }

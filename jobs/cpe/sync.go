@@ -219,10 +219,7 @@ func sameTags(has, should []string) bool {
 	if slices.Contains(has, genieacs.Unidentified) {
 		return true
 	}
-	ours := slices.DeleteFunc(slices.Clone(has), func(tag string) bool {
-		return !strings.HasPrefix(tag, cpeviews.TagOrganization) &&
-			!strings.HasPrefix(tag, cpeviews.TagSubscriber) && !strings.HasPrefix(tag, cpeviews.TagPlan)
-	})
+	ours := slices.DeleteFunc(slices.Clone(has), func(tag string) bool { return !ourTag(tag) })
 	slices.Sort(ours)
 	return slices.Equal(ours, slices.Sorted(slices.Values(should)))
 }

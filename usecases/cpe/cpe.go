@@ -102,7 +102,7 @@ func (u CPEs) take(
 	return done, err
 }
 
-// moved counts a CPE among those of another organization. When it fails, a later call of the CPE makes it right.
+// moved counts a CPE among those of another organization at once. When it fails, the process of the CPE does it.
 func (u CPEs) moved(ctx context.Context, of id.CPE, org id.Organization) {
 	if err := u.Informs.Move(ctx, of, org); err != nil {
 		u.Logger.LogAttrs(ctx, slog.LevelWarn, "calls of a cpe not moved", slog.String("cpe_id", of.String()),

@@ -154,6 +154,7 @@ export const actionsEnglish = {
   'cpe.AssignCpe': 'Gave a device to an organization',
   'cpe.AssignSubscriberToCpe': 'Gave a device to a customer',
   'cpe.ReleaseCpe': 'Gave a device up',
+  'cpe.ClearCpeFault': 'Had a fault of a device cleared',
   'cpe.QueueCpeOperation': 'Asked for a change of a device',
   'cpe.BeginCpeOperation': 'Began a change of a device',
   'cpe.ReportCpeOperationSent': 'Handed over a change of a device',

@@ -154,6 +154,7 @@ export const actions: typeof actionsEnglish = {
   'cpe.AssignCpe': 'Alikipa shirika kifaa',
   'cpe.AssignSubscriberToCpe': 'Alimpa mteja kifaa',
   'cpe.ReleaseCpe': 'Aliachilia kifaa',
+  'cpe.ClearCpeFault': 'Aliomba hitilafu ya kifaa ifutwe',
   'cpe.QueueCpeOperation': 'Aliomba badiliko la kifaa',
   'cpe.BeginCpeOperation': 'Alianza badiliko la kifaa',
   'cpe.ReportCpeOperationSent': 'Alikabidhi badiliko la kifaa',
