@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { button, dialogOf, faultBeside, field, inMenu, pick, told, writesOf } from './hands'
-import { at, call, expectNoSideways, expectNoViolations, firstOf, flow, goTo, phone, type Row, signIn, simulate } from './kit'
+import {
+  at, call, codeTo, expectNoSideways, expectNoViolations, firstOf, flow, goTo, phone, type Row, signIn, simulate, visit,
+} from './kit'
 
 /** plugged plugs a new device in, which calls by itself, and gives its serial number. */
 async function plugged(root: 'Device' | 'InternetGatewayDevice'): Promise<string> {
@@ -75,6 +77,10 @@ flow('a device is tested, given its factory settings after its serial number is 
   await button(dialog, 'Begin').click()
   await changes.getByRole('row', { name: /Ping/ }).getByText('Done').waitFor({ timeout: 60_000 })
 
+  await goTo(page, 'admin', `/devices/${device.id}?view=tests`)
+  await main.getByText(/10 of 10 answered/).first().waitFor()
+
+  await goTo(page, 'admin', `/devices/${device.id}`)
   await inMenu(page, menu, 'Factory settings')
   expect(await button(dialog, 'Factory settings').isDisabled()).toBe(true)
   await dialog.getByRole('textbox').fill(serial)
@@ -112,3 +118,60 @@ flow('the platform gives a device to an organization', async ({ page }) => {
   await told(page, 'The organization has the device.')
   await expect.poll(() => button(main, `Give ${serial} to an organization`).count()).toBe(0)
 }, {}, 120_000)
+
+flow('a fault of a device is listed, and gone when it is cleared and its cause is over', async ({ page }) => {
+  await signIn(page, 'admin')
+  const device = await claimed(page, 'Device')
+  const serial = String(device.serialNumber)
+  const boxes = (await (await fetch(`${at.devices}/sim/devices`)).json()) as { id: string; serialNumber: string }[]
+  const box = `${at.devices}/sim/devices/${encodeURIComponent(boxes.find((d) => d.serialNumber === serial)?.id ?? '')}`
+  await simulate('PUT', `${box}/faults`, { fail: { GetParameterValues: '9002' } })
+  await simulate('POST', `${box}/inform`, {})
+  await goTo(page, 'admin', '/device-faults')
+  const main = page.getByRole('main')
+  await button(main, `Clear the fault of ${serial}`).first().waitFor({ timeout: 60_000 })
+  await simulate('PUT', `${box}/faults`, {})
+  await button(main, `Clear the fault of ${serial}`).first().click()
+  await button(dialogOf(page), 'Clear').click()
+  await told(page, 'The CPE server has forgotten the fault.')
+  await expect.poll(() => button(main, `Clear the fault of ${serial}`).count()).toBe(0)
+  await expectNoViolations(page)
+}, {}, 180_000)
+
+flow('a customer changes the own Wi-Fi in the portal, and staff see what became of it', async ({ page }) => {
+  const number = '+254700000001' // pays for Acacia House, which has a device
+  await page.goto(`${at.isp}/portal/`)
+  await field(page, 'E-mail address or phone').fill(number)
+  await button(page, 'Send me a code').click()
+  await page.getByLabel('Code', { exact: true }).fill(await codeTo(page, number))
+  await button(page, 'Sign in').click()
+  await page.getByRole('heading', { level: 1, name: /^Hello, / }).waitFor()
+  const { body } = await call<{ data: (Row & { subscriberId: string })[] }>(page, 'GET', '/me/devices')
+  const own = body.data.find((d) => d.serialNumber === 'DEMO000001')
+  await page.goto(`${at.isp}/portal/?account=${own?.subscriberId}`)
+  await page.getByRole('link', { name: 'Change your Wi-Fi' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Wi-Fi and devices' }).waitFor()
+  await button(page, /^Change Wi-Fi of .*DEMO000001$/).click()
+  await field(page, 'Name of the network').fill('Sebuleni')
+  await field(page, 'New password').fill('fupi')
+  await faultBesideField(page)
+  await field(page, 'New password').fill('ndefu-ya-kutosha')
+  await expectNoViolations(page)
+  await expectNoSideways(page)
+  await button(page, 'Change it').dblclick()
+  await page.getByText('The device takes it within a few minutes.').waitFor()
+  const staff = await visit()
+  try {
+    await signIn(staff.page, 'support', `/devices/${own?.id}`)
+    const changes = staff.page.getByRole('main').getByRole('table', { name: 'Changes' })
+    await changes.getByRole('row', { name: /Wi-Fi/ }).first().getByText('Done').waitFor({ timeout: 60_000 })
+  } finally {
+    await staff.context.close()
+  }
+}, phone, 180_000)
+
+/** faultBesideField waits until the form says that a password is too short, and cannot be sent. */
+async function faultBesideField(page: Page) {
+  await page.getByText('The password needs at least 8 signs.').waitFor()
+  expect(await button(page, 'Change it').getAttribute('aria-disabled')).toBe('true')
+}

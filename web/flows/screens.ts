@@ -111,6 +111,8 @@ const all: Screen[] = [
   { name: 'devices', role: 'admin', path: '/devices', phone: true },
   { name: 'device', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}`), phone: true },
   { name: 'device-operations', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}?view=operations`) },
+  { name: 'device-tests', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}?view=tests`) },
+  { name: 'device-faults', role: 'admin', path: '/device-faults' },
   { name: 'pending-devices', role: 'admin', path: '/pending-devices', phone: true },
   { name: 'outages', role: 'admin', path: '/outages' },
   { name: 'outage', role: 'admin', path: of('/outages?state=ended', (id) => `/outages/${id}`), phone: true },

@@ -66,6 +66,7 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/routers', name: 'routers', icon: icons.Router, needs: 'GET /nas/fleet' },
       { to: '/devices', name: 'cpes', icon: icons.Wifi, needs: 'GET /cpe/devices' },
       { to: '/pending-devices', name: 'pendingCpes', icon: icons.Inbox, needs: 'GET /cpe/pending' },
+      { to: '/device-faults', name: 'cpeFaults', icon: icons.TriangleAlert, needs: 'GET /cpe/faults' },
       { to: '/outages', name: 'outages', icon: icons.WifiOff, needs: 'GET /outages' },
       { to: '/compensations', name: 'compensations', icon: icons.Gift, needs: 'GET /compensations' },
     ],

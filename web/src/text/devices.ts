@@ -140,6 +140,7 @@ export const devicesText = catalogue(
     uploadTest: 'Upload test',
     uploadHint: 'The device sends 10 MB. While it does, the customer has less of the line.',
     uploadUrl: 'Address that takes the file',
+    uploadUrlHint: 'Empty = the platform takes it, and keeps nothing.',
     begin: 'Begin',
     asked: 'Asked for. What becomes of it is listed below.',
     dashboard: {
@@ -287,6 +288,7 @@ export const devicesText = catalogue(
     uploadTest: 'Kipimo cha kupakia',
     uploadHint: 'Kifaa kinatuma MB 10. Wakati huo mteja anabaki na sehemu ndogo ya laini.',
     uploadUrl: 'Anwani inayopokea faili',
+    uploadUrlHint: 'Tupu = jukwaa hulipokea, na halihifadhi chochote.',
     begin: 'Anza',
     asked: 'Imeombwa. Matokeo yake yameorodheshwa hapa chini.',
     dashboard: {

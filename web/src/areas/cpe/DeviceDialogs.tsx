@@ -102,14 +102,13 @@ function Transfer({ act, of: d, onClose }: Props & { act: 'speed-test' | 'upload
       title={loads ? t.speedTest : t.uploadTest}
       hint={loads ? t.speedHint : t.uploadHint}
       verb={t.begin}
-      ready={loads || address !== ''}
       pending={write.isPending}
       error={write.error}
-      onSubmit={() => (loads ? load.mutate({ params, body: address ? { downloadUrl: address } : {} }) : send.mutate({ params, body: { uploadUrl: address } }))}
+      onSubmit={() => (loads ? load.mutate({ params, body: address ? { downloadUrl: address } : {} }) : send.mutate({ params, body: address ? { uploadUrl: address } : {} }))}
       onClose={onClose}
     >
       <TextInput
-        label={loads ? t.downloadUrl : t.uploadUrl} description={loads ? t.downloadHint : undefined} value={url}
+        label={loads ? t.downloadUrl : t.uploadUrl} description={loads ? t.downloadHint : t.uploadUrlHint} value={url}
         onChange={(e) => setUrl(e.currentTarget.value)} error={write.error?.of(loads ? 'downloadUrl' : 'uploadUrl')}
         maxLength={500} autoComplete="off" spellCheck={false} inputMode="url" data-autofocus
       />

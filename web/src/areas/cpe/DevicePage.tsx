@@ -14,6 +14,8 @@ import { DeviceOverview } from './DeviceOverview'
 import { Operations } from './Operations'
 import { deviceViews } from './routes'
 
+const Faults = later(() => import('./Faults').then((m) => m.Faults), { height: 240 })
+const Tests = later(() => import('./Tests').then((m) => m.Tests), { height: 320 })
 const DeviceDialogs = later(() => import('./DeviceDialogs').then((m) => m.DeviceDialogs))
 
 // What a device says of itself is no change of the stream.
@@ -40,6 +42,8 @@ export default function DevicePage() {
       />
       {view === 'overview' && <Loaded read={read} height={480}>{(d) => <DeviceOverview of={d} />}</Loaded>}
       {view === 'operations' && <Operations id={id} />}
+      {view === 'tests' && <Tests id={id} />}
+      {view === 'faults' && <Faults deviceId={id} />}
       {act && read.data && <DeviceDialogs act={act} of={read.data} onClose={() => setAct(null)} />}
     </Page>
   )

@@ -4,7 +4,7 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** deviceViews are the parts of a device's page. */
-export const deviceViews = ['overview', 'operations'] as const
+export const deviceViews = ['overview', 'operations', 'tests', 'faults'] as const
 
 const devices = createRoute({
   getParentRoute: () => rootRoute,
@@ -33,4 +33,10 @@ const device = createRoute({
   component: page('GET /cpe/devices/{id}', () => import('./DevicePage')),
 })
 
-export const cpeRoutes = [devices, pending, device] as const
+const faults = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/device-faults',
+  component: page('GET /cpe/faults', () => import('./FaultsPage')),
+})
+
+export const cpeRoutes = [devices, pending, device, faults] as const
