@@ -5,15 +5,21 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/campaigning"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -25,15 +31,19 @@ import (
 // cpeArea gives the equipment in customers' homes.
 func cpeArea() area {
 	return area{
-		aggregates: registerCPE, readModels: []runner.Projection{cpeviews.CPEs{}, cpeviews.Operations{}},
-		processes: []processmanagers.Any{operating.Process()}, wire: (*App).wireCPE,
+		aggregates: registerCPE, readModels: []runner.Projection{
+			cpeviews.CPEs{}, cpeviews.Operations{}, cpeviews.Firmware{}, cpeviews.Campaigns{},
+		},
+		processes: []processmanagers.Any{operating.Process(), campaigning.Process()}, wire: (*App).wireCPE,
 	}
 }
 
-// registerCPE adds CPEs and the writes to them.
+// registerCPE adds CPEs, the writes to them, and firmware.
 func registerCPE(b *bus.Bus) {
 	bus.Register(b, cpe.CPEs())
 	bus.Register(b, cpe.Operations())
+	bus.Register(b, cpe.FirmwareFiles())
+	bus.Register(b, cpe.Campaigns())
 }
 
 // wireCPE begins to keep the calls of CPEs, registers the jobs of the area, and makes its endpoints.
@@ -46,7 +56,8 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
-	if err := a.wireCPEServer(informs, rows, operations); err != nil {
+	server, err := a.wireCPEServer(informs, rows, operations)
+	if err != nil {
 		return nil, err
 	}
 	cases := cpecases.CPEs{
@@ -65,6 +76,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 			Rows: operations, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "",
 		}.Routes(),
 		cpeapi.Identification{Cases: cases, Key: a.cfg.ACSInternalKey}.Routes(),
+		a.wireFirmware(informs, rows, server),
 	}, nil
 }
 
@@ -72,14 +84,14 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 // known all the same: what was asked for earlier ends.
 func (a *App) wireCPEServer(
 	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery,
-) error {
+) (cpejobs.Server, error) {
 	var server cpejobs.Server = cpejobs.NoServer{}
 	if a.cfg.ACSNBIURL != "" {
 		gateway, err := genieacs.New(genieacs.Config{
 			NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
 		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
@@ -91,9 +103,43 @@ func (a *App) wireCPEServer(
 	}
 	cpejobs.Operations{
 		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: a.storage.vault.Secrets.Get,
-		Drop: a.storage.vault.Secrets.Delete, Server: server,
+		Drop: a.storage.vault.Secrets.Delete, Server: server, Clock: a.clock,
+		Files:     cpeviews.FirmwareQuery{Views: a.engines.views},
+		Campaigns: cpeviews.CampaignsQuery{Views: a.engines.views},
 	}.Register(a.engines.jobs)
-	return nil
+	return server, nil
+}
+
+// wireFirmware registers the job of campaigns, and makes the endpoints of firmware.
+func (a *App) wireFirmware(
+	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, server cpejobs.Server,
+) []httpapi.Route {
+	e, is := a.engines, a.cfg.ACSNBIURL != ""
+	campaigns := cpeviews.CampaignsQuery{Views: e.views}
+	work := cpecases.CampaignWork{
+		Bus: e.bus, Views: e.views, CPEs: rows, Campaigns: campaigns, Since: informs.Since, Ready: server.Ready,
+		Clock: a.clock,
+	}
+	jobrunner.AddWorker(e.jobs, func(ctx context.Context, job commands.AdvanceCpeCampaign, cause jobs.Cause) error {
+		cause.OrgID = job.OrgID
+		err := work.Advance(ctx, job, cause.Meta)
+		if errors.Is(err, cpecases.ErrCampaignBehind) {
+			return jobrunner.Snooze(time.Second)
+		}
+		return err
+	}, jobrunner.Options{})
+	cases := cpecases.Firmware{
+		Bus: e.bus, Store: server.Store, CPEs: rows, Settings: a.settings(), Clock: a.clock,
+	}
+	users := identityviews.UsersQuery{Views: e.views}.Names
+	return slices.Concat(
+		cpeapi.Firmware{
+			Cases: cases, Rows: cpeviews.FirmwareQuery{Views: e.views}, Users: users, Server: is,
+		}.Routes(),
+		cpeapi.Campaigns{
+			Bus: e.bus, Cases: cases, Rows: campaigns, CPEs: rows, Users: users, Server: is,
+		}.Routes(),
+	)
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

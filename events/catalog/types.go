@@ -172,6 +172,10 @@ func cpe() []events.Event {
 		events.CpeDescribed{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{}, events.CpeReleased{},
 		events.CpeOperationQueued{}, events.CpeOperationBegan{}, events.CpeOperationSent{},
 		events.CpeOperationConfirmed{}, events.CpeOperationFailed{}, events.CpeOperationExpired{},
+		events.CpeFirmwareStored{},
+		events.CpeCampaignStarted{}, events.CpeCampaignDevicesListed{}, events.CpeCampaignDevicesSkipped{},
+		events.CpeCampaignStopped{}, events.CpeCampaignContinued{}, events.CpeCampaignHalted{},
+		events.CpeCampaignFinished{},
 	}
 }
 
