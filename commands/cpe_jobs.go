@@ -23,6 +23,13 @@ type CpeWork struct {
 	ValuesRef   id.Secret               `json:"valuesRef"`
 	CallNow     bool                    `json:"callNow,omitempty"`
 	ExpiresAt   time.Time               `json:"expiresAt,omitzero"`
+	Deployed    *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
+}
+
+// AdvanceCpeCampaign tells the next CPEs of a campaign to fetch the file, stops or ends it.
+type AdvanceCpeCampaign struct {
+	CampaignID id.CPECampaign  `json:"campaignId"`
+	OrgID      id.Organization `json:"orgId"`
 }
 
 // PrepareCpeServer brings our provisions, presets and the file of speed tests to the CPE server.
@@ -64,6 +71,11 @@ func (SyncCpes) Kind() string          { return "cpe_sync" }
 func (PollCpeFaults) Kind() string     { return "cpe_poll_faults" }
 func (TagCpe) Kind() string            { return "cpe_tag" }
 func (FollowCpeLine) Kind() string     { return "cpe_follow_line" }
+
+func (AdvanceCpeCampaign) Kind() string { return "cpe_advance_campaign" }
+
+// Request is the campaign: its jobs come one after the other.
+func (j AdvanceCpeCampaign) Request() string { return j.CampaignID.String() }
 
 // Device is the CPE, whose place in the queue is that of a router.
 func (w CpeWork) Device() id.Device { return id.As[id.Device](w.CpeID) }

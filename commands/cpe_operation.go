@@ -45,6 +45,7 @@ type QueueCpeOperation struct {
 	Names        []string
 	ValuesRef    id.Secret // zero = there are none
 	CallNow      bool
+	Deployed     *events.CpeDeployed // of firmware alone
 }
 
 // BeginCpeOperation announces that the CPE server is about to be asked. Only whoever is told that this changed
@@ -102,6 +103,7 @@ func (c QueueCpeOperation) Validate() error {
 	f.Check(!c.CpeID.IsZero(), "cpeId", "is required")
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(slices.Contains(events.CpeOperationKinds(), c.Kind), "kind", "is required")
+	f.Check((c.Kind == events.CpeFirmware) == (c.Deployed != nil), "deployed", "is required")
 	f.Check(len(c.Names) <= maxCpeParameters, "parameters", "must have at most %d entries", maxCpeParameters)
 	return failure.JoinFaults(f.Err(), CheckCpeNames(c.Names))
 }

@@ -27,13 +27,15 @@ const (
 	CpePing         CpeOperationKind = "ping"
 	CpeSpeedTest    CpeOperationKind = "speed-test"
 	CpeUploadTest   CpeOperationKind = "upload-test"
-	CpeLogin        CpeOperationKind = "login" // username and password of PPPoE
+	CpeLogin        CpeOperationKind = "login"    // username and password of PPPoE
+	CpeFirmware     CpeOperationKind = "firmware" // a file of firmware, of a campaign
 )
 
 // CpeOperationKinds lists the kinds in the order of their declaration.
 func CpeOperationKinds() []CpeOperationKind {
 	return []CpeOperationKind{
 		CpeWifi, CpeParameters, CpeReboot, CpeFactoryReset, CpePing, CpeSpeedTest, CpeUploadTest, CpeLogin,
+		CpeFirmware,
 	}
 }
 
@@ -50,6 +52,18 @@ type CpeTask struct {
 	Name string `json:"name"` // as the server calls it, such as "setParameterValues"
 }
 
+// CpeDeployed says which file of firmware a CPE gets, and why.
+type CpeDeployed struct {
+	CampaignID id.CPECampaign `json:"campaignId"`
+	FirmwareID id.CPEFirmware `json:"firmwareId"`
+	// BeginBy is when the CPE is not told to fetch it any more: the hours of the campaign end, or it is not reached.
+	BeginBy time.Time `json:"beginBy"`
+}
+
+// CpeNotBegun is the code of an operation that failed, of which it is certain that the CPE was never told. A campaign
+// tries that CPE again.
+const CpeNotBegun = "not_begun"
+
 // CpeOperationQueued records that somebody asked for a write.
 type CpeOperationQueued struct {
 	CpeOperationSubject
@@ -60,9 +74,11 @@ type CpeOperationQueued struct {
 	// ValuesRef is where the vault has the values; null = there are none.
 	ValuesRef id.Secret `json:"valuesRef"`
 	// CallNow says that the CPE is asked to call at once; else it is written to when it calls by itself.
-	CallNow   bool      `json:"callNow"`
-	ExpiresAt time.Time `json:"expiresAt"` // from then on it is not written any more
-	At        time.Time `json:"at"`
+	CallNow bool `json:"callNow"`
+	// Deployed is set for firmware alone.
+	Deployed  *CpeDeployed `json:"deployed,omitempty"`
+	ExpiresAt time.Time    `json:"expiresAt"` // from then on it is not written any more
+	At        time.Time    `json:"at"`
 }
 
 // CpeOperationBegan records that the CPE server is about to be asked. What is not to happen twice is not asked for

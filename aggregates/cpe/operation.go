@@ -44,6 +44,7 @@ const (
 const (
 	settingsWithin   = 24 * time.Hour
 	interruptsWithin = time.Hour
+	flashedWithin    = 3 * time.Hour // the CPE server itself waits an hour for the end of a download
 )
 
 // Operation is one write to a CPE. The zero value does not exist.
@@ -157,7 +158,7 @@ func decideQueue(s Operation, c commands.QueueCpeOperation, now time.Time) []eve
 	return []events.CpeOperationEvent{events.CpeOperationQueued{
 		CpeOperationSubject: events.CpeOperationSubject{OperationID: c.OperationID, CpeID: c.CpeID, OrgID: c.OrgID},
 		SubscriberID:        c.SubscriberID, Kind: c.Kind, Names: c.Names, ValuesRef: c.ValuesRef, CallNow: c.CallNow,
-		ExpiresAt: now.Add(within(c.Kind)), At: now,
+		Deployed: c.Deployed, ExpiresAt: now.Add(within(c.Kind)), At: now,
 	}}
 }
 
@@ -166,6 +167,8 @@ func within(kind events.CpeOperationKind) time.Duration {
 	switch kind {
 	case events.CpeReboot, events.CpeFactoryReset, events.CpePing, events.CpeSpeedTest, events.CpeUploadTest:
 		return interruptsWithin
+	case events.CpeFirmware:
+		return flashedWithin
 	case events.CpeWifi, events.CpeParameters, events.CpeLogin:
 	}
 	return settingsWithin

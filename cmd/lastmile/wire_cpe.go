@@ -5,16 +5,22 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/campaigning"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/following"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
@@ -27,15 +33,20 @@ import (
 // cpeArea gives the equipment in customers' homes.
 func cpeArea() area {
 	return area{
-		aggregates: registerCPE, readModels: []runner.Projection{cpeviews.CPEs{}, cpeviews.Operations{}},
-		processes: []processmanagers.Any{operating.Process(), following.Process()}, wire: (*App).wireCPE,
+		aggregates: registerCPE, readModels: []runner.Projection{
+			cpeviews.CPEs{}, cpeviews.Operations{}, cpeviews.Firmware{}, cpeviews.Campaigns{},
+		},
+		processes: []processmanagers.Any{operating.Process(), following.Process(), campaigning.Process()},
+		wire:      (*App).wireCPE,
 	}
 }
 
-// registerCPE adds CPEs and the writes to them.
+// registerCPE adds CPEs, the writes to them, and firmware.
 func registerCPE(b *bus.Bus) {
 	bus.Register(b, cpe.CPEs())
 	bus.Register(b, cpe.Operations())
+	bus.Register(b, cpe.FirmwareFiles())
+	bus.Register(b, cpe.Campaigns())
 }
 
 // wireCPE begins to keep the calls of CPEs, registers the jobs of the area, and makes its endpoints.
@@ -60,7 +71,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		faults.Register(a.engines.jobs)
 	}
 	uploads := cpejobs.Uploads{Informs: informs}
-	a.wireCPEServer(gateway, informs, uploads)
+	server := a.wireCPEServer(gateway, informs, uploads)
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 		Secrets: a.storage.vault.Secrets, Informs: informs, Logger: a.logger,
@@ -78,6 +89,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		cpeapi.Identification{
 			Cases: cases, Key: a.cfg.ACSInternalKey, Version: genieacs.OwnVersion,
 		}.Routes(),
+		a.wireFirmware(informs, rows, server),
 	}, nil
 }
 
@@ -111,8 +123,10 @@ func (a *App) cpeGateway() (*genieacs.Server, error) {
 }
 
 // wireCPEServer registers the jobs that use the CPE server. Without a server the jobs are known all the same: what was
-// asked for earlier ends.
-func (a *App) wireCPEServer(gateway *genieacs.Server, informs *cpejobs.Informs, uploads cpejobs.Uploads) {
+// asked for earlier ends. It gives the server.
+func (a *App) wireCPEServer(
+	gateway *genieacs.Server, informs *cpejobs.Informs, uploads cpejobs.Uploads,
+) cpejobs.Server {
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
 	secrets := a.storage.vault.Secrets
 	var server cpejobs.Server = cpejobs.NoServer{}
@@ -130,10 +144,45 @@ func (a *App) wireCPEServer(gateway *genieacs.Server, informs *cpejobs.Informs, 
 	}.Register(a.engines.jobs)
 	cpejobs.Operations{
 		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete, Server: server,
-		Uploads: uploads, Password: func(ctx context.Context, ref id.Secret) (string, error) {
+		Clock: a.clock, Files: cpeviews.FirmwareQuery{Views: a.engines.views},
+		Campaigns: cpeviews.CampaignsQuery{Views: a.engines.views}, Uploads: uploads,
+		Password: func(ctx context.Context, ref id.Secret) (string, error) {
 			return cpejobs.PasswordOf(ctx, secrets, ref)
 		},
 	}.Register(a.engines.jobs)
+	return server
+}
+
+// wireFirmware registers the job of campaigns, and makes the endpoints of firmware.
+func (a *App) wireFirmware(
+	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, server cpejobs.Server,
+) []httpapi.Route {
+	e, is := a.engines, a.cfg.ACSNBIURL != ""
+	campaigns := cpeviews.CampaignsQuery{Views: e.views}
+	work := cpecases.CampaignWork{
+		Bus: e.bus, Views: e.views, CPEs: rows, Campaigns: campaigns, Since: informs.Since, Ready: server.Ready,
+		Clock: a.clock,
+	}
+	jobrunner.AddWorker(e.jobs, func(ctx context.Context, job commands.AdvanceCpeCampaign, cause jobs.Cause) error {
+		cause.OrgID = job.OrgID
+		err := work.Advance(ctx, job, cause.Meta)
+		if errors.Is(err, cpecases.ErrCampaignBehind) {
+			return jobrunner.Snooze(time.Second)
+		}
+		return err
+	}, jobrunner.Options{})
+	cases := cpecases.Firmware{
+		Bus: e.bus, Store: server.Store, CPEs: rows, Settings: a.settings(), Clock: a.clock,
+	}
+	users := identityviews.UsersQuery{Views: e.views}.Names
+	return slices.Concat(
+		cpeapi.Firmware{
+			Cases: cases, Rows: cpeviews.FirmwareQuery{Views: e.views}, Users: users, Server: is,
+		}.Routes(),
+		cpeapi.Campaigns{
+			Bus: e.bus, Cases: cases, Rows: campaigns, CPEs: rows, Users: users, Server: is,
+		}.Routes(),
+	)
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

@@ -173,6 +173,10 @@ func cpe() []events.Event {
 		events.CpeFaultClearAsked{}, events.CpeOperationMeasured{},
 		events.CpeOperationQueued{}, events.CpeOperationBegan{}, events.CpeOperationSent{},
 		events.CpeOperationConfirmed{}, events.CpeOperationFailed{}, events.CpeOperationExpired{},
+		events.CpeFirmwareStored{},
+		events.CpeCampaignStarted{}, events.CpeCampaignDevicesListed{}, events.CpeCampaignDevicesSkipped{},
+		events.CpeCampaignStopped{}, events.CpeCampaignContinued{}, events.CpeCampaignHalted{},
+		events.CpeCampaignFinished{},
 	}
 }
 

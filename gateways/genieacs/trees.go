@@ -106,6 +106,15 @@ func (t Tree) Health() []string {
 // HealthOfAll has the paths of Health of both models, for lists of devices of all kinds.
 func HealthOfAll() []string { return append(TreeOf(TR181).Health(), TreeOf(TR098).Health()...) }
 
+// Clients are the paths of the numbers of clients of all Wi-Fi networks that a device of a model may have.
+func (t Tree) Clients() []string {
+	var paths []string
+	for _, b := range bandsOf(t.Root) {
+		paths = append(paths, b.Clients)
+	}
+	return paths
+}
+
 // Band is a Wi-Fi network that a device sends.
 type Band struct {
 	Index int

@@ -15,9 +15,9 @@ import (
 // Faults serves the faults of CPEs (docs/rules/cpe.md#faults). All fields are required.
 type Faults struct {
 	Cases cpecases.Faults
-	// List gives up to max faults of an organization after a key.
+	// List gives up to max faults of an organization after a key; of one CPE, unless it is zero.
 	List func(
-		ctx context.Context, org id.Organization, after cpeviews.FaultKey, max int,
+		ctx context.Context, org id.Organization, cpe id.CPE, after cpeviews.FaultKey, max int,
 	) ([]cpeviews.FaultRow, error)
 }
 
@@ -27,6 +27,7 @@ func (a Faults) Routes() []httpapi.Route {
 		{
 			Method: http.MethodGet, Path: "/cpe/faults", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Row: cpeFault{}, Summary: "List the faults of CPEs, the latest first", Handle: a.list,
+			Query: []httpapi.Param{{Name: "deviceId", Type: "uuid"}},
 		},
 		{
 			Method: http.MethodPost, Path: "/cpe/faults/:id/clear", Hosts: httpapi.OnOrganization,
@@ -78,10 +79,15 @@ func showFault(r cpeviews.FaultRow) cpeFault {
 
 // list answers with a page of faults of the organization's CPEs.
 func (a Faults) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	cpe := httpapi.FilterID[id.CPE](f, "deviceId")
+	if err := f.Err(); err != nil {
+		return err
+	}
 	return httpapi.SendList(ctx, c, showFault, func(
 		ctx context.Context, after cpeviews.FaultKey, max int,
 	) ([]cpeviews.FaultRow, error) {
-		return a.List(ctx, c.Org.ID, after, max)
+		return a.List(ctx, c.Org.ID, cpe, after, max)
 	})
 }
 

@@ -82,6 +82,11 @@ func showWrite(r cpeviews.OperationRow) cpeWrite {
 	return out
 }
 
+// errNoServer is the failure of what only a CPE server can do.
+func errNoServer() error {
+	return failure.NewUnavailable("cpe_server_not_set_up", "There is no server of customers' devices.", 0, nil)
+}
+
 // asks reads which CPE is meant, asks for a write to it, and answers with the operation.
 func (a Writes) asks(
 	ctx context.Context, c *httpapi.Call, ask func(of id.CPE) (id.CPEOperation, bus.Result, error),
@@ -91,7 +96,7 @@ func (a Writes) asks(
 		return err
 	}
 	if !a.Server {
-		return failure.NewUnavailable("cpe_server_not_set_up", "There is no server of customers' devices.", 0, nil)
+		return errNoServer()
 	}
 	operation, done, err := ask(of)
 	if err != nil {

@@ -70,7 +70,7 @@ returning fault_id, (first_seen = last_seen) as fresh`
 	faultGoneSQL   = `update {schema}.faults set gone_at = $2 where fault_id = $1 and gone_at is null`
 	faultSelectSQL = `select fault_id, server_id, cpe_id, serial_number, channel, code, message, parameters, retries,
 	first_seen, last_seen, gone_at from {schema}.faults where org_id = @org `
-	faultsListSQL = faultSelectSQL + `and gone_at is null
+	faultsListSQL = faultSelectSQL + `and gone_at is null and (@cpe::uuid is null or cpe_id = @cpe::uuid)
 	and (@at::timestamptz is null or (first_seen, fault_id) < (@at::timestamptz, @id::uuid))
 	order by first_seen desc, fault_id desc limit @max`
 )
@@ -210,12 +210,13 @@ func columns(list map[id.CPEFault]known) (pgx.NamedArgs, error) {
 	}, nil
 }
 
-// List returns up to max faults of an organization after a key, those that were seen last for the first time first.
+// List returns up to max faults of an organization, or of one of its CPEs, after a key: those that were seen last for
+// the first time first.
 func (f Faults) List(
-	ctx context.Context, org id.Organization, after cpeviews.FaultKey, max int,
+	ctx context.Context, org id.Organization, cpe id.CPE, after cpeviews.FaultKey, max int,
 ) ([]cpeviews.FaultRow, error) {
 	return f.read(ctx, faultsListSQL, pgx.NamedArgs{
-		"org": org, "at": null.Time(after.At), "id": after.ID, "max": max,
+		"org": org, "cpe": cpe, "at": null.Time(after.At), "id": after.ID, "max": max,
 	})
 }
 

@@ -21,7 +21,8 @@ const (
 )
 
 // plan has the tasks of a write in their order, and by what its success is known: by values that are read back, by the
-// results of a test, or by an instant in the device's history. Exactly one of the three is set.
+// results of a test, or by an instant in the device's history. One of the three is set, but for firmware, of which the
+// version tells.
 type plan struct {
 	tasks []genieacs.Task
 	want  map[string]string
@@ -44,6 +45,8 @@ func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, e
 		}, nil
 	case events.CpeParameters:
 		return parametersPlan(w), nil
+	case events.CpeFirmware:
+		return plan{tasks: []genieacs.Task{{Kind: genieacs.Download, File: w.Image.File}}}, nil
 	case events.CpeWifi, events.CpeLogin, events.CpePing, events.CpeSpeedTest, events.CpeUploadTest:
 	default: // of a newer program
 		return plan{}, refusal{"not_supported", "This program does not know the operation."}
