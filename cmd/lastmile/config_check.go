@@ -100,13 +100,20 @@ func (c Config) checkMessages(f *faults) {
 	f.check(token.IsZero() || c.WhatsAppURL != "", "WHATSAPP_REPORT_TOKEN", "needs WHATSAPP_URL")
 }
 
+// maxCWMPURL bounds the address that devices are told, in bytes: an option of DHCP has 255.
+const maxCWMPURL = 200
+
 // checkCPE checks the addresses of the CPE server. Neither has a password in it: devices are told the second one.
 func (c Config) checkCPE(f *faults) {
 	f.check(c.CPESyncInterval >= time.Second, "CPE_SYNC_INTERVAL", "must be at least 1s")
-	for name, address := range map[string]string{"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL} {
+	for name, address := range map[string]string{
+		"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL, "OLT_URL": c.OLTURL, "ACS_CWMP_URL": c.ACSCWMPURL,
+	} {
 		f.check(address == "" || hasScheme(address, "http", "https") && !strings.Contains(address, "@"), name,
 			"must be http://host:port, without a password")
 	}
+	f.check(len(c.ACSCWMPURL) <= maxCWMPURL, "ACS_CWMP_URL", "must have at most %d bytes", maxCWMPURL)
+	f.check((c.OLTURL == "") == c.OLTToken.IsZero(), "OLT_TOKEN", "goes with OLT_URL: both or neither")
 }
 
 // checkKeys checks the platform keys and the key that signs tokens.

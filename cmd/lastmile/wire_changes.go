@@ -90,6 +90,8 @@ func ofCPEs() []string {
 		events.CpeOperationQueued{}.EventType(), events.CpeOperationSent{}.EventType(),
 		events.CpeOperationConfirmed{}.EventType(), events.CpeOperationFailed{}.EventType(),
 		events.CpeOperationExpired{}.EventType(),
+		events.CpeOnuAsked{}.EventType(), events.CpeOnuStepDone{}.EventType(), events.CpeOnuReady{}.EventType(),
+		events.CpeOnuFailed{}.EventType(), events.CpeOnuExpired{}.EventType(),
 	}
 }
 

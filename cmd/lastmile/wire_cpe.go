@@ -10,11 +10,15 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/onurelease"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/onusetup"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/provisioning"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -25,8 +29,13 @@ import (
 // cpeArea gives the equipment in customers' homes.
 func cpeArea() area {
 	return area{
-		aggregates: registerCPE, readModels: []runner.Projection{cpeviews.CPEs{}, cpeviews.Operations{}},
-		processes: []processmanagers.Any{operating.Process()}, wire: (*App).wireCPE,
+		aggregates: registerCPE, readModels: []runner.Projection{
+			cpeviews.CPEs{}, cpeviews.Operations{}, cpeviews.Provisions{},
+		},
+		processes: []processmanagers.Any{
+			operating.Process(), provisioning.Process(), onusetup.Process(), onurelease.Process(),
+		},
+		wire: (*App).wireCPE,
 	}
 }
 
@@ -34,6 +43,8 @@ func cpeArea() area {
 func registerCPE(b *bus.Bus) {
 	bus.Register(b, cpe.CPEs())
 	bus.Register(b, cpe.Operations())
+	bus.Register(b, cpe.Provisions())
+	bus.Register(b, cpe.Onus())
 }
 
 // wireCPE begins to keep the calls of CPEs, registers the jobs of the area, and makes its endpoints.
@@ -46,12 +57,15 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
-	if err := a.wireCPEServer(informs, rows, operations); err != nil {
+	provisions := cpeviews.ProvisionsQuery{Views: a.engines.views}
+	server, err := a.wireCPEServer(informs, rows, operations, provisions)
+	if err != nil {
 		return nil, err
 	}
+	onus, optical := a.wireOnus(server, rows, operations)
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
-		Secrets: a.storage.vault.Secrets, Informs: informs, Logger: a.logger,
+		Secrets: a.storage.vault.Secrets, Informs: informs, Onus: onus, Logger: a.logger,
 	}
 	return [][]httpapi.Route{
 		cpeapi.API{Cases: cases, Rows: rows, Informs: informs, Clock: a.clock}.Routes(),
@@ -64,6 +78,11 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 			},
 			Rows: operations, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "",
 		}.Routes(),
+		cpeapi.Provisions{
+			Cases: cpecases.Provisions{Bus: a.engines.bus, Ready: server.ready, Check: faultOfScript},
+			Rows:  provisions, Views: a.engines.views, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
+		}.Routes(),
+		optical,
 		cpeapi.Identification{Cases: cases, Key: a.cfg.ACSInternalKey}.Routes(),
 	}, nil
 }
@@ -72,28 +91,45 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 // known all the same: what was asked for earlier ends.
 func (a *App) wireCPEServer(
 	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery,
-) error {
+	provisions cpeviews.ProvisionsQuery,
+) (cpeServer, error) {
 	var server cpejobs.Server = cpejobs.NoServer{}
+	found := cpeServer{ready: cpejobs.NoServer{}.Ready, boxes: cpejobs.NoServer{}}
+	scripts := cpejobs.Provisions{
+		Bus: a.engines.bus, Row: provisions.Any, Held: provisions.Held, Server: cpejobs.NoServer{}, Logger: a.logger,
+	}
 	if a.cfg.ACSNBIURL != "" {
 		gateway, err := genieacs.New(genieacs.Config{
 			NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
 		})
 		if err != nil {
-			return err
+			return cpeServer{}, err
 		}
 		a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
-		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
-		cpejobs.Preparation{Gateway: gateway, Logger: a.logger}.Register(a.engines.jobs)
+		acs := cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
+		server, found = acs, cpeServer{ready: gateway.Ready, boxes: acs}
+		scripts.Server = gateway
+		cpejobs.Preparation{Gateway: gateway, Provisions: scripts, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
 			Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
 			Every: a.cfg.CPESyncInterval,
 		}.Register(a.engines.jobs)
 	}
+	scripts.Register(a.engines.jobs)
 	cpejobs.Operations{
 		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: a.storage.vault.Secrets.Get,
 		Drop: a.storage.vault.Secrets.Delete, Server: server,
 	}.Register(a.engines.jobs)
-	return nil
+	return found, nil
+}
+
+// faultOfScript gives the first fault of an organization's script; line 0 = it has none.
+func faultOfScript(source, tagPrefix string) (line int, text string) {
+	var fault *script.Fault
+	if errors.As(script.Check(source, tagPrefix), &fault) {
+		return fault.Line, fault.Text
+	}
+	return 0, ""
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

@@ -172,6 +172,10 @@ func cpe() []events.Event {
 		events.CpeDescribed{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{}, events.CpeReleased{},
 		events.CpeOperationQueued{}, events.CpeOperationBegan{}, events.CpeOperationSent{},
 		events.CpeOperationConfirmed{}, events.CpeOperationFailed{}, events.CpeOperationExpired{},
+		events.CpeOnuAsked{}, events.CpeOnuStepDone{}, events.CpeOnuReady{}, events.CpeOnuFailed{},
+		events.CpeOnuExpired{}, events.CpeOnuLeaving{}, events.CpeOnuTakenOut{}, events.CpeOnuPeriodClosed{},
+		events.CpeProvisionWritten{}, events.CpeProvisionInstalled{}, events.CpeProvisionRefused{},
+		events.CpeProvisionRemoved{}, events.CpeProvisionUninstalled{}, events.CpeProvisionPeriodClosed{},
 	}
 }
 

@@ -65,6 +65,8 @@ type (
 	approval     struct{}
 	cpe          struct{}
 	cpeOperation struct{}
+	cpeProvision struct{}
+	cpeOnu       struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -117,6 +119,8 @@ type (
 	Approval     = Of[approval]     // of an act that waits for a second person
 	CPE          = Of[cpe]          // a device at a customer's; derived from its OUI, product class and serial number
 	CPEOperation = Of[cpeOperation] // one write to such a device
+	CPEProvision = Of[cpeProvision] // a script of an organization; derived from it and the script's name
+	CPEOnu       = Of[cpeOnu]       // the optical end of such a device; derived from organization and serial number
 	Any          = Of[any]          // an aggregate of any kind
 )
 
