@@ -114,3 +114,38 @@ func (CpeValues) String() string { return hiddenValues }
 
 // GoString hides the values.
 func (CpeValues) GoString() string { return hiddenValues }
+
+// InstallCpeProvision brings the CPE server to what a version of an organization's provision wants, or a later one.
+type InstallCpeProvision struct {
+	ProvisionID id.CPEProvision `json:"provisionId"`
+	OrgID       id.Organization `json:"orgId"`
+	Version     int             `json:"version"`
+}
+
+// Kind names the kind of job.
+func (InstallCpeProvision) Kind() string { return "cpe_install_provision" }
+
+// CpeOnuWork says which ONU a job is about, and whose it is.
+type CpeOnuWork struct {
+	OnuID       id.CPEOnu          `json:"onuId"`
+	CpeID       id.CPE             `json:"cpeId"`
+	OrgID       id.Organization    `json:"orgId"`
+	OperationID id.CPEOperation    `json:"operationId"`
+	Place       events.CpeOnuPlace `json:"place"`
+	Steps       []string           `json:"steps,omitempty"`
+}
+
+// Device has its place in the queue among CPEs and routers.
+func (w CpeOnuWork) Device() id.Device { return id.As[id.Device](w.CpeID) }
+
+// Request is the operation: while one such job waits or runs, another one adds nothing.
+func (w CpeOnuWork) Request() string { return w.OperationID.String() }
+
+// PlaceCpeOnu does the steps of a set-up that are not done yet.
+type PlaceCpeOnu struct{ CpeOnuWork }
+
+// TakeOutCpeOnu takes an ONU out of its terminal.
+type TakeOutCpeOnu struct{ CpeOnuWork }
+
+func (PlaceCpeOnu) Kind() string   { return "cpe_place_onu" }
+func (TakeOutCpeOnu) Kind() string { return "cpe_take_out_onu" }

@@ -17,7 +17,9 @@ type simulateCommands struct {
 	Router   simulateRouter   `cmd:"" help:"Routers, driven over HTTP under /sim."`
 	Tax      simulateTax      `cmd:"" help:"A tax authority that signs invoices, driven over HTTP under /sim."`
 	ACS      simulateACS      `cmd:"" name:"acs" help:"A CPE server with devices, driven over HTTP under /sim."`
-	Handset  simulateHandset  `cmd:"" help:"Customers who sign in at a RADIUS server, driven over HTTP under /sim."`
+	// Terminals is the system of an optical line terminal.
+	Terminals simulateTerminals `cmd:"" help:"An optical line terminal, driven over HTTP under /sim."`
+	Handset   simulateHandset   `cmd:"" help:"Customers who sign in at a RADIUS server, driven over HTTP under /sim."`
 }
 
 // simulateProvider is `lastmile simulate provider`: one simulator that several programs may use.

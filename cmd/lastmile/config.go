@@ -125,7 +125,11 @@ type Config struct {
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`
+	ACSCWMPURL     string       `env:"ACS_CWMP_URL"` // as devices reach it
 	ACSInternalKey secrets.Text `env:"ACS_INTERNAL_KEY"`
+	// The system of the optical line terminals; both or neither.
+	OLTURL   string       `env:"OLT_URL"`
+	OLTToken secrets.Text `env:"OLT_TOKEN"`
 
 	BillManagerKey       string       `env:"BILL_MANAGER_CONSUMER_KEY"`
 	BillManagerSecret    secrets.Text `env:"BILL_MANAGER_CONSUMER_SECRET"`

@@ -100,21 +100,28 @@ func (c Config) checkMessages(f *faults) {
 	f.check(token.IsZero() || c.WhatsAppURL != "", "WHATSAPP_REPORT_TOKEN", "needs WHATSAPP_URL")
 }
 
-// maxUploadBase bounds CPE_UPLOAD_URL: devices take addresses of 256 characters, and a token comes behind it.
-const maxUploadBase = 150
+// Bounds of addresses that devices are told, in bytes: they take 256 for an upload, of which a token comes behind, and an
+// option of DHCP has 255.
+const (
+	maxUploadBase = 150
+	maxCWMPURL    = 200
+)
 
-// checkCPE checks the addresses of the CPE server. None has a password in it: devices are told two of
-// them.
+// checkCPE checks the addresses of the CPE server and of the terminals. None has a password in it: devices are told some
+// of them.
 func (c Config) checkCPE(f *faults) {
 	f.check(c.CPESyncInterval >= time.Second, "CPE_SYNC_INTERVAL", "must be at least 1s")
 	f.check(c.CPEFaultPollInterval >= time.Second, "CPE_FAULT_POLL_INTERVAL", "must be at least 1s")
 	f.check(len(c.CPEUploadURL) <= maxUploadBase, "CPE_UPLOAD_URL", "must have at most %d characters", maxUploadBase)
 	for name, address := range map[string]string{
-		"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL, "CPE_UPLOAD_URL": c.CPEUploadURL,
+		"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL, "CPE_UPLOAD_URL": c.CPEUploadURL, "OLT_URL": c.OLTURL,
+		"ACS_CWMP_URL": c.ACSCWMPURL,
 	} {
 		f.check(address == "" || hasScheme(address, "http", "https") && !strings.Contains(address, "@"), name,
 			"must be http://host:port, without a password")
 	}
+	f.check(len(c.ACSCWMPURL) <= maxCWMPURL, "ACS_CWMP_URL", "must have at most %d bytes", maxCWMPURL)
+	f.check((c.OLTURL == "") == c.OLTToken.IsZero(), "OLT_TOKEN", "goes with OLT_URL: both or neither")
 }
 
 // checkKeys checks the platform keys and the key that signs tokens.

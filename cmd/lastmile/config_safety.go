@@ -35,6 +35,7 @@ func (c Config) checkSafety(f *faults) {
 	internal := c.ACSInternalKey.Reveal()
 	f.check(internal == "" || len(internal) >= minReportToken, "ACS_INTERNAL_KEY", "must have at least %d characters",
 		minReportToken)
+	f.check(c.OLTURL == "" || hasScheme(c.OLTURL, "https"), "OLT_URL", "must be https: each call has the token")
 	signing := c.JWTSigningKey.Reveal()
 	f.check(len(signing) < minSigningKey || randomText(signing), "JWT_SIGNING_KEY", notRandom)
 	f.check(c.DatabaseURL == "" || guardedDatabase(string(c.DatabaseURL)), "DATABASE_URL",

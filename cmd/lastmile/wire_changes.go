@@ -94,6 +94,8 @@ func ofCPEs() []string {
 		events.CpeFirmwareStored{}.EventType(), events.CpeCampaignStarted{}.EventType(),
 		events.CpeCampaignStopped{}.EventType(), events.CpeCampaignContinued{}.EventType(),
 		events.CpeCampaignHalted{}.EventType(), events.CpeCampaignFinished{}.EventType(),
+		events.CpeOnuAsked{}.EventType(), events.CpeOnuStepDone{}.EventType(), events.CpeOnuReady{}.EventType(),
+		events.CpeOnuFailed{}.EventType(), events.CpeOnuExpired{}.EventType(),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -22,7 +23,10 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/campaigning"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/following"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/onurelease"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/onusetup"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/provisioning"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -34,10 +38,13 @@ import (
 func cpeArea() area {
 	return area{
 		aggregates: registerCPE, readModels: []runner.Projection{
-			cpeviews.CPEs{}, cpeviews.Operations{}, cpeviews.Firmware{}, cpeviews.Campaigns{},
+			cpeviews.CPEs{}, cpeviews.Operations{}, cpeviews.Firmware{}, cpeviews.Campaigns{}, cpeviews.Provisions{},
 		},
-		processes: []processmanagers.Any{operating.Process(), following.Process(), campaigning.Process()},
-		wire:      (*App).wireCPE,
+		processes: []processmanagers.Any{
+			operating.Process(), following.Process(), campaigning.Process(), provisioning.Process(),
+			onusetup.Process(), onurelease.Process(),
+		},
+		wire: (*App).wireCPE,
 	}
 }
 
@@ -47,6 +54,8 @@ func registerCPE(b *bus.Bus) {
 	bus.Register(b, cpe.Operations())
 	bus.Register(b, cpe.FirmwareFiles())
 	bus.Register(b, cpe.Campaigns())
+	bus.Register(b, cpe.Provisions())
+	bus.Register(b, cpe.Onus())
 }
 
 // wireCPE begins to keep the calls of CPEs, registers the jobs of the area, and makes its endpoints.
@@ -71,10 +80,12 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		faults.Register(a.engines.jobs)
 	}
 	uploads := cpejobs.Uploads{Informs: informs}
+	provisions := cpeviews.ProvisionsQuery{Views: a.engines.views}
 	server := a.wireCPEServer(gateway, informs, uploads)
+	onus, optical := a.wireOnus(server, rows, operations)
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
-		Secrets: a.storage.vault.Secrets, Informs: informs, Logger: a.logger,
+		Secrets: a.storage.vault.Secrets, Informs: informs, Onus: onus, Logger: a.logger,
 	}
 	return [][]httpapi.Route{
 		cpeapi.API{Cases: cases, Rows: rows, Informs: informs, Clock: a.clock}.Routes(),
@@ -89,7 +100,12 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		cpeapi.Identification{
 			Cases: cases, Key: a.cfg.ACSInternalKey, Version: genieacs.OwnVersion,
 		}.Routes(),
-		a.wireFirmware(informs, rows, server),
+		a.wireFirmware(informs, rows, server.Server),
+		cpeapi.Provisions{
+			Cases: cpecases.Provisions{Bus: a.engines.bus, Ready: server.Ready, Check: faultOfScript},
+			Rows:  provisions, Views: a.engines.views, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
+		}.Routes(),
+		optical,
 	}, nil
 }
 
@@ -126,25 +142,31 @@ func (a *App) cpeGateway() (*genieacs.Server, error) {
 // asked for earlier ends. It gives the server.
 func (a *App) wireCPEServer(
 	gateway *genieacs.Server, informs *cpejobs.Informs, uploads cpejobs.Uploads,
-) cpejobs.Server {
+) cpeServer {
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
+	provisions := cpeviews.ProvisionsQuery{Views: a.engines.views}
 	secrets := a.storage.vault.Secrets
-	var server cpejobs.Server = cpejobs.NoServer{}
+	server := cpeServer{cpejobs.NoServer{}, cpejobs.NoServer{}}
+	scripts := cpejobs.Provisions{
+		Bus: a.engines.bus, Row: provisions.Any, Held: provisions.Held, Server: cpejobs.NoServer{}, Logger: a.logger,
+	}
 	if gateway != nil {
-		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
-		cpejobs.Preparation{Gateway: gateway, Logger: a.logger}.Register(a.engines.jobs)
+		acs := cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
+		server, scripts.Server = cpeServer{acs, acs}, gateway
+		cpejobs.Preparation{Gateway: gateway, Provisions: scripts, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
 			Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
 			Every: a.cfg.CPESyncInterval,
 		}.Register(a.engines.jobs)
 	}
+	scripts.Register(a.engines.jobs)
 	cpejobs.Following{
 		Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows, Operations: operations, Secrets: secrets,
 		Queue: a.engines.jobs,
 	}.Register(a.engines.jobs)
 	cpejobs.Operations{
-		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete, Server: server,
-		Clock: a.clock, Files: cpeviews.FirmwareQuery{Views: a.engines.views},
+		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete,
+		Server: server.Server, Clock: a.clock, Files: cpeviews.FirmwareQuery{Views: a.engines.views},
 		Campaigns: cpeviews.CampaignsQuery{Views: a.engines.views}, Uploads: uploads,
 		Password: func(ctx context.Context, ref id.Secret) (string, error) {
 			return cpejobs.PasswordOf(ctx, secrets, ref)
@@ -183,6 +205,15 @@ func (a *App) wireFirmware(
 			Bus: e.bus, Cases: cases, Rows: campaigns, CPEs: rows, Users: users, Server: is,
 		}.Routes(),
 	)
+}
+
+// faultOfScript gives the first fault of an organization's script; line 0 = it has none.
+func faultOfScript(source, tagPrefix string) (line int, text string) {
+	var fault *script.Fault
+	if errors.As(script.Check(source, tagPrefix), &fault) {
+		return fault.Line, fault.Text
+	}
+	return 0, ""
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

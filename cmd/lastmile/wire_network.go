@@ -68,7 +68,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
 		Polls: polls, Clock: a.clock, Gate: &a.gates.jobs, Logger: a.logger,
 		Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
-		DNS: a.cfg.routerDNS(), Masquerade: a.cfg.RouterNAT == "auto",
+		DNS: a.cfg.routerDNS(), Masquerade: a.cfg.RouterNAT == "auto", ACS: a.cfg.ACSCWMPURL,
 		Garden:    a.gardenSettings(),
 		Limiter:   a.storage.vault.Limits,
 		PollEvery: a.cfg.FleetPollInterval, DriftEvery: a.cfg.DriftCheckInterval, PollsKept: a.cfg.FleetHistoryKept,

@@ -177,6 +177,10 @@ func cpe() []events.Event {
 		events.CpeCampaignStarted{}, events.CpeCampaignDevicesListed{}, events.CpeCampaignDevicesSkipped{},
 		events.CpeCampaignStopped{}, events.CpeCampaignContinued{}, events.CpeCampaignHalted{},
 		events.CpeCampaignFinished{},
+		events.CpeOnuAsked{}, events.CpeOnuStepDone{}, events.CpeOnuReady{}, events.CpeOnuFailed{},
+		events.CpeOnuExpired{}, events.CpeOnuLeaving{}, events.CpeOnuTakenOut{}, events.CpeOnuPeriodClosed{},
+		events.CpeProvisionWritten{}, events.CpeProvisionInstalled{}, events.CpeProvisionRefused{},
+		events.CpeProvisionRemoved{}, events.CpeProvisionUninstalled{}, events.CpeProvisionPeriodClosed{},
 	}
 }
 

@@ -90,8 +90,8 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// headForm matches the first line of a script of ours.
-var headForm = regexp.MustCompile(`^// (lastmile-[a-z]+) version ([0-9]{1,9}) sha256 ([0-9a-f]{64})\n`)
+// headForm matches the first line of a script that the platform has written.
+var headForm = regexp.MustCompile(`^// ([A-Za-z0-9_-]+) version ([0-9]{1,9}) sha256 ([0-9a-f]{64})\n`)
 
 // versionOf reads the first line of a script. ok is false when it is not one of ours, or was changed by hand.
 func versionOf(name, script string) (version int, hash string, ok bool) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -53,8 +54,8 @@ func (a API) Routes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/cpe/pending/:id/claim", Hosts: on, Access: write,
-			Request: cpeClaimRequest{}, Response: cpeResponse{}, Codes: []string{"already_claimed"},
-			Summary: "Claim a CPE for the organization", Handle: a.claim,
+			Request: cpeClaimRequest{}, Response: cpeClaimed{}, Codes: append(onuCodes(), "already_claimed"),
+			Summary: "Claim a CPE for the organization, and set up its ONU when it is named", Handle: a.claim,
 		},
 		{
 			Method: http.MethodPost, Path: "/cpe/pending/:id/assign", Hosts: httpapi.OnRoot,
@@ -118,6 +119,14 @@ type cpeClaimRequest struct {
 	SubscriptionID id.Subscription `json:"subscriptionId,omitzero" doc:"not needed when the customer has one service"`
 	Label          string          `json:"label,omitempty" doc:"what staff call it, at most 60 characters"`
 	Location       string          `json:"location,omitempty" doc:"where it stands, at most 120 characters"`
+	// Onu is the optical end of the CPE.
+	Onu *cpeOnuRequest `json:"onu,omitempty" doc:"set up at its terminal; needs one that the platform knows"`
+}
+
+// cpeClaimed answers a claim.
+type cpeClaimed struct {
+	cpeResponse
+	OperationID *id.CPEOperation `json:"operationId" doc:"of the set-up of the ONU; null: none was asked for"`
 }
 
 // claim takes a CPE for the organization of the host.
@@ -130,14 +139,25 @@ func (a API) claim(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Cases.Claim(ctx, c.Asked(), cpecases.Claim{
+	claim := cpecases.Claim{
 		CpeID: cpe, SubscriberID: in.SubscriberID, SubscriptionID: in.SubscriptionID, Label: in.Label,
 		Location: in.Location,
-	})
+	}
+	var operation id.CPEOperation
+	var done bus.Result
+	if in.Onu == nil {
+		done, err = a.Cases.Claim(ctx, c.Asked(), claim)
+	} else {
+		operation, done, err = a.Cases.ClaimWithOnu(ctx, c.Asked(), claim, in.Onu.place())
+	}
 	if err != nil {
 		return err
 	}
-	return httpapi.SendOne(ctx, c, http.StatusOK, a.one(a.Rows.Get), cpe, done)
+	one := a.one(a.Rows.Get)
+	return httpapi.SendOne(ctx, c, http.StatusOK, httpapi.One[id.CPE, cpeviews.CPERow, cpeClaimed]{
+		Model: one.Model, Missing: one.Missing, Revision: one.Revision, Read: one.Read,
+		Show: func(r cpeviews.CPERow) cpeClaimed { return cpeClaimed{one.Show(r), null.Of(operation)} },
+	}, cpe, done)
 }
 
 // cpeAssignRequest is the body of an assignment by the platform.

@@ -56,7 +56,7 @@ func (cpeOperationKind) Texts() []string {
 	for _, kind := range events.CpeOperationKinds() {
 		texts = append(texts, string(kind))
 	}
-	return texts
+	return append(texts, string(events.CpeOnuSetUp))
 }
 
 // cpeOperation is one write to a CPE. The values that are written are told to nobody.
@@ -74,7 +74,20 @@ type cpeOperation struct {
 	Connection *string            `json:"connectionRequest" enum:"ok,queued,failed" doc:"null: not sent yet"`
 	Error      *cpeOperationError `json:"error" doc:"null: none"`
 	Tasks      []cpeTask          `json:"tasks" doc:"at the CPE server"`
+	Steps      []cpeStep          `json:"steps" doc:"of the set-up of an ONU, in their order"`
 }
+
+// cpeStep is one step of the set-up of an ONU.
+type cpeStep struct {
+	Name cpeStepName `json:"name"`
+	Done bool        `json:"done"`
+}
+
+// cpeStepName says what a step does.
+type cpeStepName string
+
+// Texts implements httpapi.Enumerated.
+func (cpeStepName) Texts() []string { return commands.CpeOnuSteps(true) }
 
 // cpeOperationError is why a write did not happen.
 type cpeOperationError struct {
@@ -93,7 +106,7 @@ func showOperation(r cpeviews.OperationRow, names map[id.User]string) cpeOperati
 	out := cpeOperation{
 		ID: r.ID, Kind: cpeOperationKind(r.Kind), DeviceID: r.CpeID, State: cpeOperationState(r.State), At: r.AskedAt,
 		Names: append([]string{}, r.Names...), ExpiresAt: r.ExpiresAt, SentAt: r.SentAt, EndedAt: r.EndedAt,
-		Connection: r.Call, Tasks: []cpeTask{},
+		Connection: r.Call, Tasks: []cpeTask{}, Steps: []cpeStep{},
 	}
 	out.By = staffRef(r.ActorKind, r.ActorID, names)
 	if r.ErrorCode != nil {
@@ -101,6 +114,9 @@ func showOperation(r cpeviews.OperationRow, names map[id.User]string) cpeOperati
 	}
 	for _, t := range r.Tasks {
 		out.Tasks = append(out.Tasks, cpeTask(t))
+	}
+	for _, s := range r.Steps {
+		out.Steps = append(out.Steps, cpeStep{Name: cpeStepName(s.Name), Done: s.Done})
 	}
 	return out
 }

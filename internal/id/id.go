@@ -68,6 +68,8 @@ type (
 	cpeFault     struct{}
 	cpeFirmware  struct{}
 	cpeCampaign  struct{}
+	cpeProvision struct{}
+	cpeOnu       struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -123,6 +125,8 @@ type (
 	CPEOperation = Of[cpeOperation] // one write to such a device; of a campaign derived from it, device and try
 	CPEFirmware  = Of[cpeFirmware]  // a file of firmware; derived from organization and filename
 	CPECampaign  = Of[cpeCampaign]  // a deployment of such a file to devices of a model
+	CPEProvision = Of[cpeProvision] // a script of an organization; derived from it and the script's name
+	CPEOnu       = Of[cpeOnu]       // the optical end of such a device; derived from organization and serial number
 	Any          = Of[any]          // an aggregate of any kind
 )
 

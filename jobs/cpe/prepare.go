@@ -3,6 +3,7 @@ package cpejobs
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -16,8 +17,9 @@ import (
 // Preparation brings what we need to the CPE server: at each start, and once a day for one that was set up anew
 // meanwhile. Every field is required. Safe for concurrent use.
 type Preparation struct {
-	Gateway *genieacs.Server
-	Logger  *slog.Logger
+	Gateway    *genieacs.Server
+	Provisions Provisions // of organizations
+	Logger     *slog.Logger
 }
 
 // Times of a preparation, and the file of speed tests.
@@ -35,7 +37,7 @@ func (p Preparation) Register(queue *jobrunner.Runner) {
 }
 
 // prepare writes what is missing or older, and nothing else.
-func (p Preparation) prepare(ctx context.Context, _ commands.PrepareCpeServer, _ jobs.Cause) error {
+func (p Preparation) prepare(ctx context.Context, _ commands.PrepareCpeServer, cause jobs.Cause) error {
 	done, err := p.Gateway.Install(ctx)
 	if err != nil {
 		return fmt.Errorf("install provisions: %w", err)
@@ -44,6 +46,11 @@ func (p Preparation) prepare(ctx context.Context, _ commands.PrepareCpeServer, _
 		p.Logger.LogAttrs(ctx, slog.LevelInfo, "provisions of the cpe server", slog.Any("written", done.Written),
 			slog.Any("newer", done.Newer))
 	}
+	return errors.Join(p.Provisions.all(ctx, cause), p.testFile(ctx))
+}
+
+// testFile uploads the file of speed tests, unless it is there.
+func (p Preparation) testFile(ctx context.Context) error {
 	files, err := p.Gateway.Files(ctx)
 	if err != nil {
 		return fmt.Errorf("list files of the cpe server: %w", err)

@@ -163,7 +163,7 @@ func (w *Workers) allWanted(
 		}
 		services = append(services, routerplan.Service{
 			ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden, DNS: w.cfg.DNS,
-			Masquerade: w.cfg.Masquerade, Shared: r.Shared, Allowed: allowed,
+			Masquerade: w.cfg.Masquerade, ACS: w.cfg.ACS, Shared: r.Shared, Allowed: allowed,
 		})
 	}
 	return services, nil

@@ -51,6 +51,8 @@ type Config struct {
 
 	// DNS lists the name servers that customers are told (ROUTER_DNS).
 	DNS []string
+	// ACS is the address of the CPE server that devices in management networks are told (ACS_CWMP_URL); empty = none.
+	ACS string
 	// Masquerade makes routers translate customers' addresses where no rule of the operator's does (ROUTER_NAT).
 	Masquerade bool
 	// Garden says what customers in the walled garden reach; zero = routers have none.

@@ -28,11 +28,11 @@ func (Operations) Name() string { return OperationsName }
 // Version must grow with every change to the tables or to Apply.
 func (Operations) Version() int { return 2 }
 
-// DDL creates the table of operations.sql.
+// DDL creates the tables of operations.sql.
 func (Operations) DDL() string { return operationsDDL }
 
 // TenantTables are under row-level security.
-func (Operations) TenantTables() []string { return []string{"operations"} }
+func (Operations) TenantTables() []string { return []string{"operations", "onus"} }
 
 // Handles lists the events that change the table. Of the beginning only the revision is kept: what is begun is shown as
 // queued.
@@ -42,6 +42,8 @@ func (Operations) Handles() []string {
 		events.CpeOperationSent{}.EventType(), events.CpeOperationMeasured{}.EventType(),
 		events.CpeOperationConfirmed{}.EventType(), events.CpeOperationFailed{}.EventType(),
 		events.CpeOperationExpired{}.EventType(),
+		events.CpeOnuAsked{}.EventType(), events.CpeOnuStepDone{}.EventType(), events.CpeOnuReady{}.EventType(),
+		events.CpeOnuFailed{}.EventType(), events.CpeOnuExpired{}.EventType(), events.CpeOnuTakenOut{}.EventType(),
 	}
 }
 
@@ -102,6 +104,8 @@ func (Operations) Apply(w *runner.Writes, e events.Envelope) error {
 		end["code"], end["message"] = v.Code, v.Message
 	case events.CpeOperationExpired:
 		end["operation"], end["state"], end["at"] = v.OperationID, "expired", v.At
+	case events.CpeOnuEvent:
+		return applyOnu(w, e, v)
 	}
 	w.Exec(endedSQL, end)
 	return nil

@@ -22,6 +22,7 @@ type OperationRow struct {
 	State        string                `db:"state"` // one of OperationStates
 	Call         *string               `db:"call"`  // "ok", "queued" or "failed"; nil = it was not sent yet
 	Tasks        []events.CpeTask      `db:"tasks"`
+	Steps        []OnuStep             `db:"steps"` // of the set-up of an ONU
 	ErrorCode    *string               `db:"error_code"`
 	ErrorMessage *string               `db:"error_message"`
 	Result       *events.CpeTestResult `db:"result"` // of a test that has ended; nil = there is none
@@ -50,7 +51,7 @@ func (r OperationRow) Key() OperationKey { return OperationKey{At: r.AskedAt, ID
 type OperationsQuery struct{ Views *runner.Views }
 
 // operationSelect fits OperationRow; a condition follows.
-const operationSelect = `select operation_id, cpe_id, kind, names, state, call, tasks, error_code, error_message,
+const operationSelect = `select operation_id, cpe_id, kind, names, state, call, tasks, steps, error_code, error_message,
 	result, asked_at, expires_at, sent_at, ended_at, actor_kind, actor_id, revision from {schema}.operations where `
 
 // Get returns an operation of an organization; nil when it has none with this id.

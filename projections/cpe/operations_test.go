@@ -56,5 +56,45 @@ func TestOperations_Story(t *testing.T) {
 		}
 		story.Add("cpeoperation-"+name, life...)
 	}
+	for i, name := range []string{"asked", "registered", "ready", "refused", "late", "leaving", "out"} {
+		story.Add("cpeonu-"+name, onuLife(acme, name, began.Add(time.Duration(i)*time.Hour))...)
+	}
 	projectiontest.Check(t, cpeviews.Operations{}, story)
+}
+
+// onuLife has the events of an ONU up to a state.
+func onuLife(org id.Organization, name string, at time.Time) []events.Event {
+	about := events.CpeOnuSubject{
+		OnuID: id.Derive[id.CPEOnu]("test", name), CpeID: id.Derive[id.CPE]("test", name), OrgID: org,
+		OperationID: id.Derive[id.CPEOperation]("test onu", name),
+	}
+	place := events.CpeOnuPlace{OrgSlug: "acme", OLT: "hill", Port: "0/1/1", Serial: "HWTC1A2B3C4D", VLAN: 100}
+	step := func(name string) events.Event {
+		return events.CpeOnuStepDone{CpeOnuSubject: about, Step: name, At: at}
+	}
+	asked := events.CpeOnuAsked{
+		CpeOnuSubject: about, Place: place, Steps: []string{events.CpeOnuRegister, events.CpeOnuTags},
+		ExpiresAt: at.Add(24 * time.Hour), At: at,
+	}
+	ready := []events.Event{
+		asked, step(events.CpeOnuRegister), step(events.CpeOnuTags), events.CpeOnuReady{CpeOnuSubject: about, At: at},
+	}
+	leaving := events.CpeOnuLeaving{CpeOnuSubject: about, Place: place, At: at}
+	switch name {
+	case "registered":
+		return ready[:2]
+	case "ready":
+		return ready
+	case "refused":
+		return []events.Event{asked, events.CpeOnuFailed{
+			CpeOnuSubject: about, Step: events.CpeOnuRegister, Code: "onu_not_seen", Message: "not seen", At: at,
+		}}
+	case "late":
+		return []events.Event{asked, events.CpeOnuExpired{CpeOnuSubject: about, At: at}}
+	case "leaving":
+		return append(ready, leaving)
+	case "out":
+		return append(ready, leaving, events.CpeOnuTakenOut{CpeOnuSubject: about, At: at})
+	}
+	return []events.Event{asked}
 }

@@ -36,6 +36,7 @@ type CPEs struct {
 	Services subscribersviews.SubscriptionsQuery
 	Secrets  *vault.Secrets
 	Informs  Informs
+	Onus     Onus
 	Logger   *slog.Logger
 }
 

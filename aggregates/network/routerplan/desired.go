@@ -1,6 +1,7 @@
 package routerplan
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -22,6 +23,9 @@ type Service struct {
 	// Masquerade makes the router translate the customers' addresses when they are private and no rule of the
 	// operator's does.
 	Masquerade bool
+	// ACS is the address of the CPE server that the devices of a management network are told, and reach; empty = they
+	// are told none, and what they reach is the operator's to decide.
+	ACS string
 	// Shared says that another organization had management addresses in the subnet first.
 	Shared bool
 	// Allowed lists what customers of every walled garden reach, besides what WalledGarden names: see Garden.Allowed.
@@ -97,6 +101,9 @@ func Desired(s Service, v Version) []Resource {
 		d.masquerade()
 	case events.ServiceCPEManagement:
 		d.addresses(managementLease)
+		if s.ACS != "" {
+			d.masquerade()
+		}
 	}
 	return d.resources
 }
@@ -169,7 +176,20 @@ func (d *desire) addresses(lease string) {
 	if d.service.Binding.Type != events.ServiceHotspot && len(d.service.DNS) > 0 {
 		dns = strings.Join(d.service.DNS, ",")
 	}
-	d.add(MenuDHCPNetwork, map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": dns}, true)
+	network := map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": dns}
+	if d.service.Binding.Type == events.ServiceCPEManagement && d.service.ACS != "" {
+		d.add(MenuDHCPOption, map[string]string{
+			propertyName: d.names.option, "code": "43", "value": acsOption(d.service.ACS),
+		}, true)
+		network["dhcp-option"] = d.names.option
+	}
+	d.add(MenuDHCPNetwork, network, true)
+}
+
+// acsOption is the value of DHCP option 43 that leads a device to its CPE server: the address as sub-option 1 (TR-069,
+// 3.1). It is written in hexadecimal digits, so that no character of an address has a meaning for the router.
+func acsOption(address string) string {
+	return fmt.Sprintf("0x01%02x%x", len(address), address)
 }
 
 // hotspot makes a server with its own profile and its walled garden. A domain needs two rows: one for plain web pages

@@ -36,6 +36,7 @@ var menus = []menu{
 	},
 	{path: MenuPPPoEServer, name: propertyServiceName, named: func(n resourceNames) string { return n.pppoe }},
 	{path: MenuDHCPServer, name: propertyName, named: func(n resourceNames) string { return n.dhcp }},
+	{path: MenuDHCPOption, name: propertyName, named: func(n resourceNames) string { return n.option }},
 	{path: MenuDHCPNetwork, name: propertyAddress, subnet: propertyAddress},
 	{
 		path: MenuHotspotProfile, name: propertyName, byName: true,
@@ -65,7 +66,7 @@ var menus = []menu{
 // resourceNames has the names of one service's resources; they follow from its id. Source:
 // docs/rules/network.md#service-record.
 type resourceNames struct {
-	vlan, pool, pppProfile, pppoe, dhcp, hotspotProfile, hotspot string
+	vlan, pool, pppProfile, pppoe, dhcp, option, hotspotProfile, hotspot string
 }
 
 // names derives all names from the slug.
@@ -73,8 +74,8 @@ func names(service id.Service) resourceNames {
 	slug := Slug(service)
 	return resourceNames{
 		vlan: "vlan-svc-" + slug, pool: "pool-svc-" + slug, pppProfile: "ppp-prof-svc-" + slug,
-		pppoe: "pppoe-svc-" + slug, dhcp: "dhcp-svc-" + slug, hotspotProfile: "hs-prof-svc-" + slug,
-		hotspot: "hs-svc-" + slug,
+		pppoe: "pppoe-svc-" + slug, dhcp: "dhcp-svc-" + slug, option: "acs-svc-" + slug,
+		hotspotProfile: "hs-prof-svc-" + slug, hotspot: "hs-svc-" + slug,
 	}
 }
 

@@ -39,6 +39,7 @@ const (
 	MenuDHCPRelay       = "ip/dhcp-relay"
 	MenuDHCPLease       = "ip/dhcp-server/lease"
 	MenuDHCPNetwork     = "ip/dhcp-server/network"
+	MenuDHCPOption      = "ip/dhcp-server/option"
 	MenuRoute           = "ip/route"
 	MenuHotspotProfile  = "ip/hotspot/profile"
 	MenuHotspot         = "ip/hotspot"

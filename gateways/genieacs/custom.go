@@ -1,0 +1,129 @@
+package genieacs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// ErrForeign refuses to write in the place of a script or a preset that the platform has not written. Nothing was
+// changed.
+var ErrForeign = errors.New("somebody else has a script of this name at the CPE server")
+
+// ownPrefix begins the names of our own provisions, presets and channels.
+const ownPrefix = "lastmile-"
+
+// customWeight lets the scripts of organizations run behind ours.
+const customWeight = 20
+
+// Custom is a provision of an organization, which runs at each inform of the devices that have a tag.
+type Custom struct {
+	Name    string
+	Tag     string
+	Version int // at least 1
+	Text    string
+}
+
+// script has a first line that says whose it is.
+func (c Custom) script() string { return headed(c.Name, c.Version, c.Text) }
+
+// preset runs the script. It has a channel of its own: a fault of the script holds up nothing else.
+func (c Custom) preset() Preset {
+	return Preset{
+		Name: c.Name, Channel: c.Name, Weight: customWeight, Events: map[string]bool{}, Provision: c.Name,
+		Precondition: "Tags." + TagInScript(c.Tag) + " IS NOT NULL", Version: c.Version,
+	}
+}
+
+// check refuses a name of ours.
+func (c Custom) check() error {
+	if strings.HasPrefix(c.Name, ownPrefix) || c.Version < 1 {
+		return unfit("provision %s is none of an organization", c.Name)
+	}
+	return checkName(c.Name)
+}
+
+// InstallCustom brings script and preset to the server, and writes what is not there yet. It looks at both before it
+// writes one, and writes the script first: a preset without its script is a fault of each device. Fails: ErrForeign, a
+// *Refusal for what the server does not take.
+func (s *Server) InstallCustom(ctx context.Context, c Custom) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	have, preset, err := s.custom(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	if have.foreign() || preset.foreign() {
+		return fmt.Errorf("provision %s: %w", c.Name, ErrForeign)
+	}
+	if text := c.script(); have.text != text {
+		if err := s.PutProvision(ctx, c.Name, text); err != nil {
+			return fmt.Errorf("write provision %s: %w", c.Name, err)
+		}
+	}
+	if ours := c.preset(); !preset.found || !reflect.DeepEqual(preset.Preset, ours) {
+		if err := s.PutPreset(ctx, ours); err != nil {
+			return fmt.Errorf("write preset %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// RemoveCustom takes preset and script away, in this order. What the platform has not written stays.
+func (s *Server) RemoveCustom(ctx context.Context, name string) error {
+	if err := (Custom{Name: name, Version: 1}).check(); err != nil {
+		return err
+	}
+	have, preset, err := s.custom(ctx, name)
+	if err != nil {
+		return err
+	}
+	if preset.found && !preset.foreign() {
+		if err := s.DeletePreset(ctx, name); err != nil {
+			return fmt.Errorf("delete preset %s: %w", name, err)
+		}
+	}
+	if have.found && !have.foreign() && !preset.foreign() { // a foreign preset may run it
+		if err := s.DeleteProvision(ctx, name); err != nil {
+			return fmt.Errorf("delete provision %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// haveScript is a script as the server has it.
+type haveScript struct {
+	name, text string
+	found      bool
+}
+
+// foreign reports whether the platform has not written it; one that somebody changed by hand is still the platform's.
+func (h haveScript) foreign() bool {
+	m := headForm.FindStringSubmatch(h.text)
+	return h.found && (m == nil || m[1] != h.name)
+}
+
+// havePreset is a preset as the server has it.
+type havePreset struct {
+	Preset
+	found bool
+}
+
+// foreign reports whether the platform has not written it.
+func (h havePreset) foreign() bool { return h.found && h.Version == 0 }
+
+// custom reads what the server has under a name.
+func (s *Server) custom(ctx context.Context, name string) (haveScript, havePreset, error) {
+	text, found, err := s.Provision(ctx, name)
+	if err != nil {
+		return haveScript{}, havePreset{}, fmt.Errorf("read provision %s: %w", name, err)
+	}
+	preset, has, err := s.Preset(ctx, name)
+	if err != nil {
+		return haveScript{}, havePreset{}, fmt.Errorf("read preset %s: %w", name, err)
+	}
+	return haveScript{name, text, found}, havePreset{preset, has}, nil
+}

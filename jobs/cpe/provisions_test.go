@@ -1,0 +1,85 @@
+package cpejobs_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/cpe"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// scriptServer has scripts by their names, and lets a test do something while one is written.
+type scriptServer struct {
+	has    map[string]int // versions
+	writes int
+	during func()
+}
+
+// InstallCustom implements cpejobs.ProvisionServer.
+func (s *scriptServer) InstallCustom(_ context.Context, c genieacs.Custom) error {
+	s.writes++
+	if during := s.during; during != nil {
+		s.during = nil
+		during()
+	}
+	s.has[c.Name] = c.Version
+	return nil
+}
+
+// RemoveCustom implements cpejobs.ProvisionServer.
+func (s *scriptServer) RemoveCustom(_ context.Context, name string) error {
+	s.writes++
+	delete(s.has, name)
+	return nil
+}
+
+// TestProvisions_WhoWritesLastLooksForALaterVersion: a version, or a removal, that comes while an older one is written
+// is not undone by it, whichever job ends last.
+func TestProvisions_WhoWritesLastLooksForALaterVersion(t *testing.T) {
+	t.Parallel()
+	k := coretest.New(t, clock.System())
+	bus.Register(k.Bus, cpe.Provisions())
+	org := id.New[id.Organization]()
+	write := commands.WriteCpeProvision{
+		ProvisionID: commands.CpeProvisionID(org, "a"), OrgID: org, Name: "a", StoredName: "acme-a", Place: 1,
+		Tag: "org:acme", Script: "log(1);",
+	}
+	k.Run(t, coretest.Operator(org), write)
+	row := cpeviews.ProvisionRow{
+		ID: write.ProvisionID, OrgID: org, StoredName: "acme-a", Version: 1, State: cpeviews.ProvisionWaiting,
+	}
+	server := &scriptServer{has: map[string]int{}}
+	work := cpejobs.Provisions{
+		Bus: k.Bus, Server: server, Logger: slog.New(slog.DiscardHandler),
+		Row: func(context.Context, id.CPEProvision) (*cpeviews.ProvisionRow, error) {
+			now := row
+			return &now, nil
+		},
+	}
+	args := commands.InstallCpeProvision{ProvisionID: row.ID, OrgID: org, Version: 1}
+	server.during = func() {
+		k.Run(t, coretest.Operator(org), commands.RemoveCpeProvision{ProvisionID: row.ID})
+		row.Version, row.State = 2, cpeviews.ProvisionRemoving
+	}
+	if err := work.Install(t.Context(), args, jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := bus.LoadOwned[cpe.Provision](t.Context(), k.Bus, org, row.ID)
+	if err != nil || len(server.has) != 0 || server.writes != 2 || !got.Settled || got.Version != 2 {
+		t.Errorf("the server has %v after %d writes, the log %+v (%v)", server.has, server.writes, got, err)
+	}
+	late := args
+	late.Version = 3
+	if err := work.Install(t.Context(), late, jobs.Cause{JobID: id.New[id.Any]()}); err == nil {
+		t.Error("a version that cannot be read yet was taken for done")
+	}
+}
