@@ -226,7 +226,7 @@ func (u Outages) times(row outagesviews.OutageRow, w Where) events.RouterDowns {
 // where is the place of an outage, with all routers that were down in it.
 func (u Outages) where(ctx context.Context, row outagesviews.OutageRow) (Where, error) {
 	if len(row.Devices) > 0 {
-		where := Where{devices: row.Devices, cut: cutBefore}
+		where := Where{devices: row.Devices, cut: cutBefore, whole: row.Downs}
 		if row.Detected {
 			where.cut, where.unheard = 0, row.EndedAt == nil
 		}
