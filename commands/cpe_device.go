@@ -21,6 +21,7 @@ const (
 	maxCpeDetail  = 128
 	maxCpeLabel   = 60
 	maxCpeAddress = 120
+	maxCpeChannel = 500
 )
 
 // CpeCommand acts on one CPE.
@@ -91,12 +92,20 @@ type ReleaseCpe struct {
 	CpeID id.CPE
 }
 
+// ClearCpeFault says that the CPE server is to forget a fault of a CPE. Fails: cpe_not_found.
+type ClearCpeFault struct {
+	CpeID   id.CPE
+	Channel string
+	Code    string
+}
+
 func (IdentifyCpe) CommandName() string           { return "cpe.IdentifyCpe" }
 func (LearnCpeDetails) CommandName() string       { return "cpe.LearnCpeDetails" }
 func (ClaimCpe) CommandName() string              { return "cpe.ClaimCpe" }
 func (AssignCpe) CommandName() string             { return "cpe.AssignCpe" }
 func (AssignSubscriberToCpe) CommandName() string { return "cpe.AssignSubscriberToCpe" }
 func (ReleaseCpe) CommandName() string            { return "cpe.ReleaseCpe" }
+func (ClearCpeFault) CommandName() string         { return "cpe.ClearCpeFault" }
 
 func (c IdentifyCpe) Target() Target           { return At(CpeCategory, c.CpeID) }
 func (c LearnCpeDetails) Target() Target       { return At(CpeCategory, c.CpeID) }
@@ -104,6 +113,7 @@ func (c ClaimCpe) Target() Target              { return At(CpeCategory, c.CpeID)
 func (c AssignCpe) Target() Target             { return At(CpeCategory, c.CpeID) }
 func (c AssignSubscriberToCpe) Target() Target { return At(CpeCategory, c.CpeID) }
 func (c ReleaseCpe) Target() Target            { return At(CpeCategory, c.CpeID) }
+func (c ClearCpeFault) Target() Target         { return At(CpeCategory, c.CpeID) }
 
 func (IdentifyCpe) cpeCommand()           {}
 func (LearnCpeDetails) cpeCommand()       {}
@@ -111,6 +121,7 @@ func (ClaimCpe) cpeCommand()              {}
 func (AssignCpe) cpeCommand()             {}
 func (AssignSubscriberToCpe) cpeCommand() {}
 func (ReleaseCpe) cpeCommand()            {}
+func (ClearCpeFault) cpeCommand()         {}
 
 // Validate requires an identity in normal form, and the id that follows from it.
 func (c IdentifyCpe) Validate() error {
@@ -158,6 +169,14 @@ func (c AssignSubscriberToCpe) Validate() error {
 // Validate has nothing to check: the id names the stream.
 func (ReleaseCpe) Validate() error { return nil }
 
+// Validate checks form.
+func (c ClearCpeFault) Validate() error {
+	var f failure.Faults
+	cpeText(&f, "channel", c.Channel, 1, maxCpeChannel)
+	cpeText(&f, "code", c.Code, 0, maxCpeChannel)
+	return f.Err()
+}
+
 // cpeText checks a line of ordinary characters; least 0 means that it may be empty.
 func cpeText(f *failure.Faults, field, text string, least, most int) {
 	n := utf8.RuneCountInString(text)
@@ -174,6 +193,11 @@ func unprintable(r rune) bool {
 
 // ErrNoCpe is the failure for an unknown CPE, and for that of another organization.
 func ErrNoCpe() error { return failure.NewNotFound("cpe_not_found", "There is no such device.") }
+
+// ErrNoCpeFault is the failure for an unknown fault, and for that of another organization.
+func ErrNoCpeFault() error {
+	return failure.NewNotFound("cpe_fault_not_found", "There is no such fault.")
+}
 
 // ErrCpeClaimed is the failure of a claim of a CPE that somebody has.
 func ErrCpeClaimed() error {

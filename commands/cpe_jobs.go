@@ -23,6 +23,13 @@ type CpeWork struct {
 	ValuesRef   id.Secret               `json:"valuesRef"`
 	CallNow     bool                    `json:"callNow,omitempty"`
 	ExpiresAt   time.Time               `json:"expiresAt,omitzero"`
+	Deployed    *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
+}
+
+// AdvanceCpeCampaign tells the next CPEs of a campaign to fetch the file, stops or ends it.
+type AdvanceCpeCampaign struct {
+	CampaignID id.CPECampaign  `json:"campaignId"`
+	OrgID      id.Organization `json:"orgId"`
 }
 
 // PrepareCpeServer brings our provisions, presets and the file of speed tests to the CPE server.
@@ -30,6 +37,25 @@ type PrepareCpeServer struct{}
 
 // SyncCpes reads from the CPE server which CPEs have called, and what they are.
 type SyncCpes struct{}
+
+// PollCpeFaults reads from the CPE server which faults its devices have.
+type PollCpeFaults struct{}
+
+// TagCpe gives a CPE at the CPE server the tags that it should have from a position of the log on, and counts its calls
+// among those of its organization.
+type TagCpe struct {
+	CpeID    id.CPE `json:"cpeId"`
+	Position uint64 `json:"position"`
+}
+
+// FollowCpeLine brings the CPEs that use a login up to what it is from a position of the log on.
+type FollowCpeLine struct {
+	OrgID          id.Organization `json:"orgId"`
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	CpeID          id.CPE          `json:"cpeId"` // this one alone; null = all
+	Push           bool            `json:"push"`  // the login is written to them
+	Position       uint64          `json:"position"`
+}
 
 // DropCpeValues deletes the values of an operation that has ended.
 type DropCpeValues struct {
@@ -42,9 +68,20 @@ func (CheckCpeOperation) Kind() string { return "cpe_check_operation" }
 func (DropCpeValues) Kind() string     { return "cpe_drop_values" }
 func (PrepareCpeServer) Kind() string  { return "cpe_prepare_server" }
 func (SyncCpes) Kind() string          { return "cpe_sync" }
+func (PollCpeFaults) Kind() string     { return "cpe_poll_faults" }
+func (TagCpe) Kind() string            { return "cpe_tag" }
+func (FollowCpeLine) Kind() string     { return "cpe_follow_line" }
+
+func (AdvanceCpeCampaign) Kind() string { return "cpe_advance_campaign" }
+
+// Request is the campaign: its jobs come one after the other.
+func (j AdvanceCpeCampaign) Request() string { return j.CampaignID.String() }
 
 // Device is the CPE, whose place in the queue is that of a router.
 func (w CpeWork) Device() id.Device { return id.As[id.Device](w.CpeID) }
+
+// Device is the CPE, as that of an operation.
+func (j TagCpe) Device() id.Device { return id.As[id.Device](j.CpeID) }
 
 // Request is the operation: while one such job waits or runs, another one adds nothing.
 func (w CpeWork) Request() string { return w.OperationID.String() }

@@ -45,6 +45,7 @@ type QueueCpeOperation struct {
 	Names        []string
 	ValuesRef    id.Secret // zero = there are none
 	CallNow      bool
+	Deployed     *events.CpeDeployed // of firmware alone
 }
 
 // BeginCpeOperation announces that the CPE server is about to be asked. Only whoever is told that this changed
@@ -59,7 +60,10 @@ type ReportCpeOperationSent struct {
 }
 
 // ConfirmCpeOperation says that the write was found done. Fails: cpe_operation_not_found.
-type ConfirmCpeOperation struct{ OperationID id.CPEOperation }
+type ConfirmCpeOperation struct {
+	OperationID id.CPEOperation
+	Result      *events.CpeTestResult // nil = it was no test
+}
 
 // FailCpeOperation says why the write did not happen. Fails: cpe_operation_not_found.
 type FailCpeOperation struct {
@@ -99,6 +103,7 @@ func (c QueueCpeOperation) Validate() error {
 	f.Check(!c.CpeID.IsZero(), "cpeId", "is required")
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(slices.Contains(events.CpeOperationKinds(), c.Kind), "kind", "is required")
+	f.Check((c.Kind == events.CpeFirmware) == (c.Deployed != nil), "deployed", "is required")
 	f.Check(len(c.Names) <= maxCpeParameters, "parameters", "must have at most %d entries", maxCpeParameters)
 	return failure.JoinFaults(f.Err(), CheckCpeNames(c.Names))
 }
@@ -114,8 +119,15 @@ func (c ReportCpeOperationSent) Validate() error {
 	return f.Err()
 }
 
-// Validate has nothing to check.
-func (ConfirmCpeOperation) Validate() error { return nil }
+// Validate checks form.
+func (c ConfirmCpeOperation) Validate() error {
+	var f failure.Faults
+	if r := c.Result; r != nil {
+		least := min(r.Bytes, r.BitsPerSecond, r.ReceivedBytes, int64(min(r.Answered, r.Lost)))
+		f.Check(least >= 0 && min(r.AverageMs, r.LeastMs, r.MostMs) >= 0, "result", "must not be negative")
+	}
+	return f.Err()
+}
 
 // Validate checks form.
 func (c FailCpeOperation) Validate() error {

@@ -102,6 +102,16 @@ type CpeReleased struct {
 	At    time.Time       `json:"at"`
 }
 
+// CpeFaultClearAsked records that somebody had the CPE server forget a fault of a CPE. It is recorded before the server
+// is asked.
+type CpeFaultClearAsked struct {
+	CpeID   id.CPE          `json:"cpeId"`
+	OrgID   id.Organization `json:"orgId"`
+	Channel string          `json:"channel"` // of the CPE server: of a preset, or of a task
+	Code    string          `json:"code"`    // of the fault, such as "cwmp.9007"
+	At      time.Time       `json:"at"`
+}
+
 func (CpeIdentified) EventType() string         { return "cpe.CpeIdentified.v1" }
 func (CpeDetailsLearned) EventType() string     { return "cpe.CpeDetailsLearned.v1" }
 func (CpeClaimed) EventType() string            { return "cpe.CpeClaimed.v1" }
@@ -110,6 +120,7 @@ func (CpeDescribed) EventType() string          { return "cpe.CpeDescribed.v1" }
 func (CpeSubscriberAssigned) EventType() string { return "cpe.CpeSubscriberAssigned.v1" }
 func (CpeSubscriberRemoved) EventType() string  { return "cpe.CpeSubscriberRemoved.v1" }
 func (CpeReleased) EventType() string           { return "cpe.CpeReleased.v1" }
+func (CpeFaultClearAsked) EventType() string    { return "cpe.CpeFaultClearAsked.v1" }
 
 func (CpeIdentified) cpeEvent()         {}
 func (CpeDetailsLearned) cpeEvent()     {}
@@ -119,6 +130,7 @@ func (CpeDescribed) cpeEvent()          {}
 func (CpeSubscriberAssigned) cpeEvent() {}
 func (CpeSubscriberRemoved) cpeEvent()  {}
 func (CpeReleased) cpeEvent()           {}
+func (CpeFaultClearAsked) cpeEvent()    {}
 
 // PersonalSubject is the customer, whose home it may describe. Before there is one, it is the CPE: then the text is
 // about no person.

@@ -27,13 +27,15 @@ const (
 	CpePing         CpeOperationKind = "ping"
 	CpeSpeedTest    CpeOperationKind = "speed-test"
 	CpeUploadTest   CpeOperationKind = "upload-test"
-	CpeLogin        CpeOperationKind = "login" // username and password of PPPoE
+	CpeLogin        CpeOperationKind = "login"    // username and password of PPPoE
+	CpeFirmware     CpeOperationKind = "firmware" // a file of firmware, of a campaign
 )
 
 // CpeOperationKinds lists the kinds in the order of their declaration.
 func CpeOperationKinds() []CpeOperationKind {
 	return []CpeOperationKind{
 		CpeWifi, CpeParameters, CpeReboot, CpeFactoryReset, CpePing, CpeSpeedTest, CpeUploadTest, CpeLogin,
+		CpeFirmware,
 	}
 }
 
@@ -50,6 +52,18 @@ type CpeTask struct {
 	Name string `json:"name"` // as the server calls it, such as "setParameterValues"
 }
 
+// CpeDeployed says which file of firmware a CPE gets, and why.
+type CpeDeployed struct {
+	CampaignID id.CPECampaign `json:"campaignId"`
+	FirmwareID id.CPEFirmware `json:"firmwareId"`
+	// BeginBy is when the CPE is not told to fetch it any more: the hours of the campaign end, or it is not reached.
+	BeginBy time.Time `json:"beginBy"`
+}
+
+// CpeNotBegun is the code of an operation that failed, of which it is certain that the CPE was never told. A campaign
+// tries that CPE again.
+const CpeNotBegun = "not_begun"
+
 // CpeOperationQueued records that somebody asked for a write.
 type CpeOperationQueued struct {
 	CpeOperationSubject
@@ -60,9 +74,11 @@ type CpeOperationQueued struct {
 	// ValuesRef is where the vault has the values; null = there are none.
 	ValuesRef id.Secret `json:"valuesRef"`
 	// CallNow says that the CPE is asked to call at once; else it is written to when it calls by itself.
-	CallNow   bool      `json:"callNow"`
-	ExpiresAt time.Time `json:"expiresAt"` // from then on it is not written any more
-	At        time.Time `json:"at"`
+	CallNow bool `json:"callNow"`
+	// Deployed is set for firmware alone.
+	Deployed  *CpeDeployed `json:"deployed,omitempty"`
+	ExpiresAt time.Time    `json:"expiresAt"` // from then on it is not written any more
+	At        time.Time    `json:"at"`
 }
 
 // CpeOperationBegan records that the CPE server is about to be asked. What is not to happen twice is not asked for
@@ -79,6 +95,33 @@ type CpeOperationSent struct {
 	// Call tells what became of asking the CPE to call: "ok", "queued" or "failed".
 	Call string    `json:"call"`
 	At   time.Time `json:"at"`
+}
+
+// CpeTestResult has what a test has measured, by the device's own clock. What the kind of the test does not measure,
+// and what the device does not tell, is zero and left out.
+type CpeTestResult struct {
+	// BeganAt and EndedAt are the instants of the first and of the last byte.
+	BeganAt time.Time `json:"beganAt,omitzero"`
+	EndedAt time.Time `json:"endedAt,omitzero"`
+	Bytes   int64     `json:"bytes,omitempty"` // between the two
+	// BitsPerSecond is the speed between the two.
+	BitsPerSecond int64 `json:"bitsPerSecond,omitempty"`
+	// ReceivedBytes are those that came to the platform, of an upload to it.
+	ReceivedBytes int64 `json:"receivedBytes,omitempty"`
+	Answered      int   `json:"answered,omitempty"` // pings
+	Lost          int   `json:"lost,omitempty"`     // pings without an answer
+	// AverageMs, LeastMs and MostMs are times of the answers, in milliseconds.
+	AverageMs int `json:"averageMs,omitempty"`
+	LeastMs   int `json:"leastMs,omitempty"`
+	MostMs    int `json:"mostMs,omitempty"`
+}
+
+// CpeOperationMeasured records the result of a test that has ended.
+type CpeOperationMeasured struct {
+	CpeOperationSubject
+	Kind   CpeOperationKind `json:"kind"`
+	Result CpeTestResult    `json:"result"`
+	At     time.Time        `json:"at"`
 }
 
 // CpeOperationConfirmed records that the write was found done.
@@ -104,6 +147,7 @@ type CpeOperationExpired struct {
 func (CpeOperationQueued) EventType() string    { return "cpe.CpeOperationQueued.v1" }
 func (CpeOperationBegan) EventType() string     { return "cpe.CpeOperationBegan.v1" }
 func (CpeOperationSent) EventType() string      { return "cpe.CpeOperationSent.v1" }
+func (CpeOperationMeasured) EventType() string  { return "cpe.CpeOperationMeasured.v1" }
 func (CpeOperationConfirmed) EventType() string { return "cpe.CpeOperationConfirmed.v1" }
 func (CpeOperationFailed) EventType() string    { return "cpe.CpeOperationFailed.v1" }
 func (CpeOperationExpired) EventType() string   { return "cpe.CpeOperationExpired.v1" }
@@ -111,6 +155,7 @@ func (CpeOperationExpired) EventType() string   { return "cpe.CpeOperationExpire
 func (CpeOperationQueued) cpeOperationEvent()    {}
 func (CpeOperationBegan) cpeOperationEvent()     {}
 func (CpeOperationSent) cpeOperationEvent()      {}
+func (CpeOperationMeasured) cpeOperationEvent()  {}
 func (CpeOperationConfirmed) cpeOperationEvent() {}
 func (CpeOperationFailed) cpeOperationEvent()    {}
 func (CpeOperationExpired) cpeOperationEvent()   {}

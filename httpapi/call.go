@@ -181,6 +181,7 @@ func (c *Call) readBody() error {
 	from := http.MaxBytesReader(c.rec().to, c.Request.Body, c.route.BodyLimit)
 	read := io.ReadAll
 	if c.Request.ContentLength > defaultBodyLimit { // holdBody has made room for it
+		c.giveTime()
 		read = func(r io.Reader) ([]byte, error) { return readAll(r, c.Request.ContentLength) }
 	}
 	body, err := read(from)

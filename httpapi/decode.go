@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -34,14 +33,10 @@ func decode(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}") // so that the required fields are named
 	}
-	var whole json.RawMessage
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if !utf8.Valid(body) || dec.Decode(&whole) != nil {
+	if !utf8.Valid(body) || !json.Valid(body) {
 		return errMalformedBody()
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errMalformedBody()
-	}
+	whole := json.RawMessage(bytes.TrimSpace(body)) // a part of the body: large files are not copied
 	if whole[0] != '{' {
 		return errMalformedBody()
 	}
@@ -210,27 +205,70 @@ func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f f
 	}
 }
 
-// members splits a valid JSON object into its values. order has each name once, twice those that come again; of these
-// the last value counts.
+// members splits a valid JSON object into its values, which are parts of it and no copies. order has each name once,
+// twice those that come again; of these the last value counts.
 func members(raw json.RawMessage) (values map[string]json.RawMessage, order, twice []string) {
 	values = map[string]json.RawMessage{}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = dec.Token() // the whole body was found valid before
-	for dec.More() {
-		token, err := dec.Token()
-		name, ok := token.(string)
-		var value json.RawMessage
-		if err != nil || !ok || dec.Decode(&value) != nil {
-			break
-		}
+	rest := next(raw[1:])
+	for rest[0] == '"' {
+		end := valueEnd(rest)
+		var name string
+		_ = json.Unmarshal(rest[:end], &name) // the whole body was found valid before
+		rest = next(next(rest[end:])[1:])     // behind the colon
+		end = valueEnd(rest)
 		if _, known := values[name]; known {
 			twice = append(twice, shown(name))
 		} else {
 			order = append(order, name)
 		}
-		values[name] = value
+		values[name] = rest[:end:end]
+		if rest = next(rest[end:]); rest[0] == ',' {
+			rest = next(rest[1:])
+		}
 	}
 	return values, order, twice
+}
+
+// next leaves out the spaces at the beginning of a part of a valid JSON text.
+func next(text json.RawMessage) json.RawMessage { return bytes.TrimLeft(text, " \t\r\n") }
+
+// valueEnd is the length of the value at the beginning of a part of a valid JSON text.
+func valueEnd(text json.RawMessage) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i += stringEnd(text[i:]) - 1
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		default:
+			if depth > 0 {
+				continue
+			}
+			if n := bytes.IndexAny(text[i:], ",]} \t\r\n"); n >= 0 {
+				return i + n
+			}
+			return len(text)
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// stringEnd is the length of the string at the beginning of a part of a valid JSON text.
+func stringEnd(text json.RawMessage) int {
+	for i := 1; ; i++ {
+		i += bytes.IndexAny(text[i:], `"\\`)
+		if text[i] == '"' {
+			return i + 1
+		}
+		i++ // behind the escape comes no end
+	}
 }
 
 // shown quotes a name that came from outside, and cuts it to 64 bytes, before a message repeats it.

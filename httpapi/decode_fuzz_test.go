@@ -49,6 +49,7 @@ func FuzzDecode(f *testing.F) {
 		`{"name":"\u0000","amount":1,"count":1}`, `{"name":"a","name":"b","amount":1,"count":1}`,
 		`{"words":{"a":"b"},"holder":{"count":3},"name":"","amount":0,"count":0,"enabled":true}`,
 		`{"plan":"","due":"","name":"a","amount":1e400,"count":1}`,
+		" {\n\"na\\u006de\" :\t\"a\\\"}\\\\\" , \"amount\":1 ,\"count\": 2 , \"tags\" : [ \"]\" , \"\\\\\" ] } ",
 		`{"at":"2026-01-01T00:00:00Z","name":"a","amount":1,"count":99999999999999999999}`,
 	} {
 		f.Add([]byte(seed))
@@ -69,6 +70,20 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q: %v", body, err)
 		}
 	})
+}
+
+// TestUploadTime_GrowsWithLargeBodiesAlone, and not without end.
+func TestUploadTime_GrowsWithLargeBodiesAlone(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int64]time.Duration{
+		-1: 0, 0: 0, 1 << 20: 0, 64 << 20: 128 * time.Second, 1 << 40: 256 * time.Second,
+	} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.ContentLength = length
+		if got := uploadTime(r); got != want {
+			t.Errorf("%d bytes have %s, want %s", length, got, want)
+		}
+	}
 }
 
 // FuzzAmount checks that an accepted amount is exactly the number that was sent.

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -42,6 +45,10 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 		return failure.NewConflict("idempotency_key_running",
 			"A request with this Idempotency-Key is still running. Please wait.")
 	case vault.Replay:
+		// What a customer was told is of another one when the sign-in has lost a subscriber since.
+		if c.IsCustomer() && slices.ContainsFunc(mark.Answer.Own, func(s id.Subscriber) bool { return !c.Sees(s) }) {
+			return commands.ErrNoSubscriber()
+		}
 		c.replay(mark.Answer)
 		return nil
 	case vault.Fresh:
@@ -98,7 +105,9 @@ func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, status in
 	switch status / 100 {
 	case 2:
 		rec := c.rec()
-		answer := vault.Answer{Status: rec.status, Header: map[string][]string{}, Body: rec.held.Bytes()}
+		answer := vault.Answer{
+			Status: rec.status, Header: map[string][]string{}, Body: rec.held.Bytes(), Own: c.Scope(),
+		}
 		for _, name := range replayed {
 			if values := rec.Header().Values(name); len(values) > 0 {
 				answer.Header[name] = values

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
@@ -143,4 +144,24 @@ func TestIdempotency_IgnoredForSignInAndCallbacks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestIdempotency_NoReplayToACustomerWhoHasLostASubscriber: the answer may be about that one. Who has more than before
+// gets it.
+func TestIdempotency_NoReplayToACustomerWhoHasLostASubscriber(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
+	mine, lost, later := id.New[id.Subscriber](), id.New[id.Subscriber](), id.New[id.Subscriber]()
+	claim := apitest.Request{
+		Method: "POST", Path: "/parcels/" + lost.String() + "/claim", As: apitest.Subscriber,
+		Header: map[string]string{"Idempotency-Key": "k"},
+	}
+	k.CustomerSees(mine, lost)
+	apitest.Sends(t, k, "first", claim, apitest.Is(200, ""))
+	k.CustomerSees(later, lost, mine)
+	if got := k.Do(t, claim); got.Status != 200 || got.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("a repeat by who sees more: %d %s", got.Status, got.Body)
+	}
+	k.CustomerSees(mine)
+	apitest.Sends(t, k, "a repeat after the loss", claim, apitest.Is(404, "subscriber_not_found"))
 }

@@ -87,6 +87,12 @@ func (c *Call) CountStatus(ctx context.Context) error {
 	})
 }
 
+// CountUpload counts an upload of a device that is measured, for its address, as often as callbacks of a payment
+// provider. Fails: rate_limited.
+func (c *Call) CountUpload(ctx context.Context) error {
+	return c.server.limit(ctx, "upload:"+limitedAddress(c.IP), c.server.cfg.Limits.Webhook)
+}
+
 // CountSignOut counts a sign-out without an access token, which costs a look into the database: for its address, as
 // often as renewals but apart from them, so that the renewals of many keep nobody signed in. Fails: rate_limited.
 func (c *Call) CountSignOut(ctx context.Context) error {

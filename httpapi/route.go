@@ -121,6 +121,9 @@ type Route struct {
 	// Status is of the usual success; 0 = 200.
 	Status int
 	Query  []Param
+	// OwnBody says that the handler reads the body itself, from Call.Request, and keeps to BodyLimit. Its context ends
+	// with the connection alone: it sets deadlines of its own.
+	OwnBody bool
 	// BodyLimit in bytes; 0 = 1 MiB.
 	BodyLimit int64
 	// Codes are failure codes of the handler that a client may want to tell apart; those that the server gives by

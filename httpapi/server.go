@@ -127,7 +127,7 @@ func (s *Server) Description() ([]byte, error) {
 
 // ServeHTTP answers one request, then logs and counts it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestLimit)
+	ctx, cancel := context.WithTimeout(r.Context(), requestLimit+uploadTime(r))
 	defer cancel()
 	c := &Call{Request: r, server: s, started: s.cfg.Clock.Now()}
 	c.Writer = &recorder{to: w, call: c}
@@ -182,6 +182,9 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	}
 	if err := c.checkParameters(); err != nil {
 		return err
+	}
+	if c.route.OwnBody {
+		return c.route.Handle(c.Request.Context(), c)
 	}
 	leave, err := c.holdBody()
 	if err != nil {

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"bytes"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -67,6 +69,27 @@ func (c *Call) holdBody() (leave func(), err error) {
 		return func() {}, nil
 	}
 	return c.server.uploads.enter(c.Org.ID, size)
+}
+
+// slowestUpload is the speed in bytes a second with which a large body comes at least. Source:
+// docs/rules/http.md#bodies.
+const slowestUpload = 512 << 10
+
+// uploadTime is how much longer than another one a request may take whose body is large, by its own word.
+func uploadTime(r *http.Request) time.Duration {
+	if r.ContentLength <= defaultBodyLimit {
+		return 0
+	}
+	return time.Duration(min(r.ContentLength, mostUploads)) * time.Second / slowestUpload
+}
+
+// giveTime moves the limits of the connection for a large body. One that cannot be moved stays.
+func (c *Call) giveTime() {
+	if more := uploadTime(c.Request); more > 0 {
+		control, now := http.NewResponseController(c.Writer), clock.Steady(clock.System()).Now()
+		_ = control.SetReadDeadline(now.Add(readLimit + more))
+		_ = control.SetWriteDeadline(now.Add(writeLimit + more))
+	}
 }
 
 // readAll reads a body of a size that is known before, without the copies that a growing one costs.

@@ -19,7 +19,7 @@ func CPEs() aggregates.Definition[CPE, commands.CpeCommand, events.CpeEvent] {
 		Owner: ownerCPE, First: commands.IdentifyCpe{},
 		Commands: []commands.CpeCommand{
 			commands.IdentifyCpe{}, commands.LearnCpeDetails{}, commands.ClaimCpe{}, commands.AssignCpe{},
-			commands.AssignSubscriberToCpe{}, commands.ReleaseCpe{},
+			commands.AssignSubscriberToCpe{}, commands.ReleaseCpe{}, commands.ClearCpeFault{},
 		},
 	}
 }
@@ -49,7 +49,7 @@ func evolveCPE(s CPE, e events.CpeEvent) CPE {
 		s.Org, s.Subscriber, s.Subscription = e.OrgID, e.SubscriberID, e.SubscriptionID
 	case events.CpeAssigned:
 		s.Org, s.Subscriber, s.Subscription = e.OrgID, e.SubscriberID, e.SubscriptionID
-	case events.CpeDescribed: // for people alone
+	case events.CpeDescribed, events.CpeFaultClearAsked: // for people alone
 	case events.CpeSubscriberAssigned:
 		s.Subscriber, s.Subscription = e.SubscriberID, e.SubscriptionID
 	case events.CpeSubscriberRemoved:
@@ -90,6 +90,13 @@ func decideCPE(s CPE, c commands.CpeCommand, now time.Time) ([]events.CpeEvent, 
 		return decideAssignSubscriber(s, c, now)
 	case commands.ReleaseCpe:
 		return decideReleaseCpe(s, now)
+	case commands.ClearCpeFault:
+		if s.Org.IsZero() {
+			return nil, commands.ErrNoCpe()
+		}
+		return only(events.CpeFaultClearAsked{
+			CpeID: s.ID, OrgID: s.Org, Channel: c.Channel, Code: c.Code, At: now,
+		})
 	}
 	return nil, nil
 }

@@ -44,6 +44,7 @@ const (
 const (
 	settingsWithin   = 24 * time.Hour
 	interruptsWithin = time.Hour
+	flashedWithin    = 3 * time.Hour // the CPE server itself waits an hour for the end of a download
 )
 
 // Operation is one write to a CPE. The zero value does not exist.
@@ -76,6 +77,7 @@ func evolveOperation(s Operation, e events.CpeOperationEvent) Operation {
 		s.State = Begun
 	case events.CpeOperationSent:
 		s.State, s.Tasks = Sent, e.Tasks
+	case events.CpeOperationMeasured: // for people alone
 	case events.CpeOperationConfirmed:
 		s.State = Confirmed
 	case events.CpeOperationFailed:
@@ -116,7 +118,7 @@ func decideOperation(
 		}
 	case commands.ConfirmCpeOperation:
 		if s.State != Queued { // what nobody has sent was not done by this
-			return step(events.CpeOperationConfirmed{CpeOperationSubject: about, At: now})
+			return confirmed(s, about, c.Result, now), nil
 		}
 	case commands.FailCpeOperation:
 		return step(events.CpeOperationFailed{
@@ -135,6 +137,19 @@ func step(e events.CpeOperationEvent) ([]events.CpeOperationEvent, error) {
 	return []events.CpeOperationEvent{e}, nil
 }
 
+// confirmed ends an operation with what it has measured.
+func confirmed(
+	s Operation, about events.CpeOperationSubject, result *events.CpeTestResult, now time.Time,
+) []events.CpeOperationEvent {
+	var list []events.CpeOperationEvent
+	if result != nil {
+		list = append(list, events.CpeOperationMeasured{
+			CpeOperationSubject: about, Kind: s.Kind, Result: *result, At: now,
+		})
+	}
+	return append(list, events.CpeOperationConfirmed{CpeOperationSubject: about, At: now})
+}
+
 // decideQueue changes nothing when the operation is there already.
 func decideQueue(s Operation, c commands.QueueCpeOperation, now time.Time) []events.CpeOperationEvent {
 	if !s.ID.IsZero() {
@@ -143,7 +158,7 @@ func decideQueue(s Operation, c commands.QueueCpeOperation, now time.Time) []eve
 	return []events.CpeOperationEvent{events.CpeOperationQueued{
 		CpeOperationSubject: events.CpeOperationSubject{OperationID: c.OperationID, CpeID: c.CpeID, OrgID: c.OrgID},
 		SubscriberID:        c.SubscriberID, Kind: c.Kind, Names: c.Names, ValuesRef: c.ValuesRef, CallNow: c.CallNow,
-		ExpiresAt: now.Add(within(c.Kind)), At: now,
+		Deployed: c.Deployed, ExpiresAt: now.Add(within(c.Kind)), At: now,
 	}}
 }
 
@@ -152,6 +167,8 @@ func within(kind events.CpeOperationKind) time.Duration {
 	switch kind {
 	case events.CpeReboot, events.CpeFactoryReset, events.CpePing, events.CpeSpeedTest, events.CpeUploadTest:
 		return interruptsWithin
+	case events.CpeFirmware:
+		return flashedWithin
 	case events.CpeWifi, events.CpeParameters, events.CpeLogin:
 	}
 	return settingsWithin

@@ -78,7 +78,7 @@ func TestOperation_TheFirstOutcomeStands(t *testing.T) {
 	}
 }
 
-// TestOperation_WhatInterruptsACustomerWaitsAnHour; settings wait for a day.
+// TestOperation_WhatInterruptsACustomerWaitsAnHour; settings wait for a day, and firmware for the end of a download.
 func TestOperation_WhatInterruptsACustomerWaitsAnHour(t *testing.T) {
 	t.Parallel()
 	for _, kind := range events.CpeOperationKinds() {
@@ -87,6 +87,10 @@ func TestOperation_WhatInterruptsACustomerWaitsAnHour(t *testing.T) {
 			wait = 24 * time.Hour
 		}
 		asked, made := queue, queued
+		if kind == events.CpeFirmware {
+			wait, asked.Deployed = 3*time.Hour, &events.CpeDeployed{CampaignID: campaign}
+			made.Deployed = asked.Deployed
+		}
 		asked.Kind, made.Kind, made.ExpiresAt = kind, kind, now.Add(wait)
 		operation(t).When(asked).Then(made)
 		over := now.Add(wait)

@@ -118,8 +118,13 @@ func (k *kit) auditedKey(key, subscriber string) {
 	if maker["id"] != me["id"] || maker["name"] == nil {
 		k.t.Errorf("the key was made by %v, who is %v", maker, me)
 	}
-	k.eventually("the customer's history", func(ctx context.Context) (bool, error) {
+	k.eventually("the customer's history with the key's name", func(ctx context.Context) (bool, error) {
 		page, err := k.admin.call(ctx, "GET", "/subscribers/"+subscriber+"/timeline", "", nil)
+		for _, entry := range page.list("data") {
+			if actor, _ := entry["actor"].(map[string]any); actor["kind"] == "api_key" && actor["name"] != "Books" {
+				k.t.Fatalf("the actor is %v", actor)
+			}
+		}
 		return len(page.list("data")) > 0, err
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
 // demoCommand is `lastmile demo`. It is refused in production.
@@ -44,7 +45,12 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer func() { _ = routers.Stop(context.WithoutCancel(ctx)) }()
-	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{
+	boxes, err := startACS(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = boxes.Stop(context.WithoutCancel(ctx)) }()
+	app, err := StartApp(ctx, cfg.withACS(boxes), allRoles, logger, appOptions{
 		demo: true, clock: c, dialRouter: dial, passwords: demoHashes,
 	})
 	if err != nil {
@@ -54,15 +60,18 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	if err := server.is(app); err != nil {
 		return err
 	}
+	boxes.SetIdentify(acs.Identify{
+		URL: "http://" + app.Addr() + "/internal/cpe/identify", Key: demoACSKey.Reveal(),
+	})
 	seed, cancel := context.WithTimeout(ctx, seedPatience)
 	defer cancel()
-	if err := newDemoSeed(app, p.out, p.noYear).run(seed, routers); err != nil {
+	if err := newDemoSeed(app, p.out, p.noYear).with(boxes).run(seed, routers); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return fmt.Errorf("make the demo's data: %w", err)
 	}
-	if err := app.printDemo(p.out, routers); err != nil {
+	if err := app.printDemo(p.out, routers, boxes); err != nil {
 		return err
 	}
 	err = app.Wait(ctx)

@@ -78,6 +78,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
 		checkDefinition(t, access.Outages()), checkDefinition(t, access.Differences()),
 		checkDefinition(t, cpe.CPEs()), checkDefinition(t, cpe.Operations()),
+		checkDefinition(t, cpe.FirmwareFiles()), checkDefinition(t, cpe.Campaigns()),
 		checkDefinition(t, messaging.Messages()), checkDefinition(t, messaging.AllSettings()),
 		checkDefinition(t, messaging.SupportRequests()),
 		checkDefinition(t, webhooks.Endpoints()),

@@ -119,7 +119,9 @@ type Config struct {
 	AddressesKept time.Duration `env:"ADDRESS_RETENTION" envDefault:"8760h"`
 	UsageKept     time.Duration `env:"USAGE_RETENTION" envDefault:"17520h"`
 
-	CPESyncInterval time.Duration `env:"CPE_SYNC_INTERVAL" envDefault:"60s"`
+	CPESyncInterval      time.Duration `env:"CPE_SYNC_INTERVAL" envDefault:"60s"`
+	CPEFaultPollInterval time.Duration `env:"CPE_FAULT_POLL_INTERVAL" envDefault:"60s"`
+	CPEUploadURL         string        `env:"CPE_UPLOAD_URL"` // empty in development: its own address
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`

@@ -100,10 +100,18 @@ func (c Config) checkMessages(f *faults) {
 	f.check(token.IsZero() || c.WhatsAppURL != "", "WHATSAPP_REPORT_TOKEN", "needs WHATSAPP_URL")
 }
 
-// checkCPE checks the addresses of the CPE server. Neither has a password in it: devices are told the second one.
+// maxUploadBase bounds CPE_UPLOAD_URL: devices take addresses of 256 characters, and a token comes behind it.
+const maxUploadBase = 150
+
+// checkCPE checks the addresses of the CPE server. None has a password in it: devices are told two of
+// them.
 func (c Config) checkCPE(f *faults) {
 	f.check(c.CPESyncInterval >= time.Second, "CPE_SYNC_INTERVAL", "must be at least 1s")
-	for name, address := range map[string]string{"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL} {
+	f.check(c.CPEFaultPollInterval >= time.Second, "CPE_FAULT_POLL_INTERVAL", "must be at least 1s")
+	f.check(len(c.CPEUploadURL) <= maxUploadBase, "CPE_UPLOAD_URL", "must have at most %d characters", maxUploadBase)
+	for name, address := range map[string]string{
+		"ACS_NBI_URL": c.ACSNBIURL, "ACS_FS_URL": c.ACSFSURL, "CPE_UPLOAD_URL": c.CPEUploadURL,
+	} {
 		f.check(address == "" || hasScheme(address, "http", "https") && !strings.Contains(address, "@"), name,
 			"must be http://host:port, without a password")
 	}

@@ -179,7 +179,7 @@ func TestCpe_WritesEndInTheTruth(t *testing.T) {
 	at := "POST /cpe/devices/" + box
 	k.refused(rival, at+"/reboot", nil, 404, "cpe_not_found")
 	k.refused(k.admin, at+"/wifi", map[string]any{"ssid": "Home", "password": "short"}, 422, "")
-	k.refused(k.admin, at+"/upload-test", map[string]any{"uploadUrl": ""}, 422, "")
+	k.refused(k.admin, at+"/upload-test", map[string]any{"uploadUrl": "ftp://test.example.com/in"}, 422, "")
 	k.refused(k.admin, at+"/parameters", named("Device.ManagementServer.URL", "http://x"), 422, "")
 }
 
@@ -241,4 +241,66 @@ func TestCpe_WithoutAServerNothingIsQueued(t *testing.T) {
 	if rows := k.all(k.admin, "/cpe/devices/"+box+"/operations"); len(rows) != 0 {
 		t.Errorf("queued %v", rows)
 	}
+}
+
+// TestCpe_ADevicePageHasWhatTheDeviceSaid, in both data models. What it said before a claim is not told to who has it
+// since.
+func TestCpe_ADevicePageHasWhatTheDeviceSaid(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t, "CPE_SYNC_INTERVAL=1s")
+	rival := k.organization("rival", "ada@rival.test")
+	boxes, devices := make([]string, 2), make([]string, 2)
+	for n, root := range []string{"Device", "InternetGatewayDevice"} {
+		device, err := k.acs.AddDevice(acs.DeviceConfig{Serial: serialOf(n), Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		box := k.pendingID(k.admin, serialOf(n))
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+		boxes[n], devices[n] = box, device
+	}
+	k.now.Advance(301 * time.Second) // they call
+	for n, box := range boxes {
+		health := k.tells(k.admin, box)
+		has, err := k.acs.Parameters(devices[n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients, free := 0.0, 0.0
+		for path, value := range has {
+			number, _ := value.(float64)
+			switch {
+			case strings.HasSuffix(path, "AssociatedDeviceNumberOfEntries"),
+				strings.HasSuffix(path, "TotalAssociations"):
+				clients += number
+			case strings.HasSuffix(path, "MemoryStatus.Free"):
+				free = number
+			}
+		}
+		up, _ := health["uptimeSeconds"].(float64)
+		total, _ := health["memoryTotal"].(float64)
+		if health["wifiClients"] != clients || health["memoryFree"] != free*1024 || total <= free*1024 || up < 60 ||
+			health["bytesReceived"] == nil || health["bytesSent"] == nil || health["cpuPercent"] == nil {
+			t.Errorf("%s tells %v; it has %v clients and %v kB", devices[n], health, clients, free)
+		}
+	}
+	k.must(k.admin, "POST", "/cpe/devices/"+boxes[0]+"/release", nil)
+	if got := k.must(rival, "POST", "/cpe/pending/"+boxes[0]+"/claim", nil); got["health"] != nil {
+		t.Errorf("another organization is told %v", got["health"])
+	}
+	k.now.Advance(301 * time.Second)
+	k.tells(rival, boxes[0])
+}
+
+// tells waits until a device has said how it is, and gives that.
+func (k acsKit) tells(as apiClient, box string) answer {
+	k.t.Helper()
+	var health answer
+	k.eventually("what a device says of itself", func(ctx context.Context) (bool, error) {
+		got, err := as.call(ctx, "GET", "/cpe/devices/"+box, "", nil)
+		said, is := got["health"].(map[string]any)
+		health = said
+		return is, err
+	})
+	return health
 }

@@ -44,6 +44,7 @@ var demoStories = []demoStory{
 	{ago: 6, at: sells("day-pass", 30, "MARKET")},
 	{ago: 4, who: "coconut", act: paysByPaybill},
 	{ago: 2, at: stranger(demoPhone(97), "NYUMBA 7", 1500, "")},
+	{ago: 2, at: unplugsBox},
 	{ago: 0, at: troubles},
 }
 

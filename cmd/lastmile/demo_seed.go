@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/simulators/acs"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
@@ -30,7 +31,7 @@ const seededName = "demo-seeded"
 
 // seededMark is its content. The number grows when the demo needs other data than the one before it made: routers that
 // are registered in another way, customers with other passwords.
-const seededMark = "The demo's data is complete, version 3.\n"
+const seededMark = "The demo's data is complete, version 4.\n"
 
 // refuseFormerDemo fails when the directory has the complete data of another version of the demo, whose routers and
 // customers would not get online.
@@ -56,6 +57,7 @@ type demoSeed struct {
 	root      apiClient
 	admin     apiClient
 	sim       apiClient
+	acs       *acs.Simulator
 	plans     map[string]string // ids by code
 	customers []demoCustomer
 	routers   []demoRouter
@@ -81,6 +83,12 @@ func newDemoSeed(a *App, out io.Writer, noYear bool) *demoSeed {
 	return s
 }
 
+// with gives the simulator of customers' devices.
+func (s *demoSeed) with(boxes *acs.Simulator) *demoSeed {
+	s.acs = boxes
+	return s
+}
+
 // seeded reports whether the demo's data in a directory is complete.
 func seeded(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, seededName))
@@ -91,6 +99,9 @@ func seeded(dir string) bool {
 // machine's makes a year of history.
 func (s *demoSeed) run(ctx context.Context, routers *router.Simulator) error {
 	if seeded(s.app.cfg.DataDir) {
+		if err := s.plugBoxes(); err != nil {
+			return err
+		}
 		var err error
 		if s.admin, err = s.ownPassword(ctx, demoAdminEmail); err != nil {
 			return nil //nolint:nilerr // somebody changed the password: the routers stay unplugged
@@ -101,7 +112,7 @@ func (s *demoSeed) run(ctx context.Context, routers *router.Simulator) error {
 	steps := []func(context.Context) error{
 		s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.paybillReady,
 		func(ctx context.Context) error { return s.makeLife(ctx, routers) },
-		s.makePortal, s.makeSupport,
+		s.makeBoxes, s.makePortal, s.makeSupport,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/lastmile-isp/lastmile/simulators/acs"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -21,6 +22,7 @@ Lastmile is running. Ctrl-C stops it.
   API description          {{.ISP}}/docs, for programs {{.ISP}}/openapi.json
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
   Routers                  {{.Routers}}/sim/routers   (simulated)
+  Customers' devices       {{.ACS}}/sim/devices   (simulated)
   Tax authority            {{.Tax}}/sim/documents   (simulated; off until Settings, Tax gateway turns it on
                            with this address, any device and branch, and the secret {{.TaxSecret}})
 
@@ -108,6 +110,14 @@ What to try (curl resolves *.localhost by itself):
   # unplug a router, and see it in the fleet
   curl -s -X PUT {{.Routers}}/sim/routers/tower-north/power -d '{"on":false}'
 
+  # customers' devices: claim the one that waits for it, change its Wi-Fi, and see what became of it
+  BOX=$(curl -s "{{.ISP}}/cpe/pending" -H "Authorization: Bearer $TOKEN" | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
+  curl -s -X POST "{{.ISP}}/cpe/pending/$BOX/claim" -H "Authorization: Bearer $TOKEN"
+  curl -s "{{.ISP}}/cpe/devices/$BOX/wifi" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+    -d '{"ssid":"Our new home","password":"eight-or-more"}'
+  sleep 5   # the CPE server calls the device, which takes the settings
+  curl -s "{{.ISP}}/cpe/devices/$BOX/operations?limit=1" -H "Authorization: Bearer $TOKEN"
+
   # who did what, down to each write to a router
   curl -s "{{.ISP}}/audit-log?limit=3&action=router.write" -H "Authorization: Bearer $TOKEN"
 
@@ -124,7 +134,7 @@ What to try (curl resolves *.localhost by itself):
 `))
 
 // printDemo writes demoScreen with the addresses and ports of this start.
-func (a *App) printDemo(out io.Writer, routers *router.Simulator) error {
+func (a *App) printDemo(out io.Writer, routers *router.Simulator, boxes *acs.Simulator) error {
 	_, port, err := net.SplitHostPort(a.Addr())
 	if err != nil {
 		return err
@@ -135,7 +145,7 @@ func (a *App) printDemo(out io.Writer, routers *router.Simulator) error {
 		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
 		"Customer":   "+" + demoPhone(1),
 		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode,
-		"Tax": a.taxSimulator, "TaxSecret": demoTaxSecret.Reveal(),
+		"ACS": boxes.URL(), "Tax": a.taxSimulator, "TaxSecret": demoTaxSecret.Reveal(),
 		"Routers": routers.URL(), "Login": demoLogin(""), "Secret": demoRadiusSecret(""),
 		"Radius":         a.radius.server.AccessAddr().String(),
 		"SpareCoA":       strconv.Itoa(int(routers.Router("spare").Handsets().CoAAddr().Port())),

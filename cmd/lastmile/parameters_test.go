@@ -18,6 +18,7 @@ var parametersOf = map[string][]string{
 	"GET /cpe/devices": {
 		"q", "subscriberId", "online", "stale", "model", "firmwareVersion",
 	},
+	"GET /cpe/faults":                               {"deviceId"},
 	"GET /cpe/pending":                              {"serial"},
 	"GET /dev/messages":                             {"to"},
 	"GET /docs":                                     {"q"},

@@ -31,6 +31,9 @@ func customersMay() map[string]mayCall {
 		"PATCH /subscribers/:id": {own: 200, foreign: 404, body: func(household) any {
 			return map[string]any{"onlyNeeded": true}
 		}},
+		"POST /me/devices/:id/wifi": {own: 404, foreign: 404, body: func(household) any { // they have none
+			return map[string]any{"ssid": "Home", "password": "long enough"}
+		}},
 		"GET /paybill": list, "GET /me/subscribers": list, "GET /me/devices": list, "GET /subscribers/:id": one,
 		"GET /subscribers/:id/access": one, "GET /subscribers/:id/personal-data": one,
 		"GET /subscribers/:id/statement": one, "GET /subscribers/:id/statement/pdf": one,

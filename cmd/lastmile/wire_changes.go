@@ -81,15 +81,19 @@ func changesByEvents() changesviews.Translator {
 	return changesviews.New(handled, catalog.Events())
 }
 
-// ofCPEs lists what changes a CPE or a write to it; the logins that CPEs are told have topics of their own.
+// ofCPEs lists what changes a CPE, a write to it, or firmware; the logins that CPEs are told have topics of their own.
 func ofCPEs() []string {
 	return []string{
 		events.CpeDetailsLearned{}.EventType(), events.CpeClaimed{}.EventType(), events.CpeAssigned{}.EventType(),
 		events.CpeDescribed{}.EventType(), events.CpeSubscriberAssigned{}.EventType(),
 		events.CpeSubscriberRemoved{}.EventType(), events.CpeReleased{}.EventType(),
 		events.CpeOperationQueued{}.EventType(), events.CpeOperationSent{}.EventType(),
-		events.CpeOperationConfirmed{}.EventType(), events.CpeOperationFailed{}.EventType(),
+		events.CpeFaultClearAsked{}.EventType(), events.CpeOperationConfirmed{}.EventType(),
+		events.CpeOperationFailed{}.EventType(),
 		events.CpeOperationExpired{}.EventType(),
+		events.CpeFirmwareStored{}.EventType(), events.CpeCampaignStarted{}.EventType(),
+		events.CpeCampaignStopped{}.EventType(), events.CpeCampaignContinued{}.EventType(),
+		events.CpeCampaignHalted{}.EventType(), events.CpeCampaignFinished{}.EventType(),
 	}
 }
 

@@ -5,15 +5,23 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/campaigning"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/following"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/operating"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -25,15 +33,20 @@ import (
 // cpeArea gives the equipment in customers' homes.
 func cpeArea() area {
 	return area{
-		aggregates: registerCPE, readModels: []runner.Projection{cpeviews.CPEs{}, cpeviews.Operations{}},
-		processes: []processmanagers.Any{operating.Process()}, wire: (*App).wireCPE,
+		aggregates: registerCPE, readModels: []runner.Projection{
+			cpeviews.CPEs{}, cpeviews.Operations{}, cpeviews.Firmware{}, cpeviews.Campaigns{},
+		},
+		processes: []processmanagers.Any{operating.Process(), following.Process(), campaigning.Process()},
+		wire:      (*App).wireCPE,
 	}
 }
 
-// registerCPE adds CPEs and the writes to them.
+// registerCPE adds CPEs, the writes to them, and firmware.
 func registerCPE(b *bus.Bus) {
 	bus.Register(b, cpe.CPEs())
 	bus.Register(b, cpe.Operations())
+	bus.Register(b, cpe.FirmwareFiles())
+	bus.Register(b, cpe.Campaigns())
 }
 
 // wireCPE begins to keep the calls of CPEs, registers the jobs of the area, and makes its endpoints.
@@ -46,9 +59,19 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
-	if err := a.wireCPEServer(informs, rows, operations); err != nil {
+	gateway, err := a.cpeGateway()
+	if err != nil {
 		return nil, err
 	}
+	faults := cpejobs.Faults{
+		Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
+		Every: a.cfg.CPEFaultPollInterval,
+	}
+	if gateway != nil {
+		faults.Register(a.engines.jobs)
+	}
+	uploads := cpejobs.Uploads{Informs: informs}
+	server := a.wireCPEServer(gateway, informs, uploads)
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 		Secrets: a.storage.vault.Secrets, Informs: informs, Logger: a.logger,
@@ -58,30 +81,56 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),
-		cpeapi.Writes{
-			Cases: cpecases.Operations{
-				Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Allows: a.cpeMayReach,
-			},
-			Rows: operations, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "",
+		a.cpeWrites(rows, operations).Routes(),
+		cpeapi.Faults{Cases: cpecases.Faults{Bus: a.engines.bus, Store: faults}, List: faults.List}.Routes(),
+		cpeapi.Uploads{Cases: cpecases.Uploads{
+			Secrets: a.storage.vault.Secrets, Count: uploads.Count,
+		}}.Routes(),
+		cpeapi.Identification{
+			Cases: cases, Key: a.cfg.ACSInternalKey, Version: genieacs.OwnVersion,
 		}.Routes(),
-		cpeapi.Identification{Cases: cases, Key: a.cfg.ACSInternalKey}.Routes(),
+		a.wireFirmware(informs, rows, server),
 	}, nil
 }
 
-// wireCPEServer makes the gateway to the CPE server, and registers the jobs that use it. Without a server the jobs are
-// known all the same: what was asked for earlier ends.
+// cpeWrites makes the endpoints of writes.
+func (a *App) cpeWrites(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery) cpeapi.Writes {
+	base := a.cfg.CPEUploadURL
+	if base == "" && !a.cfg.Production() {
+		base = a.ownURL()
+	}
+	return cpeapi.Writes{
+		Cases: cpecases.Operations{
+			Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Allows: a.cpeMayReach, UploadBase: base,
+		},
+		Rows: operations, CPEs: rows, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "", Uploads: base != "",
+	}
+}
+
+// cpeGateway makes the gateway to the CPE server; nil without one.
+func (a *App) cpeGateway() (*genieacs.Server, error) {
+	if a.cfg.ACSNBIURL == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	gateway, err := genieacs.New(genieacs.Config{
+		NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
+	return gateway, nil
+}
+
+// wireCPEServer registers the jobs that use the CPE server. Without a server the jobs are known all the same: what was
+// asked for earlier ends. It gives the server.
 func (a *App) wireCPEServer(
-	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery,
-) error {
+	gateway *genieacs.Server, informs *cpejobs.Informs, uploads cpejobs.Uploads,
+) cpejobs.Server {
+	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
+	secrets := a.storage.vault.Secrets
 	var server cpejobs.Server = cpejobs.NoServer{}
-	if a.cfg.ACSNBIURL != "" {
-		gateway, err := genieacs.New(genieacs.Config{
-			NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
-		})
-		if err != nil {
-			return err
-		}
-		a.life.startedBeside("gateway to the cpe server", stopStorage, func(context.Context) { gateway.Close() })
+	if gateway != nil {
 		server = cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
 		cpejobs.Preparation{Gateway: gateway, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
@@ -89,11 +138,51 @@ func (a *App) wireCPEServer(
 			Every: a.cfg.CPESyncInterval,
 		}.Register(a.engines.jobs)
 	}
-	cpejobs.Operations{
-		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: a.storage.vault.Secrets.Get,
-		Drop: a.storage.vault.Secrets.Delete, Server: server,
+	cpejobs.Following{
+		Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows, Operations: operations, Secrets: secrets,
+		Queue: a.engines.jobs,
 	}.Register(a.engines.jobs)
-	return nil
+	cpejobs.Operations{
+		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete, Server: server,
+		Clock: a.clock, Files: cpeviews.FirmwareQuery{Views: a.engines.views},
+		Campaigns: cpeviews.CampaignsQuery{Views: a.engines.views}, Uploads: uploads,
+		Password: func(ctx context.Context, ref id.Secret) (string, error) {
+			return cpejobs.PasswordOf(ctx, secrets, ref)
+		},
+	}.Register(a.engines.jobs)
+	return server
+}
+
+// wireFirmware registers the job of campaigns, and makes the endpoints of firmware.
+func (a *App) wireFirmware(
+	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, server cpejobs.Server,
+) []httpapi.Route {
+	e, is := a.engines, a.cfg.ACSNBIURL != ""
+	campaigns := cpeviews.CampaignsQuery{Views: e.views}
+	work := cpecases.CampaignWork{
+		Bus: e.bus, Views: e.views, CPEs: rows, Campaigns: campaigns, Since: informs.Since, Ready: server.Ready,
+		Clock: a.clock,
+	}
+	jobrunner.AddWorker(e.jobs, func(ctx context.Context, job commands.AdvanceCpeCampaign, cause jobs.Cause) error {
+		cause.OrgID = job.OrgID
+		err := work.Advance(ctx, job, cause.Meta)
+		if errors.Is(err, cpecases.ErrCampaignBehind) {
+			return jobrunner.Snooze(time.Second)
+		}
+		return err
+	}, jobrunner.Options{})
+	cases := cpecases.Firmware{
+		Bus: e.bus, Store: server.Store, CPEs: rows, Settings: a.settings(), Clock: a.clock,
+	}
+	users := identityviews.UsersQuery{Views: e.views}.Names
+	return slices.Concat(
+		cpeapi.Firmware{
+			Cases: cases, Rows: cpeviews.FirmwareQuery{Views: e.views}, Users: users, Server: is,
+		}.Routes(),
+		cpeapi.Campaigns{
+			Bus: e.bus, Cases: cases, Rows: campaigns, CPEs: rows, Users: users, Server: is,
+		}.Routes(),
+	)
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

@@ -85,7 +85,8 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		exportsapi.Exports{Cases: exports, Clock: a.clock}.Routes(),
 		subscribersapi.Imports{Cases: imports, Imports: subscribersviews.ImportsQuery{Views: e.views}}.Routes(),
 		subscribersapi.Subscribers{
-			Cases: subscriberscases.Subscribers{Bus: e.bus}, WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
+			Cases:     subscriberscases.Subscribers{Bus: e.bus, Limiter: a.storage.vault.Limits},
+			WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
 			Subscribers: people,
 			Clock:       a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
 			Asked: a.asking().Of,
@@ -109,7 +110,8 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,
-			Users: identityviews.UsersQuery{Views: e.views}, Zone: a.zoneOf,
+			Users: identityviews.UsersQuery{Views: e.views}, Keys: identityviews.APIKeysQuery{Views: e.views},
+			Zone: a.zoneOf,
 		}.Routes(),
 	}, nil
 }

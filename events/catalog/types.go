@@ -170,8 +170,13 @@ func cpe() []events.Event {
 	return []events.Event{
 		events.CpeIdentified{}, events.CpeDetailsLearned{}, events.CpeClaimed{}, events.CpeAssigned{},
 		events.CpeDescribed{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{}, events.CpeReleased{},
+		events.CpeFaultClearAsked{}, events.CpeOperationMeasured{},
 		events.CpeOperationQueued{}, events.CpeOperationBegan{}, events.CpeOperationSent{},
 		events.CpeOperationConfirmed{}, events.CpeOperationFailed{}, events.CpeOperationExpired{},
+		events.CpeFirmwareStored{},
+		events.CpeCampaignStarted{}, events.CpeCampaignDevicesListed{}, events.CpeCampaignDevicesSkipped{},
+		events.CpeCampaignStopped{}, events.CpeCampaignContinued{}, events.CpeCampaignHalted{},
+		events.CpeCampaignFinished{},
 	}
 }
 

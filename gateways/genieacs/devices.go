@@ -76,6 +76,8 @@ type Listing struct {
 	Serial string    // only this serial number
 	Tag    string
 	Paths  []string // parameters to read: whole paths of leaves, none of which holds a secret
+	// Values are such parameters of which only the value is read: addresses of requests must not become too long.
+	Values []string
 }
 
 // selection writes the query. Values are leaves' fields, because the path of an object would bring all that is below.
@@ -103,6 +105,12 @@ func (l Listing) selection() (selection, error) {
 		query["_deviceId._SerialNumber"] = l.Serial
 	}
 	fields, err := projection(l.Paths)
+	for _, p := range l.Values {
+		err = firstOf(err, checkPath(p))
+		if !IsSecret(p) {
+			fields = append(fields, p+"._value")
+		}
+	}
 	if err != nil || l.Skip < 0 || l.Limit < 0 {
 		return selection{}, firstOf(err, unfit("a page cannot begin or end before the first device"))
 	}
@@ -152,7 +160,7 @@ func (s *Server) Devices(ctx context.Context, l Listing, each func(Device) error
 		return 0, err
 	}
 	return list(ctx, s, "list_devices", sel, func(d document) error {
-		device := d.device(l.Paths)
+		device := d.device(slices.Concat(l.Paths, l.Values))
 		if device.ID == "" || l.Serial != "" && device.Serial != l.Serial {
 			return nil // a query also finds serial numbers that are equal as numbers
 		}

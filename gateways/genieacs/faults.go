@@ -3,7 +3,6 @@ package genieacs
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -54,26 +53,68 @@ var faultFields = []string{
 	"_id", "device", "channel", "code", "message", "timestamp", "retries", "detail.setParameterValuesFault",
 }
 
-// fault makes the server's words ours.
+// fault makes the server's words ours. A device may repeat a value that it refused. So its own words about a password
+// or a key, and those that do not say which parameter they are about, are replaced by the standard's.
 func (w wireFault) fault() Fault {
 	out := Fault{
-		ID: w.ID, Device: w.Device, Channel: w.Channel, Code: clean(w.Code), Message: clean(w.Message),
+		ID: clean(w.ID), Device: w.Device, Channel: clean(w.Channel), Code: clean(w.Code), Message: clean(w.Message),
 		At: w.Timestamp.UTC(), Retries: w.Retries,
 	}
+	number, ofDevice := strings.CutPrefix(out.Code, "cwmp.")
+	hidden := ofDevice && aboutValues[number] && len(w.Detail.Parameters) == 0
 	for _, p := range w.Detail.Parameters {
-		out.Parameters = append(out.Parameters, ParameterFault{clean(p.Name), clean(p.Code), clean(p.String)})
+		one := ParameterFault{clean(p.Name), clean(p.Code), clean(p.String)}
+		if IsSecret(one.Name) {
+			one.Message, hidden = standardWords(one.Code), true
+		}
+		out.Parameters = append(out.Parameters, one)
+	}
+	if hidden {
+		out.Message = standardWords(number)
 	}
 	return out
 }
 
-// Faults reads one page of all faults, in the order of their ids, and gives the number of all.
-func (s *Server) Faults(ctx context.Context, skip, limit int, each func(Fault) error) (int, error) {
-	if skip < 0 || limit < 1 || limit > maxPage {
-		return 0, unfit("a page has 1 to %d faults", maxPage)
+// aboutValues are the codes of devices whose words may repeat the value that they are about.
+var aboutValues = map[string]bool{"9003": true, "9006": true, "9007": true}
+
+// deviceWords are the texts of devices' codes. Source: docs/facts/genieacs.md#faults.
+var deviceWords = map[string]string{
+	"9000": "Method not supported", "9001": "Request denied", "9002": "Internal error", "9003": "Invalid arguments",
+	"9004": "Resources exceeded", "9005": "Invalid parameter name", "9006": "Invalid parameter type",
+	"9007": "Invalid parameter value", "9008": "The parameter cannot be written",
+}
+
+// standardWords are those of the standard for a code of a device.
+func standardWords(code string) string {
+	if text, known := deviceWords[code]; known {
+		return text
 	}
-	return list(ctx, s, "list_faults", selection{
-		collection: "faults", fields: faultFields, skip: skip, limit: limit,
-	}, func(w wireFault) error { return each(w.fault()) })
+	return "The device refused"
+}
+
+// faultPage is how many faults are read at once.
+const faultPage = 200
+
+// EachFault reads all faults, in the order of their ids. One that comes or goes meanwhile moves no other one out of
+// its page.
+func (s *Server) EachFault(ctx context.Context, each func(Fault) error) error {
+	for after := ""; ; {
+		n := 0
+		var query any
+		if after != "" {
+			query = map[string]any{"_id": map[string]any{"$gt": after}}
+		}
+		_, err := list(ctx, s, "list_faults", selection{
+			collection: "faults", query: query, fields: faultFields, limit: faultPage,
+		}, func(w wireFault) error {
+			n, after = n+1, w.ID
+			return each(w.fault())
+		})
+		if err != nil || n < faultPage {
+			return err
+		}
+	}
 }
 
 // DeviceFaults gives at most 1,000, in the order of their ids.
@@ -104,15 +145,16 @@ func (s *Server) fault(ctx context.Context, id DeviceID, channel string) (Fault,
 	return out, found, err
 }
 
-// channelForm matches the channels whose faults are cleared; those of tasks end in an id that the server must know how
-// to read.
-var channelForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+// maxChannel bounds the name of a channel, in bytes. It may be any text; that of a task ends in an id that the server
+// must know how to read.
+const maxChannel = 200
 
 // ClearFault makes the server forget a fault and try again; a fault that is gone is no error. The task of a fault of a
 // task goes with it. Fails: ErrInSession.
 func (s *Server) ClearFault(ctx context.Context, id string) error {
 	device, channel, ok := strings.Cut(id, ":")
-	if err := DeviceID(device).check(); err != nil || !ok || !channelForm.MatchString(channel) {
+	if err := DeviceID(device).check(); err != nil || !ok || channel == "" ||
+		len(channel) > maxChannel || channel != clean(channel) {
 		return unfit("fault id is not a device and a channel")
 	}
 	if task, is := strings.CutPrefix(channel, "task_"); is && TaskID(task).check() != nil {

@@ -49,7 +49,7 @@ func wan(root genieacs.Root) string {
 // noFaults fails when the server noted an error.
 func (k *kit) noFaults() {
 	k.t.Helper()
-	if _, err := k.Faults(k.t.Context(), 0, 100, func(f genieacs.Fault) error {
+	if err := k.EachFault(k.t.Context(), func(f genieacs.Fault) error {
 		k.t.Errorf("fault of %s on %s: %s %s", f.Device, f.Channel, f.Code, f.Message)
 		return nil
 	}); err != nil {

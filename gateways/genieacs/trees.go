@@ -32,7 +32,7 @@ type Diagnostic struct {
 
 // Results are the paths to read when a test has ended.
 func (d Diagnostic) Results() []string {
-	all := []string{d.State, d.URL, d.Host, d.Began, d.Ended, d.Bytes, d.Good, d.Bad, d.Average, d.Least, d.Most}
+	all := []string{d.State, d.Began, d.Ended, d.Bytes, d.Good, d.Bad, d.Average, d.Least, d.Most}
 	return slices.DeleteFunc(all, func(p string) bool { return p == "" })
 }
 
@@ -105,6 +105,15 @@ func (t Tree) Health() []string {
 
 // HealthOfAll has the paths of Health of both models, for lists of devices of all kinds.
 func HealthOfAll() []string { return append(TreeOf(TR181).Health(), TreeOf(TR098).Health()...) }
+
+// Clients are the paths of the numbers of clients of all Wi-Fi networks that a device of a model may have.
+func (t Tree) Clients() []string {
+	var paths []string
+	for _, b := range bandsOf(t.Root) {
+		paths = append(paths, b.Clients)
+	}
+	return paths
+}
 
 // Band is a Wi-Fi network that a device sends.
 type Band struct {

@@ -85,6 +85,10 @@ func (p *Parcels) Routes() []httpapi.Route {
 			Summary: "Change", Response: ParcelResponse{}, Handle: p.change,
 		},
 		{
+			Method: "POST", Path: "/parcels/:id/claim", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
+			Own: httpapi.OwnRows, Summary: "Claim", Response: ParcelResponse{}, Handle: p.claim,
+		},
+		{
 			Method: "DELETE", Path: "/parcels/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Remove", Status: 204,
 			Handle: func(_ context.Context, c *httpapi.Call) error { return c.NoContent() },
@@ -123,6 +127,11 @@ type RowResponse struct {
 
 // Ok answers 200 with an empty object.
 func Ok(_ context.Context, c *httpapi.Call) error { return c.Send(200, struct{}{}) }
+
+// claim answers with the id of the path.
+func (p *Parcels) claim(_ context.Context, c *httpapi.Call) error {
+	return c.Send(200, ParcelResponse{ID: c.Param("id")})
+}
 
 // note sends the metadata that a command would carry to Seen.
 func (p *Parcels) note(ctx context.Context, c *httpapi.Call) error {

@@ -24,6 +24,8 @@ type Informs interface {
 	Since(ctx context.Context, org id.Organization, at time.Time) ([]id.CPE, error)
 	// CountSince counts them, in the same time however many they are.
 	CountSince(ctx context.Context, org id.Organization, at time.Time) (int, error)
+	// Health tells what CPEs said of themselves last, and leaves out one that has said nothing.
+	Health(ctx context.Context, cpes []id.CPE) (map[id.CPE]cpeviews.Health, error)
 }
 
 // API serves /cpe and /me/devices. All fields are required.
@@ -112,9 +114,10 @@ func (a API) pending(ctx context.Context, c *httpapi.Call) error {
 
 // cpeClaimRequest is the body of a claim; it may be empty.
 type cpeClaimRequest struct {
-	SubscriberID id.Subscriber `json:"subscriberId,omitzero" doc:"the customer, when known"`
-	Label        string        `json:"label,omitempty" doc:"what staff call it, at most 60 characters"`
-	Location     string        `json:"location,omitempty" doc:"where it stands, at most 120 characters"`
+	SubscriberID   id.Subscriber   `json:"subscriberId,omitzero" doc:"the customer, when known"`
+	SubscriptionID id.Subscription `json:"subscriptionId,omitzero" doc:"not needed when the customer has one service"`
+	Label          string          `json:"label,omitempty" doc:"what staff call it, at most 60 characters"`
+	Location       string          `json:"location,omitempty" doc:"where it stands, at most 120 characters"`
 }
 
 // claim takes a CPE for the organization of the host.
@@ -128,7 +131,8 @@ func (a API) claim(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	done, err := a.Cases.Claim(ctx, c.Asked(), cpecases.Claim{
-		CpeID: cpe, SubscriberID: in.SubscriberID, Label: in.Label, Location: in.Location,
+		CpeID: cpe, SubscriberID: in.SubscriberID, SubscriptionID: in.SubscriptionID, Label: in.Label,
+		Location: in.Location,
 	})
 	if err != nil {
 		return err
@@ -168,17 +172,17 @@ func (a API) any(ctx context.Context, _ id.Organization, cpe id.CPE) (*cpeviews.
 func (a API) one(
 	read func(context.Context, id.Organization, id.CPE) (*cpeviews.CPERow, error),
 ) httpapi.One[id.CPE, cpeviews.CPERow, cpeResponse] {
-	var informs map[id.CPE]time.Time // set when the row is read
+	var said heard // set when the row is read
 	return httpapi.One[id.CPE, cpeviews.CPERow, cpeResponse]{
 		Model: cpeviews.CPEsName, Missing: commands.ErrNoCpe,
 		Revision: func(r cpeviews.CPERow) int64 { return r.Revision },
-		Show:     func(r cpeviews.CPERow) cpeResponse { return showCpe(r, a.condition(informs, r.ID)) },
+		Show:     func(r cpeviews.CPERow) cpeResponse { return showCpe(r, a.condition(said, r)) },
 		Read: func(ctx context.Context, org id.Organization, cpe id.CPE) (*cpeviews.CPERow, error) {
 			row, err := read(ctx, org, cpe)
 			if err != nil || row == nil {
 				return nil, err
 			}
-			informs, err = a.Informs.Latest(ctx, []id.CPE{cpe})
+			said, err = a.heard(ctx, cpe)
 			return row, err
 		},
 	}
@@ -203,30 +207,46 @@ func (a API) list(ctx context.Context, c *httpapi.Call) error {
 	if err := a.inCondition(ctx, c.Org.ID, &filter, online, stale); err != nil {
 		return err
 	}
-	var informs map[id.CPE]time.Time // set when the page is read
-	show := func(r cpeviews.CPERow) cpeResponse { return showCpe(r, a.condition(informs, r.ID)) }
+	var said heard // set when the page is read
+	show := func(r cpeviews.CPERow) cpeResponse { return showCpe(r, a.condition(said, r)) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after cpeviews.CPEKey, max int,
 	) (rows []cpeviews.CPERow, err error) {
-		rows, informs, err = a.read(ctx, c.Org.ID, filter, after, max)
+		rows, said, err = a.read(ctx, c.Org.ID, filter, after, max)
 		return rows, err
 	})
 }
 
-// read reads rows with their last calls.
+// read reads rows with what their CPEs said last.
 func (a API) read(
 	ctx context.Context, org id.Organization, f cpeviews.CPEFilter, after cpeviews.CPEKey, max int,
-) ([]cpeviews.CPERow, map[id.CPE]time.Time, error) {
+) ([]cpeviews.CPERow, heard, error) {
 	rows, err := a.Rows.List(ctx, org, f, after, max)
 	if err != nil {
-		return nil, nil, err
+		return nil, heard{}, err
 	}
 	of := make([]id.CPE, len(rows))
 	for i, r := range rows {
 		of[i] = r.ID
 	}
-	informs, err := a.Informs.Latest(ctx, of)
-	return rows, informs, err
+	said, err := a.heard(ctx, of...)
+	return rows, said, err
+}
+
+// heard has the last words of CPEs, kept apart from the rows: when they called, and how they are.
+type heard struct {
+	calls  map[id.CPE]time.Time
+	health map[id.CPE]cpeviews.Health
+}
+
+// heard reads what some CPEs said last.
+func (a API) heard(ctx context.Context, cpes ...id.CPE) (heard, error) {
+	calls, err := a.Informs.Latest(ctx, cpes)
+	if err != nil {
+		return heard{}, err
+	}
+	health, err := a.Informs.Health(ctx, cpes)
+	return heard{calls: calls, health: health}, err
 }
 
 // inCondition narrows a filter to CPEs that are online or not, and stale or not; nil does not narrow it. The last calls
@@ -349,28 +369,33 @@ func (a API) dashboard(ctx context.Context, c *httpapi.Call) error {
 // own answers with the CPEs that the caller sees as a customer: none for staff.
 func (a API) own(ctx context.Context, c *httpapi.Call) error {
 	filter := cpeviews.CPEFilter{Of: append([]id.Subscriber{}, c.Caller.Own...)}
-	var informs map[id.CPE]time.Time // set when the page is read
-	show := func(r cpeviews.CPERow) ownCpe { return showOwn(r, a.condition(informs, r.ID)) }
+	var said heard // set when the page is read
+	show := func(r cpeviews.CPERow) ownCpe { return showOwn(r, a.condition(said, r)) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after cpeviews.CPEKey, max int,
 	) (rows []cpeviews.CPERow, err error) {
-		rows, informs, err = a.read(ctx, c.Org.ID, filter, after, max)
+		rows, said, err = a.read(ctx, c.Org.ID, filter, after, max)
 		return rows, err
 	})
 }
 
-// condition says whether a CPE is online.
+// condition says whether a CPE is online, and how it is.
 type condition struct {
 	online bool
 	stale  bool
 	last   *time.Time // nil = it has never called
+	health *cpeviews.Health
 }
 
-// condition judges the last call of a CPE.
-func (a API) condition(informs map[id.CPE]time.Time, cpe id.CPE) condition {
-	last, now := informs[cpe], a.Clock.Now()
-	return condition{
+// condition judges what a CPE said last. What it said before its claim belongs to who had it then.
+func (a API) condition(said heard, r cpeviews.CPERow) condition {
+	last, now := said.calls[r.ID], a.Clock.Now()
+	in := condition{
 		online: !last.IsZero() && now.Sub(last) <= offlineAfter,
 		stale:  last.IsZero() || now.Sub(last) > staleAfter, last: null.Time(last),
 	}
+	if h, is := said.health[r.ID]; is && r.ClaimedAt != nil && !h.At.Before(*r.ClaimedAt) {
+		in.health = &h
+	}
+	return in
 }

@@ -21,6 +21,8 @@ import (
 type Identification struct {
 	Cases cpecases.CPEs
 	Key   secrets.Text // "" = the address does not exist
+	// Version is that of the provisions that understand the answer.
+	Version int
 }
 
 // headerInternalKey has the key by which our own installations are known.
@@ -81,7 +83,7 @@ func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
 	}
 	out := cpeIdentifyResponse{
 		Known: told.Known, OrgSlug: null.Of(told.OrgSlug), Tags: told.Tags,
-		Parameters: make([][]any, 0, len(told.Parameters)), ProvisionVersion: cpecases.ProvisionVersion,
+		Parameters: make([][]any, 0, len(told.Parameters)), ProvisionVersion: a.Version,
 	}
 	for _, p := range told.Parameters {
 		out.Parameters = append(out.Parameters, []any{p.Name, typed(p), p.Type})

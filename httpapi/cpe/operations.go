@@ -15,10 +15,9 @@ import (
 
 // Operations tells what became of writes to CPEs (docs/rules/cpe.md#operations). All fields are required.
 type Operations struct {
-	CPEs cpeviews.CPEsQuery
-	Rows cpeviews.OperationsQuery
-	// Users gives the names of some users; one that is no member of the organization is left out.
-	Users func(ctx context.Context, org id.Organization, users []id.User) (map[id.User]string, error)
+	CPEs  cpeviews.CPEsQuery
+	Rows  cpeviews.OperationsQuery
+	Users userNames
 }
 
 // Routes lists the endpoints.
@@ -33,6 +32,11 @@ func (a Operations) Routes() []httpapi.Route {
 			Method: http.MethodGet, Path: "/cpe/devices/:id/operations", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSupport, Row: cpeOperation{}, Summary: "List the writes to a CPE, the latest first",
 			Handle: a.list,
+		},
+		{
+			Method: http.MethodGet, Path: "/cpe/devices/:id/diagnostics", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSupport, Response: cpeDiagnostics{}, Handle: a.diagnostics,
+			Summary: "Read what tests of a CPE have measured",
 		},
 	}
 }
@@ -91,9 +95,7 @@ func showOperation(r cpeviews.OperationRow, names map[id.User]string) cpeOperati
 		Names: append([]string{}, r.Names...), ExpiresAt: r.ExpiresAt, SentAt: r.SentAt, EndedAt: r.EndedAt,
 		Connection: r.Call, Tasks: []cpeTask{},
 	}
-	if user := askedBy(r); !user.IsZero() {
-		out.By = &httpapi.StaffRef{ID: user, Name: null.Of(names[user])}
-	}
+	out.By = staffRef(r.ActorKind, r.ActorID, names)
 	if r.ErrorCode != nil {
 		out.Error = &cpeOperationError{Code: *r.ErrorCode, Message: null.Zero(r.ErrorMessage)}
 	}
@@ -103,12 +105,12 @@ func showOperation(r cpeviews.OperationRow, names map[id.User]string) cpeOperati
 	return out
 }
 
-// askedBy is the user who asked for an operation; zero for a program.
-func askedBy(r cpeviews.OperationRow) id.User {
-	if r.ActorKind != string(events.ActorUser) {
+// userOf is the user who asked for something; zero for a program.
+func userOf(kind, actor string) id.User {
+	if kind != string(events.ActorUser) {
 		return id.User{}
 	}
-	user, _ := id.Parse[id.User](r.ActorID) // zero for what is no user's id
+	user, _ := id.Parse[id.User](actor) // zero for what is no user's id
 	return user
 }
 
@@ -118,7 +120,7 @@ func (a Operations) named(
 ) (map[id.User]string, error) {
 	var users []id.User
 	for _, r := range rows {
-		if user := askedBy(r); !user.IsZero() {
+		if user := userOf(r.ActorKind, r.ActorID); !user.IsZero() {
 			users = append(users, user)
 		}
 	}
@@ -146,16 +148,9 @@ func (a Operations) get(ctx context.Context, c *httpapi.Call) error {
 
 // list answers with a page of the operations on a CPE of the organization: its own ones, and none of who had it before.
 func (a Operations) list(ctx context.Context, c *httpapi.Call) error {
-	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	cpe, err := a.ofOrganization(ctx, c)
 	if err != nil {
 		return err
-	}
-	row, err := a.CPEs.Get(ctx, c.Org.ID, cpe)
-	if err != nil {
-		return err
-	}
-	if row == nil {
-		return commands.ErrNoCpe()
 	}
 	var names map[id.User]string // set when the page is read
 	show := func(r cpeviews.OperationRow) cpeOperation { return showOperation(r, names) }

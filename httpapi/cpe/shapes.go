@@ -49,6 +49,30 @@ type cpeResponse struct {
 	FirstSeen       time.Time              `json:"firstSeen"`
 	ClaimedAt       *time.Time             `json:"claimedAt"`
 	Tags            []string               `json:"tags" doc:"at the CPE server"`
+	Health          *cpeHealth             `json:"health" doc:"null: it has said nothing since the claim"`
+}
+
+// cpeHealth is how a CPE was at its last inform. What it does not tell is null.
+type cpeHealth struct {
+	At            time.Time `json:"at"`
+	UptimeSeconds *int64    `json:"uptimeSeconds"`
+	MemoryTotal   *int64    `json:"memoryTotal" doc:"bytes"`
+	MemoryFree    *int64    `json:"memoryFree" doc:"bytes"`
+	CPUPercent    *int64    `json:"cpuPercent"`
+	BytesSent     *int64    `json:"bytesSent" doc:"since it started, or since its counter began anew"`
+	BytesReceived *int64    `json:"bytesReceived" doc:"the same"`
+	WifiClients   *int64    `json:"wifiClients" doc:"of all its networks"`
+}
+
+// showHealth is nil for a CPE that has said nothing.
+func showHealth(h *cpeviews.Health) *cpeHealth {
+	if h == nil {
+		return nil
+	}
+	return &cpeHealth{
+		At: h.At, UptimeSeconds: h.UpTime, MemoryTotal: h.MemoryTotal, MemoryFree: h.MemoryFree, CPUPercent: h.CPU,
+		BytesSent: h.BytesSent, BytesReceived: h.BytesReceived, WifiClients: h.WifiClients,
+	}
 }
 
 // NameSubscribers implements httpapi.NamesSubscribers.
@@ -64,6 +88,7 @@ func showCpe(r cpeviews.CPERow, in condition) cpeResponse {
 		OrgID: null.Of(r.OrgID), SubscriberID: null.Of(r.SubscriberID), SubscriptionID: null.Of(r.SubscriptionID),
 		Label: r.Label, Location: r.Location, Online: in.online, Stale: in.stale, LastInform: in.last,
 		FirstSeen: r.FirstSeen, ClaimedAt: r.ClaimedAt, Tags: r.Tags(),
+		Health: showHealth(in.health),
 	}
 }
 

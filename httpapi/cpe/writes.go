@@ -3,6 +3,7 @@ package cpeapi
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -16,14 +17,18 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/cpe"
 )
 
-// Writes asks CPEs to do something (docs/rules/cpe.md#operations). Cases and Rows are required.
+// Writes asks CPEs to do something (docs/rules/cpe.md#operations). Cases, Rows and CPEs are
+// required.
 type Writes struct {
 	Cases cpecases.Operations
 	Rows  cpeviews.OperationsQuery
+	CPEs  cpeviews.CPEsQuery
 	// Server says that there is a CPE server. Without one nothing is queued.
 	Server bool
 	// Files says that the CPE server's file server is known, which has the file of speed tests.
 	Files bool
+	// Uploads says that CPEs reach this program, which takes the files of upload tests.
+	Uploads bool
 }
 
 // Routes lists the endpoints.
@@ -45,6 +50,12 @@ func (a Writes) Routes() []httpapi.Route {
 		route("ping", "Have a CPE ping a host", cpePingRequest{}, a.ping),
 		route("speed-test", "Have a CPE load a file", cpeSpeedTestRequest{}, a.speedTest),
 		route("upload-test", "Have a CPE send a file", cpeUploadTestRequest{}, a.uploadTest),
+		{
+			Method: http.MethodPost, Path: "/me/devices/:id/wifi", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSubscriber, Own: httpapi.OwnRows, PeopleOnly: true, Request: cpeWifiRequest{},
+			Response: cpeWrite{}, Status: http.StatusAccepted, Codes: []string{"cpe_server_not_set_up"},
+			Summary: "Change name and password of the Wi-Fi of an own CPE", Handle: a.ownWifi,
+		},
 	}
 }
 
@@ -55,6 +66,9 @@ type cpeWrite struct {
 	Tasks       []cpeTask       `json:"tasks" doc:"at the CPE server; none while it was not asked"`
 	Connection  string          `json:"connectionRequest" enum:"ok,queued,failed"`
 }
+
+// ForCustomer implements httpapi.StaffSees: tasks at the CPE server are for staff.
+func (w *cpeWrite) ForCustomer() { w.Tasks = []cpeTask{} }
 
 // showWrite shows an operation to whoever asked for it.
 func showWrite(r cpeviews.OperationRow) cpeWrite {
@@ -68,6 +82,11 @@ func showWrite(r cpeviews.OperationRow) cpeWrite {
 	return out
 }
 
+// errNoServer is the failure of what only a CPE server can do.
+func errNoServer() error {
+	return failure.NewUnavailable("cpe_server_not_set_up", "There is no server of customers' devices.", 0, nil)
+}
+
 // asks reads which CPE is meant, asks for a write to it, and answers with the operation.
 func (a Writes) asks(
 	ctx context.Context, c *httpapi.Call, ask func(of id.CPE) (id.CPEOperation, bus.Result, error),
@@ -77,7 +96,7 @@ func (a Writes) asks(
 		return err
 	}
 	if !a.Server {
-		return failure.NewUnavailable("cpe_server_not_set_up", "There is no server of customers' devices.", 0, nil)
+		return errNoServer()
 	}
 	operation, done, err := ask(of)
 	if err != nil {
@@ -103,6 +122,22 @@ func (a Writes) wifi(ctx context.Context, c *httpapi.Call) error {
 	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
 		return a.Cases.Wifi(ctx, c.Asked(), of, cpecases.Wifi{SSID: in.SSID, Password: in.Password})
 	})
+}
+
+// ownWifi changes name and password of a CPE that the caller sees as a customer; another one does not exist for them.
+func (a Writes) ownWifi(ctx context.Context, c *httpapi.Call) error {
+	of, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	row, err := a.CPEs.Get(ctx, c.Org.ID, of)
+	if err != nil {
+		return err
+	}
+	if row == nil || row.SubscriberID.IsZero() || !slices.Contains(c.Caller.Own, row.SubscriberID) {
+		return commands.ErrNoCpe()
+	}
+	return a.wifi(ctx, c)
 }
 
 // cpeParametersRequest is the body of a write by names.
@@ -172,9 +207,9 @@ func (a Writes) speedTest(ctx context.Context, c *httpapi.Call) error {
 	return a.moves(ctx, c, events.CpeSpeedTest, "downloadUrl", in.DownloadURL, a.Files)
 }
 
-// cpeUploadTestRequest is the body of an upload test.
+// cpeUploadTestRequest is the body of an upload test; it may be empty.
 type cpeUploadTestRequest struct {
-	UploadURL string `json:"uploadUrl" doc:"takes 10 MB by PUT"`
+	UploadURL string `json:"uploadUrl,omitempty" doc:"takes 10 MB by PUT; by default an address of the platform"`
 }
 
 // uploadTest has a CPE send a file.
@@ -183,7 +218,7 @@ func (a Writes) uploadTest(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return a.moves(ctx, c, events.CpeUploadTest, "uploadUrl", in.UploadURL, false)
+	return a.moves(ctx, c, events.CpeUploadTest, "uploadUrl", in.UploadURL, a.Uploads)
 }
 
 // moves has a CPE move a file; without an address one of ours, if we have one.

@@ -175,8 +175,12 @@ func (r *receiptDetailResponse) NameSubscribers(name func(id.Subscriber) *httpap
 }
 
 // ForCustomer implements httpapi.StaffSees: how the money was found and moved, who took it, and whose it may be are
-// staff's, as on the document. The reason of a reversal stays.
+// staff's, as on the document. The reason of a reversal stays. Of money that was moved here from another account, who
+// paid it and what was typed say whose it was.
 func (r *receiptDetailResponse) ForCustomer() {
+	if len(r.Moves) > 0 {
+		r.Payer, r.BillRef, r.InvoiceNumber, r.PaymentID = receiptPayer{}, nil, nil, nil
+	}
 	r.Sightings, r.Moves, r.Suggestions = []receiptSighting{}, []receiptMove{}, []receiptSuggestions{}
 	r.TakenBy, r.MatchedBy, r.RelatedReceiptID, r.Contradicts = nil, nil, nil, nil
 	r.CreditedTo, r.ThirdPartyTrans = nil, nil

@@ -58,3 +58,40 @@ func TestReconciliation_WhatALaterStatementSendsBackIsNotAdopted(t *testing.T) {
 		t.Errorf("a payment that came and went: %+v", first)
 	}
 }
+
+// TestReconciliation_AStatementThatHasPaymentAndReversalTellsTheOthers: the statement of a week has both, and says
+// nothing; that of the first day has the payment alone. It is not taken in, and agrees with a receipt that is reversed.
+func TestReconciliation_AStatementThatHasPaymentAndReversalTellsTheOthers(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	now := k.Clock.Now()
+	line := "SJK0000002," + statedAt(now.Add(-25*time.Hour)) + ",Pay Bill,70.00,,254700000000 - X," +
+		commands.AccountNumber(1_000_000) + "\n"
+	back := "SJK0000003," + statedAt(now.Add(-time.Hour)) + ",Reversal of SJK0000002,,-70.00,,\n"
+	if got := k.upload(t, apitest.Domain, apitest.Super, laterHeader+line+back); len(got.MissingHere) != 0 {
+		t.Errorf("the week: %+v", got.MissingHere)
+	}
+	day := k.upload(t, apitest.Domain, apitest.Super, laterHeader+line)
+	k.Post(t, apitest.Domain, apitest.Super, "/reconciliations/"+day.ID+"/adopt", map[string]any{}, 202)
+	k.Quiet(t)
+	if have, n := k.Credited(t, k.Amina); have != 0 || len(day.MissingHere) != 0 {
+		t.Errorf("credited %d in %d receipts, missing here %+v", have, n, day.MissingHere)
+	}
+}
+
+// TestReconciliation_BothSidesHaveReversedForEveryStatement: that of the day agrees as well, after one that has both.
+func TestReconciliation_BothSidesHaveReversedForEveryStatement(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	receipt := k.paid(t, commands.AccountNumber(1_000_000), 100)
+	number := k.Sim.Transactions()[0].ReceiptNumber
+	day := k.statementOf(moneytest.PlatformShortcode)
+	week := day + "SJK0000003," + statedAt(k.Clock.Now().Add(time.Hour)) + ",Reversal of " + number + ",,-100.00,,\n"
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+receipt.String()+"/reverse", map[string]any{"reason": "x"}, 200)
+	k.Quiet(t)
+	for _, statement := range []string{week, day} {
+		if got := k.upload(t, apitest.Domain, apitest.Super, statement); len(got.Different) != 0 {
+			t.Errorf("reversed on both sides: %+v", got.Different)
+		}
+	}
+}

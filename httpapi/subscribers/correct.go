@@ -23,7 +23,11 @@ func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
 	if err := mayChange(c); err != nil {
 		return err
 	}
-	done, err := a.Cases.Correct(ctx, c.Asked(), in.correction(subscriber, c.Nulls()))
+	correct := a.Cases.Correct
+	if c.IsCustomer() {
+		correct = a.Cases.Choose
+	}
+	done, err := correct(ctx, c.Asked(), in.correction(subscriber, c.Nulls()))
 	if err != nil {
 		return err
 	}

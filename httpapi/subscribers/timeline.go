@@ -21,6 +21,7 @@ type Timeline struct {
 	Timeline    subscribersviews.TimelineQuery
 	Subscribers subscribersviews.SubscribersQuery
 	Users       identityviews.UsersQuery
+	Keys        identityviews.APIKeysQuery
 	// Zone gives the zone of an organization, in which the instants of summaries are.
 	Zone func(context.Context, id.Organization) (*time.Location, error)
 }
@@ -116,7 +117,7 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	var names map[id.User]string // of the users who acted; set when the page is read
+	var names map[string]string // set when the page is read
 	show := func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, zone, names) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after subscribersviews.TimelineKey, max int,
@@ -129,7 +130,7 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 		if err != nil {
 			return nil, err
 		}
-		names, err = a.Users.Names(ctx, c.Org.ID, timelineUsers(rows))
+		names, err = a.names(ctx, c.Org.ID, rows)
 		return rows, err
 	})
 }
@@ -146,40 +147,51 @@ func typesOf(text string) []string {
 	return types
 }
 
-// timelineUsers are the users who acted in the rows; a user who acted several times is there several times.
-func timelineUsers(rows []subscribersviews.TimelineRow) []id.User {
-	var users []id.User
-	for _, r := range rows {
-		if user := timelineUser(r); !user.IsZero() {
-			users = append(users, user)
-		}
+// names gives what the users and the API keys that acted are called, by their ids.
+func (a Timeline) names(
+	ctx context.Context, org id.Organization, rows []subscribersviews.TimelineRow,
+) (map[string]string, error) {
+	names := map[string]string{}
+	users, err := a.Users.Names(ctx, org, acting[id.User](rows, events.ActorUser))
+	if err != nil {
+		return nil, err
 	}
-	return users
+	for user, name := range users {
+		names[user.String()] = name
+	}
+	keys := acting[id.APIKey](rows, events.ActorAPIKey)
+	if len(keys) == 0 {
+		return names, nil
+	}
+	called, err := a.Keys.Names(ctx, org, keys)
+	for key, name := range called {
+		names[key.String()] = name
+	}
+	return names, err
 }
 
-// timelineUser is the user who acted, the zero id when the actor is not a user.
-func timelineUser(r subscribersviews.TimelineRow) id.User {
-	if r.ActorKind != string(events.ActorUser) {
-		return id.User{}
+// acting lists the actors of one kind in the rows; one that acted several times is there several times.
+func acting[I ~[16]byte](rows []subscribersviews.TimelineRow, kind events.ActorKind) (list []I) {
+	for _, r := range rows {
+		if r.ActorKind != string(kind) {
+			continue
+		}
+		if who, err := id.Parse[I](r.ActorID); err == nil {
+			list = append(list, who)
+		}
 	}
-	user, err := id.Parse[id.User](r.ActorID)
-	if err != nil {
-		return id.User{}
-	}
-	return user
+	return list
 }
 
 // showTimelineEntry writes the time in UTC, and those of the English sentence in a zone. The name is null for actors
-// that are no members of the organization.
-func showTimelineEntry(
-	r subscribersviews.TimelineRow, zone *time.Location, names map[id.User]string,
-) timelineEntry {
+// that are neither members nor API keys of the organization.
+func showTimelineEntry(r subscribersviews.TimelineRow, zone *time.Location, names map[string]string) timelineEntry {
 	return timelineEntry{
 		EventID: r.EventID, At: r.At.UTC(), Type: r.Type, Reason: null.Of(r.Reason),
 		Code: happeningCode(r.Code), Facts: happeningFacts(r.Facts), Summary: r.Says().In(zone),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(r.ActorID), Kind: httpapi.ActorKind(r.ActorKind), Role: null.Of(r.ActorRole),
-			Name: null.Of(names[timelineUser(r)]),
+			Name: null.Of(names[r.ActorID]),
 		},
 		Cause: timelineCause{Type: causeType(r.CauseType), ID: r.CauseID},
 	}

@@ -65,6 +65,9 @@ type (
 	approval     struct{}
 	cpe          struct{}
 	cpeOperation struct{}
+	cpeFault     struct{}
+	cpeFirmware  struct{}
+	cpeCampaign  struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -116,7 +119,10 @@ type (
 	Allowance    = Of[allowance]    // derived from organization, person and local date
 	Approval     = Of[approval]     // of an act that waits for a second person
 	CPE          = Of[cpe]          // a device at a customer's; derived from its OUI, product class and serial number
-	CPEOperation = Of[cpeOperation] // one write to such a device
+	CPEFault     = Of[cpeFault]     // an error of such a device that the CPE server has noted
+	CPEOperation = Of[cpeOperation] // one write to such a device; of a campaign derived from it, device and try
+	CPEFirmware  = Of[cpeFirmware]  // a file of firmware; derived from organization and filename
+	CPECampaign  = Of[cpeCampaign]  // a deployment of such a file to devices of a model
 	Any          = Of[any]          // an aggregate of any kind
 )
 

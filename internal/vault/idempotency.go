@@ -32,11 +32,13 @@ const (
 	Mismatch                           // the key was used with another body: 422
 )
 
-// Answer is a stored response. Header holds only the headers that a replay sends again.
+// Answer is a stored response. Header holds only the headers that a replay sends again. Own has whose things the caller
+// saw who got it; nil = all.
 type Answer struct {
 	Status int                 `json:"status"`
 	Header map[string][]string `json:"header,omitempty"`
 	Body   []byte              `json:"body"`
+	Own    []id.Subscriber     `json:"own,omitempty"`
 }
 
 // Mark is the result of Begin; Complete, Keep and Free need it to show that the key is still theirs.

@@ -132,7 +132,12 @@ select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::bigint[])
 on conflict (cpe_id) do update set at = excluded.at, minute = excluded.minute, org_id = case
 	when i.moved_at is null or excluded.at > i.moved_at + interval '1 minute' then excluded.org_id else i.org_id end
 where i.at <= excluded.at or i.at > excluded.at + interval '10 minutes'`
-	movedSQL  = `update {schema}.informs set org_id = $2, moved_at = $3 where cpe_id = $1`
+	// What was noted before belongs to who had the CPE then.
+	movedSQL = `
+with faulty as (
+	update {schema}.faults set org_id = null where cpe_id = $1 and org_id is distinct from $2
+)
+update {schema}.informs set org_id = $2, moved_at = $3 where cpe_id = $1 and org_id is distinct from $2`
 	latestSQL = `select cpe_id, at from {schema}.informs where cpe_id = any($1)`
 	sinceSQL  = `select cpe_id from {schema}.informs where org_id = $1 and minute >= $2 and at >= $3`
 	// Of the minute in which the instant lies, the CPEs themselves are counted.
@@ -187,7 +192,8 @@ func (i *Informs) change(ctx context.Context, sql string, args ...any) error {
 	})
 }
 
-// Move counts a CPE among those of another organization from now on; zero = of nobody.
+// Move counts a CPE among those of another organization from now on; zero = of nobody. The one that it is counted among
+// already is no change. The faults of the CPE are not shown to the organization.
 func (i *Informs) Move(ctx context.Context, cpe id.CPE, org id.Organization) error {
 	if err := i.write(ctx); err != nil {
 		return err

@@ -9,11 +9,14 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // Server is the CPE server. A refusal of the server or of the CPE is an outcome; an error means that nobody knows what
@@ -27,6 +30,10 @@ type Server interface {
 	Outcome(ctx context.Context, w Write) (Outcome, error)
 	// Withdraw takes the tasks of a write away; those that have ended are no failure.
 	Withdraw(ctx context.Context, w Write) error
+	// Store puts a file of firmware where CPEs load it from.
+	Store(ctx context.Context, c commands.RecordCpeFirmware, content []byte) error
+	// Ready fails while the server does not answer.
+	Ready() error
 }
 
 // Write is one operation as the server gets it.
@@ -39,8 +46,25 @@ type Write struct {
 	Tasks   []events.CpeTask // that the server has; nil before it was sent
 	// ExpiresAt is when it is not to be begun any more; zero = never.
 	ExpiresAt time.Time
+	Deployment
 
-	lost bool // its values were deleted
+	lost     bool // its values were deleted
+	replaced bool // the login is another one by now
+}
+
+// Deployment has the facts of a write of firmware alone. The zero value is for all others.
+type Deployment struct {
+	Image   Image
+	BeginBy time.Time // when the CPE is not told any more
+	Going   bool      // the campaign goes on
+	AskedAt time.Time
+	SentAt  time.Time
+}
+
+// Image is a file of firmware.
+type Image struct {
+	File    string // its name at the server
+	Version string // that a CPE tells which runs it
 }
 
 // Outcome says how far a write has come.
@@ -50,6 +74,8 @@ type Outcome struct {
 	Message string // in the words of CPE or server
 	Tasks   []events.CpeTask
 	Call    string // "ok", "queued" or "failed"
+	// Result has the figures of a test that is done; nil = it was no test.
+	Result *events.CpeTestResult
 }
 
 // Operations does the jobs of writes to CPEs. Every field is required. Safe for concurrent use.
@@ -58,11 +84,18 @@ type Operations struct {
 	Rows cpeviews.OperationsQuery
 	// CPE reads a CPE, whoever has it; nil = it is not known.
 	CPE func(ctx context.Context, cpe id.CPE) (*cpeviews.CPERow, error)
+	// Files and Campaigns are those of firmware.
+	Files     cpeviews.FirmwareQuery
+	Campaigns cpeviews.CampaignsQuery
 	// Values reads what is to be written; a failure of kind NotFound means that it was deleted, after the end.
 	Values func(ctx context.Context, ref id.Secret) ([]byte, error)
 	// Drop deletes values; those that are deleted already are no failure.
 	Drop   func(ctx context.Context, ref id.Secret) error
 	Server Server
+	// Password reads the password of a login; "" = there is none any more.
+	Password func(ctx context.Context, ref id.Secret) (string, error)
+	Uploads  Uploads
+	Clock    clock.Clock
 }
 
 // Times of the attempts. The process asks again, so few are made at once.
@@ -84,6 +117,8 @@ const (
 	codeReleased = "released" // the organization does not have the CPE any more
 	codeUnknown  = "unknown"  // it may have happened, and must not happen twice
 	codeLost     = "lost"     // its values are not there, as after a restore of an older vault
+	// The device has another login by now, which an operation of its own writes.
+	codeReplaced = "replaced"
 )
 
 // Send hands an operation to the server. Only the attempt that has announced it does so; one that finds it announced
@@ -97,6 +132,9 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	if !known {
 		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
 	}
+	if write.Image.File != "" && (!write.Going || !o.Clock.Now().Before(write.BeginBy)) {
+		return o.fail(ctx, args.CpeWork, cause, events.CpeNotBegun, "The deployment did not come so far in time.")
+	}
 	cause.OrgID = args.OrgID
 	begun, err := o.Bus.Execute(ctx, commands.BeginCpeOperation{OperationID: args.OperationID}, cause.Meta("begin"))
 	if failure.CodeOf(err) == "cpe_operation_over" {
@@ -105,8 +143,11 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	if err != nil {
 		return err
 	}
-	if write.lost {
+	switch {
+	case write.lost:
 		return o.fail(ctx, args.CpeWork, cause, codeLost, "The values to be written are not there any more.")
+	case write.replaced:
+		return o.fail(ctx, args.CpeWork, cause, codeReplaced, aboutReplaced)
 	}
 	if !begun.Changed {
 		found, out, err := o.Server.Find(ctx, write)
@@ -115,8 +156,10 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 			return err
 		case found:
 			return o.sent(ctx, args.CpeWork, cause, out)
+		case args.Operation == events.CpeFirmware: // it may be on its way: the version will tell
+			return o.sent(ctx, args.CpeWork, cause, Outcome{Call: "queued"})
 		case !repeatable(args.Operation):
-			return o.fail(ctx, args.CpeWork, cause, codeUnknown, "It is not known whether the device was told.")
+			return o.fail(ctx, args.CpeWork, cause, codeUnknown, aboutUnknown)
 		}
 	}
 	out, err := o.Server.Send(ctx, write)
@@ -126,12 +169,18 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	return o.sent(ctx, args.CpeWork, cause, out)
 }
 
-// aboutReleased is the message of codeReleased.
-const aboutReleased = "The device does not belong to the organization any more."
+// Messages of codeReleased and codeUnknown.
+const (
+	aboutReleased = "The device does not belong to the organization any more."
+	aboutUnknown  = "It is not known whether the device was told."
+)
+
+// aboutReplaced is the message of codeReplaced.
+const aboutReplaced = "The customer has another login by now."
 
 // repeatable reports whether an operation that is done twice does the same as once.
 func repeatable(kind events.CpeOperationKind) bool {
-	return kind != events.CpeReboot && kind != events.CpeFactoryReset
+	return kind != events.CpeReboot && kind != events.CpeFactoryReset && kind != events.CpeFirmware
 }
 
 // sent reports that the server has the operation, or has refused it.
@@ -174,7 +223,10 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	if err != nil {
 		return err
 	}
-	write.Tasks = row.Tasks
+	write.Tasks, write.AskedAt = row.Tasks, row.AskedAt
+	if row.SentAt != nil {
+		write.SentAt = *row.SentAt
+	}
 	if !known { // its tasks may still wait for the device
 		if err := o.Server.Withdraw(ctx, write); err != nil {
 			return fmt.Errorf("withdraw operation %s: %w", args.OperationID, err)
@@ -188,12 +240,30 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for operation %s: %w", args.OperationID, err)
+	case out.Code != "" && write.replaced: // the device may have the newer one
+		return o.fail(ctx, args.CpeWork, cause, codeReplaced, aboutReplaced)
 	case out.Code != "":
 		return o.fail(ctx, args.CpeWork, cause, out.Code, out.Message)
 	case out.Done:
-		cause.OrgID = args.OrgID
-		_, err = o.Bus.Execute(ctx, commands.ConfirmCpeOperation{OperationID: args.OperationID}, cause.Meta("confirm"))
+		return o.confirm(ctx, args.CpeWork, cause, out.Result)
 	}
+	return nil
+}
+
+// confirm reports that an operation was done. To what a device has measured in an upload to the platform comes what the
+// platform got.
+func (o Operations) confirm(
+	ctx context.Context, w commands.CpeWork, cause jobs.Cause, result *events.CpeTestResult,
+) error {
+	if w.Operation == events.CpeUploadTest && result != nil {
+		var err error
+		if result.ReceivedBytes, err = o.Uploads.Received(ctx, w.OperationID); err != nil {
+			return err
+		}
+	}
+	cause.OrgID = w.OrgID
+	_, err := o.Bus.Execute(ctx, commands.ConfirmCpeOperation{OperationID: w.OperationID, Result: result},
+		cause.Meta("confirm"))
 	return err
 }
 
@@ -207,6 +277,10 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (out Write, k
 	out = Write{
 		Key: w.OperationID.String(), Kind: w.Operation, CallNow: w.CallNow, ExpiresAt: w.ExpiresAt,
 		CPE: events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass},
+	}
+	if w.Deployed != nil {
+		out.Deployment, err = o.deployment(ctx, w)
+		return out, true, err
 	}
 	if w.ValuesRef.IsZero() {
 		return out, true, nil
@@ -222,10 +296,40 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (out Write, k
 	if err := json.Unmarshal(kept, &out.Values); err != nil {
 		return Write{}, false, fmt.Errorf("values of operation %s cannot be read", w.OperationID) // the cause has them
 	}
+	if w.Operation == events.CpeLogin {
+		password, err := o.Password(ctx, row.PasswordRef)
+		if err != nil {
+			return Write{}, false, err
+		}
+		out.replaced = null.Zero(row.Username) != out.Values.Username || password != out.Values.Password
+	}
 	return out, true, nil
+}
+
+// deployment reads the file of a write of firmware, and whether its campaign goes on. Both are in the log before the
+// write is.
+func (o Operations) deployment(ctx context.Context, w commands.CpeWork) (Deployment, error) {
+	file, err := o.Files.Get(ctx, w.OrgID, w.Deployed.FirmwareID)
+	if err != nil {
+		return Deployment{}, err
+	}
+	state, err := o.Campaigns.State(ctx, w.OrgID, w.Deployed.CampaignID)
+	if err != nil {
+		return Deployment{}, err
+	}
+	if file == nil || state == "" {
+		return Deployment{}, runner.ErrBuilding
+	}
+	return Deployment{
+		Image:   Image{File: file.StoredAs, Version: file.Version},
+		BeginBy: w.Deployed.BeginBy, Going: state == cpeviews.CampaignRunning,
+	}, nil
 }
 
 // drop deletes the values of an operation that has ended.
 func (o Operations) drop(ctx context.Context, args commands.DropCpeValues, _ jobs.Cause) error {
+	if err := o.Uploads.Forget(ctx, args.OperationID); err != nil {
+		return err
+	}
 	return o.Drop(ctx, args.ValuesRef)
 }

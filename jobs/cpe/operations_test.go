@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -61,6 +62,12 @@ func (s *server) Withdraw(_ context.Context, w cpejobs.Write) error {
 	return nil
 }
 
+// Store implements cpejobs.Server.
+func (*server) Store(context.Context, commands.RecordCpeFirmware, []byte) error { return nil }
+
+// Ready implements cpejobs.Server.
+func (*server) Ready() error { return nil }
+
 // operated has a queued operation on a CPE of an organization, and the jobs that go on with it.
 type operated struct {
 	*coretest.Kit
@@ -68,20 +75,25 @@ type operated struct {
 	views  *runner.Views
 	server *server
 	owner  id.Organization // of the CPE, as the read model has it
-	work   commands.CpeWork
-	jobs   cpejobs.Operations
+	// The login that the customer has by now.
+	username, password string
+	work               commands.CpeWork
+	jobs               cpejobs.Operations
 }
 
 // operate queues an operation with a password.
 func operate(t *testing.T, kind events.CpeOperationKind) *operated {
 	t.Helper()
 	o := &operated{
-		Kit: coretest.NewWithVault(t, vault.Config{Clock: clock.System()}, cpeviews.Operations{}), t: t,
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: clock.System()}, cpeviews.Operations{},
+			cpeviews.Firmware{}, cpeviews.Campaigns{}), t: t,
 		server: &server{outcome: cpejobs.Outcome{
 			Call: "ok", Tasks: []events.CpeTask{{ID: "5403908ef28ea3a25c138adc", Name: "setParameterValues"}},
 		}},
 	}
 	bus.Register(o.Bus, cpe.Operations())
+	bus.Register(o.Bus, cpe.FirmwareFiles())
+	bus.Register(o.Bus, cpe.Campaigns())
 	o.views = o.Show(t)
 	o.owner = id.New[id.Organization]()
 	o.work = commands.CpeWork{
@@ -90,13 +102,19 @@ func operate(t *testing.T, kind events.CpeOperationKind) *operated {
 	}
 	o.jobs = cpejobs.Operations{
 		Bus: o.Bus, Rows: cpeviews.OperationsQuery{Views: o.views}, Values: o.Vault.Secrets.Get,
-		Drop: o.Vault.Secrets.Delete, Server: o.server,
+		Drop: o.Vault.Secrets.Delete, Server: o.server, Uploads: cpejobs.Uploads{Informs: informsOf(t)},
+		Password: func(context.Context, id.Secret) (string, error) { return o.password, nil },
+		Clock:    clock.System(),
+		Files:    cpeviews.FirmwareQuery{Views: o.views}, Campaigns: cpeviews.CampaignsQuery{Views: o.views},
 		CPE: func(context.Context, id.CPE) (*cpeviews.CPERow, error) {
-			return &cpeviews.CPERow{ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB"}, nil
+			return &cpeviews.CPERow{
+				ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB", Username: &o.username,
+			}, nil
 		},
 	}
 	secret := vault.Secret{Ref: o.work.ValuesRef, OrgID: o.owner, Purpose: commands.CpeValuesPurpose}
-	if err := o.Vault.Secrets.Put(t.Context(), secret, []byte(`{"ssid":"home","password":"s3cret"}`)); err != nil {
+	values := `{"ssid":"home","username":"jane","password":"s3cret"}`
+	if err := o.Vault.Secrets.Put(t.Context(), secret, []byte(values)); err != nil {
 		t.Fatal(err)
 	}
 	o.Run(t, coretest.Operator(o.owner), commands.QueueCpeOperation{
@@ -211,6 +229,67 @@ func TestSend_LostValuesAreNotWrittenAsEmptyOnes(t *testing.T) {
 	o.is(cpe.Failed)
 }
 
+// TestSend_ALoginOfYesterdayIsNotWritten: another operation writes the one of today, and may have done so already.
+func TestSend_ALoginOfYesterdayIsNotWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		username, password string
+		want               cpe.OperationState
+		asked              []string
+	}{
+		{"jane", "s3cret", cpe.Sent, []string{"send"}}, {"jane2", "s3cret", cpe.Failed, nil},
+		{"jane", "another", cpe.Failed, nil}, {"", "", cpe.Failed, nil},
+	} {
+		o := operate(t, events.CpeLogin)
+		o.username, o.password = c.username, c.password
+		if err := o.send(id.New[id.Any]()); err != nil {
+			t.Fatal(err)
+		}
+		o.is(c.want, c.asked...)
+	}
+}
+
+// informsOf opens the tables of the area.
+func informsOf(t *testing.T) *cpejobs.Informs {
+	t.Helper()
+	informs, _ := open(t)
+	return informs
+}
+
+// TestCheck_WhatATestHasMeasuredIsKept, and of an upload to the platform what has come there; it is dropped at the end.
+func TestCheck_WhatATestHasMeasuredIsKept(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeUploadTest)
+	if err := o.jobs.Uploads.Count(t.Context(), o.work.OperationID, 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.jobs.Uploads.Count(t.Context(), o.work.OperationID, 4000); err != nil { // the device has tried again
+		t.Fatal(err)
+	}
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.server.outcome = cpejobs.Outcome{Done: true, Result: &events.CpeTestResult{Bytes: 4000, BitsPerSecond: 32_000}}
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	err := o.jobs.Check(t.Context(), commands.CheckCpeOperation{CpeWork: o.work}, jobs.Cause{JobID: id.New[id.Any]()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Confirmed, "send", "outcome of 1")
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	latest, history, err := o.jobs.Rows.Measured(t.Context(), o.owner, o.work.CpeID, 10)
+	want := events.CpeTestResult{Bytes: 4000, BitsPerSecond: 32_000, ReceivedBytes: 4000}
+	if err != nil || len(latest) != 1 || len(history) != 1 || *latest[0].Result != want {
+		t.Errorf("measured %v and %v (%v)", latest, history, err)
+	}
+	if err := o.jobs.Uploads.Forget(t.Context(), o.work.OperationID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := o.jobs.Uploads.Received(t.Context(), o.work.OperationID); n != 0 || err != nil {
+		t.Errorf("%d bytes are left (%v)", n, err)
+	}
+}
+
 func TestCheck_ReportsTheOutcomeOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -254,4 +333,78 @@ func TestCheck_TasksThatWaitForTheDeviceOfAnotherOrganizationAreTakenAway(t *tes
 		t.Fatal(err)
 	}
 	o.is(cpe.Failed, "send", "withdraw 1")
+}
+
+// deploys makes the operation one of a campaign with a file of firmware.
+func (o *operated) deploys() {
+	o.t.Helper()
+	file := commands.RecordCpeFirmware{
+		FirmwareID: commands.CpeFirmwareOf(o.owner, "box.bin"), OrgID: o.owner, File: events.CpeFirmwareFile{
+			Filename: "box.bin", OUI: "00AABB", Version: "2.0", Bytes: 1, SHA256: strings.Repeat("ab", 32),
+		},
+	}
+	campaign := id.New[id.CPECampaign]()
+	o.work.OperationID, o.work.Operation, o.work.ValuesRef = id.New[id.CPEOperation](), events.CpeFirmware, id.Secret{}
+	o.work.Deployed = &events.CpeDeployed{
+		CampaignID: campaign, FirmwareID: file.FirmwareID, BeginBy: time.Now().Add(time.Hour),
+	}
+	for _, c := range []commands.Command{file, commands.StartCpeCampaign{
+		CampaignID: campaign, OrgID: o.owner, FirmwareID: file.FirmwareID, Filename: "box.bin", Version: "2.0",
+		Model: "Box", CpeIDs: []id.CPE{o.work.CpeID}, Terms: events.CpeCampaignTerms{
+			AtOnce: 1, Timezone: "UTC", Deadline: o.work.Deployed.BeginBy,
+		},
+	}, commands.QueueCpeOperation{
+		OperationID: o.work.OperationID, CpeID: o.work.CpeID, OrgID: o.owner, Kind: events.CpeFirmware,
+		Deployed: o.work.Deployed,
+	}} {
+		o.Run(o.t, coretest.Operator(o.owner), c)
+	}
+	o.WaitForAll(o.t, o.views, cpeviews.FirmwareName)
+	o.WaitForAll(o.t, o.views, cpeviews.CampaignsName)
+}
+
+// TestSend_FirmwareIsSentOnce: after a lost answer the device's version tells what became of it.
+func TestSend_FirmwareIsSentOnce(t *testing.T) {
+	t.Parallel()
+	o, job := operate(t, events.CpeReboot), id.New[id.Any]()
+	o.deploys()
+	o.server.lose = 1
+	if err := o.send(job); !errors.Is(err, errLost) {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := o.send(job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.is(cpe.Sent, "send", "find", "find")
+	if w := o.server.sent[0]; w.Image.Version != "2.0" || !strings.HasSuffix(w.Image.File, "-box.bin") || !w.Going {
+		t.Errorf("sent %+v", w)
+	}
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	o.server.outcome = cpejobs.Outcome{Done: true}
+	err := o.jobs.Check(t.Context(), commands.CheckCpeOperation{CpeWork: o.work}, jobs.Cause{JobID: id.New[id.Any]()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Confirmed, "send", "find", "find", "outcome of 0")
+}
+
+// TestSend_NothingOfAHaltedCampaignIsSent, nor what was to begin by an instant that has passed.
+func TestSend_NothingOfAHaltedCampaignIsSent(t *testing.T) {
+	t.Parallel()
+	for _, halted := range []bool{true, false} {
+		o := operate(t, events.CpeReboot)
+		o.deploys()
+		if halted {
+			o.Run(t, coretest.Operator(o.owner), commands.HaltCpeCampaign{CampaignID: o.work.Deployed.CampaignID})
+			o.WaitForAll(t, o.views, cpeviews.CampaignsName)
+		} else {
+			o.work.Deployed.BeginBy = time.Now().Add(-time.Second)
+		}
+		if err := o.send(id.New[id.Any]()); err != nil {
+			t.Fatal(err)
+		}
+		o.is(cpe.Failed)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -38,6 +39,14 @@ func (NoServer) Outcome(context.Context, Write) (Outcome, error) { return Outcom
 
 // Withdraw implements Server.
 func (NoServer) Withdraw(context.Context, Write) error { return errNoServer() }
+
+// Store implements Server.
+func (NoServer) Store(context.Context, commands.RecordCpeFirmware, []byte) error {
+	return errNoServer()
+}
+
+// Ready implements Server.
+func (NoServer) Ready() error { return errNoServer() }
 
 // errNoServer is the failure of work for a CPE server that is not there.
 func errNoServer() error {
@@ -91,6 +100,12 @@ func (a ACS) find(ctx context.Context, of events.CpeIdentity) (genieacs.Device, 
 
 // Send implements Server.
 func (a ACS) Send(ctx context.Context, w Write) (Outcome, error) {
+	out, err := a.send(ctx, w)
+	return certain(w, out, err)
+}
+
+// send is Send, of which an error that leaves no doubt is an error all the same.
+func (a ACS) send(ctx context.Context, w Write) (Outcome, error) {
 	device, err := a.find(ctx, w.CPE)
 	if err != nil {
 		return settle(Outcome{}, err)
@@ -99,9 +114,15 @@ func (a ACS) Send(ctx context.Context, w Write) (Outcome, error) {
 	if err != nil {
 		return settle(Outcome{}, err)
 	}
-	left := time.Duration(0)
-	if !w.ExpiresAt.IsZero() {
-		if left = w.ExpiresAt.Sub(a.Clock.Now()).Truncate(time.Second); left <= 0 {
+	left, expires := time.Duration(0), w.ExpiresAt
+	if w.Kind == events.CpeFirmware {
+		if err := a.needed(ctx, w, device); err != nil {
+			return settle(Outcome{}, err)
+		}
+		expires = w.BeginBy.Add(taskGrace)
+	}
+	if !expires.IsZero() {
+		if left = expires.Sub(a.Clock.Now()).Truncate(time.Second); left <= 0 {
 			return Outcome{Code: "too_late", Message: "The time of the operation was over."}, nil
 		}
 	}
@@ -175,15 +196,11 @@ func (a ACS) Outcome(ctx context.Context, w Write) (Outcome, error) {
 	if err != nil {
 		return settle(Outcome{}, err)
 	}
-	faults, err := a.Gateway.DeviceFaults(ctx, device.ID)
-	if err != nil {
-		return Outcome{}, err
+	if w.Kind == events.CpeFirmware {
+		return a.firmwareOutcome(ctx, w, device)
 	}
-	for _, f := range faults {
-		task, is := f.Task()
-		if is && slices.ContainsFunc(w.Tasks, func(t events.CpeTask) bool { return t.ID == string(task) }) {
-			return Outcome{Code: f.Code, Message: faultText(f)}, a.Withdraw(ctx, w)
-		}
+	if fault, err := a.faultOf(ctx, w, device, nil); err != nil || fault.Code != "" {
+		return fault, err
 	}
 	waiting, err := a.Gateway.Tasks(ctx, device.ID)
 	if err != nil {
@@ -226,8 +243,8 @@ func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Out
 	if plan.after != nil {
 		return Outcome{Done: !plan.after(device).Before(begun(w.Tasks))}, nil
 	}
-	if plan.state != "" {
-		return a.testEnded(ctx, w, device.ID, plan.state)
+	if plan.test != nil {
+		return a.testEnded(ctx, w, device.ID, *plan.test)
 	}
 	paths := make([]string, 0, len(plan.want))
 	for path := range plan.want {
@@ -270,28 +287,4 @@ func begun(tasks []events.CpeTask) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0)
-}
-
-// testEnded reads how far a test is. The device tells it only to who asks.
-func (a ACS) testEnded(ctx context.Context, w Write, device genieacs.DeviceID, state string) (Outcome, error) {
-	read, err := a.Gateway.Device(ctx, device, state)
-	if err != nil {
-		return Outcome{}, err
-	}
-	got, has := read.Values[state]
-	switch text := got.Text(); {
-	case !has:
-		return Outcome{Code: "not_supported", Message: "The device does not have this test."}, nil
-	case strings.HasPrefix(text, "Complete"):
-		return Outcome{Done: true}, nil
-	case strings.HasPrefix(text, "Error"):
-		return Outcome{Code: "test_failed", Message: text}, nil
-	}
-	_, err = a.Gateway.Enqueue(ctx, device, genieacs.Task{
-		Kind: genieacs.GetParameters, Names: []string{state}, UniqueKey: w.Key + "-read", Expiry: 10 * time.Minute,
-	})
-	if err == nil {
-		a.call(ctx, w, device)
-	}
-	return Outcome{}, err
 }

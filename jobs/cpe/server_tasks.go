@@ -21,11 +21,12 @@ const (
 )
 
 // plan has the tasks of a write in their order, and by what its success is known: by values that are read back, by the
-// state of a test, or by an instant in the device's history. Exactly one of the three is set.
+// results of a test, or by an instant in the device's history. One of the three is set, but for firmware, of which the
+// version tells.
 type plan struct {
 	tasks []genieacs.Task
 	want  map[string]string
-	state string
+	test  *genieacs.Diagnostic
 	after func(genieacs.Device) time.Time
 }
 
@@ -44,6 +45,8 @@ func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, e
 		}, nil
 	case events.CpeParameters:
 		return parametersPlan(w), nil
+	case events.CpeFirmware:
+		return plan{tasks: []genieacs.Task{{Kind: genieacs.Download, File: w.Image.File}}}, nil
 	case events.CpeWifi, events.CpeLogin, events.CpePing, events.CpeSpeedTest, events.CpeUploadTest:
 	default: // of a newer program
 		return plan{}, refusal{"not_supported", "This program does not know the operation."}
@@ -68,6 +71,9 @@ func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, e
 		}
 		return testPlan(tree.DownloadTest, []genieacs.Parameter{{Name: tree.DownloadTest.URL, Value: address}}), nil
 	case events.CpeUploadTest:
+		if w.Values.URL == "" { // of an earlier program
+			return plan{}, refusal{"no_upload_address", "There is no address to send to."}
+		}
 		return testPlan(tree.UploadTest, []genieacs.Parameter{
 			{Name: tree.UploadTest.URL, Value: w.Values.URL}, {Name: tree.UploadTest.Length, Value: uploadBytes},
 		}), nil
@@ -144,7 +150,7 @@ func loginPlan(w Write, layout genieacs.Layout) (plan, error) {
 // read before.
 func testPlan(test genieacs.Diagnostic, set []genieacs.Parameter) plan {
 	return plan{
-		state: test.State, tasks: []genieacs.Task{
+		test: &test, tasks: []genieacs.Task{
 			{Kind: genieacs.GetParameters, Names: []string{test.State}},
 			{
 				Kind:   genieacs.SetParameters,

@@ -72,7 +72,9 @@ func (s Sync) sync(ctx context.Context, _ commands.SyncCpes, cause jobs.Cause) e
 		since, whole = time.Time{}, now
 	}
 	read := reading{Sync: s, cause: cause, latest: since}
-	err = s.Gateway.EachDevice(ctx, genieacs.Listing{Since: since, Limit: syncPage, Paths: detailPaths()},
+	err = s.Gateway.EachDevice(ctx, genieacs.Listing{
+		Since: since, Limit: syncPage, Paths: detailPaths(), Values: healthPaths(),
+	},
 		func(d genieacs.Device) error {
 			read.page = append(read.page, d)
 			if len(read.page) < syncPage {
@@ -93,12 +95,12 @@ func (s Sync) sync(ctx context.Context, _ commands.SyncCpes, cause jobs.Cause) e
 	return nil
 }
 
-// detailPaths name maker, model and firmware in both data models.
+// detailPaths name maker, model, firmware and uptime in both data models. The uptime tells when the others were read.
 func detailPaths() []string {
 	var paths []string
 	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
 		tree := genieacs.TreeOf(root)
-		paths = append(paths, tree.Manufacturer, tree.Model, tree.Firmware)
+		paths = append(paths, tree.Manufacturer, tree.Model, tree.Firmware, tree.UpTime)
 	}
 	return paths
 }
@@ -150,7 +152,7 @@ func (r *reading) done(ctx context.Context) error {
 			return fmt.Errorf("cpe %s: %w", cpe, err)
 		}
 	}
-	return nil
+	return r.Informs.KeepHealth(ctx, healthOf(named, r.Clock.Now()))
 }
 
 // identityOf is who a device of the server is, in normal form.
@@ -217,10 +219,7 @@ func sameTags(has, should []string) bool {
 	if slices.Contains(has, genieacs.Unidentified) {
 		return true
 	}
-	ours := slices.DeleteFunc(slices.Clone(has), func(tag string) bool {
-		return !strings.HasPrefix(tag, cpeviews.TagOrganization) &&
-			!strings.HasPrefix(tag, cpeviews.TagSubscriber) && !strings.HasPrefix(tag, cpeviews.TagPlan)
-	})
+	ours := slices.DeleteFunc(slices.Clone(has), func(tag string) bool { return !ourTag(tag) })
 	slices.Sort(ours)
 	return slices.Equal(ours, slices.Sorted(slices.Values(should)))
 }

@@ -12,8 +12,8 @@ import (
 // what other statements have sent back.
 type comparison struct {
 	payments []mobilemoney.StatementLine // each receipt number once, in the order of the file
-	// strays are the movements of the file that send back payments which it has not: those of another day.
-	strays   []mobilemoney.StatementLine
+	// back are the movements of the file that send a payment back, each payment once. It may be in another file.
+	back     []mobilemoney.StatementLine
 	sentBack map[string]bool // numbers of payments that this statement, or another one, has as reversed
 	figures  events.ReconciliationFigures
 	here     map[string]paymentsviews.TillReceipt // by number
@@ -24,7 +24,6 @@ type comparison struct {
 func newComparison(s mobilemoney.Statement) comparison {
 	c := comparison{sentBack: map[string]bool{}, here: map[string]paymentsviews.TillReceipt{}}
 	seen := map[string]bool{}
-	var back []mobilemoney.StatementLine
 	for _, line := range s.Lines {
 		switch line.Kind {
 		case mobilemoney.LinePayment:
@@ -35,7 +34,7 @@ func newComparison(s mobilemoney.Statement) comparison {
 		case mobilemoney.LineReversal:
 			c.figures.Reversals++
 			if number := line.Reverses(); number != "" && !c.sentBack[number] {
-				back, c.sentBack[number] = append(back, line), true
+				c.back, c.sentBack[number] = append(c.back, line), true
 			}
 		case mobilemoney.LineWithdrawal:
 			c.figures.Withdrawals++
@@ -45,21 +44,16 @@ func newComparison(s mobilemoney.Statement) comparison {
 			c.figures.Failed++
 		}
 	}
-	for _, line := range back {
-		if !seen[line.Reverses()] {
-			c.strays = append(c.strays, line)
-		}
-	}
 	return c
 }
 
 // numbers are those of all payments that the file is about.
 func (c comparison) numbers() []string {
-	list := make([]string, 0, len(c.payments)+len(c.strays))
+	list := make([]string, 0, len(c.payments)+len(c.back))
 	for _, line := range c.payments {
 		list = append(list, line.ReceiptNumber)
 	}
-	for _, line := range c.strays {
+	for _, line := range c.back {
 		list = append(list, line.Reverses())
 	}
 	return list
@@ -93,10 +87,13 @@ func (c comparison) outcome(
 			figures.Matched++
 		}
 	}
-	for _, line := range c.strays {
+	for _, line := range c.back {
 		number := line.Reverses()
-		stated[number] = true // a file that sends a payment back does not miss it
 		out.SentBack = append(out.SentBack, number)
+		if stated[number] {
+			continue
+		}
+		stated[number] = true // a file that sends a payment back does not miss it
 		if receipt, has := c.here[number]; has && !left(receipt) {
 			out.Different = append(out.Different, strayed(line, receipt))
 		}

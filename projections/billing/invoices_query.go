@@ -227,6 +227,31 @@ func (q InvoicesQuery) Numbers(
 	return numbers, err
 }
 
+// Payable has of an invoice what a bill says that asks for its money.
+type Payable struct {
+	ID           id.Invoice    `db:"invoice_id"`
+	SubscriberID id.Subscriber `db:"subscriber_id"`
+	Number       string        `db:"number"`    // "" before it is issued
+	DueMinor     int64         `db:"due_minor"` // 0 for drafts and voided ones
+}
+
+// Payables gives some invoices of an organization with one statement. Unknown ones are missing in the result.
+func (q InvoicesQuery) Payables(
+	ctx context.Context, org id.Organization, invoices []id.Invoice,
+) (map[id.Invoice]Payable, error) {
+	var rows []Payable
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[Payable], q.Views.SQL(InvoicesName, `
+			select invoice_id, subscriber_id, number, due_minor from {schema}.invoices
+			where invoice_id = any($1) and org_id = $2`), invoices, org)
+	})
+	out := make(map[id.Invoice]Payable, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row
+	}
+	return out, err
+}
+
 // OpenInvoice asks a subscriber for money, or will when it has its number.
 type OpenInvoice struct {
 	SubscriptionID *id.Subscription `db:"subscription_id"` // nil = by hand

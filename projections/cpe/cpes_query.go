@@ -132,6 +132,18 @@ func (q CPEsQuery) Some(ctx context.Context, cpes []id.CPE) ([]CPERow, error) {
 	return rows, err
 }
 
+// OfSubscription returns the CPEs of an organization that use a login.
+func (q CPEsQuery) OfSubscription(
+	ctx context.Context, org id.Organization, line id.Subscription,
+) ([]CPERow, error) {
+	var rows []CPERow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[CPERow],
+			q.Views.SQL(CPEsName, cpeSelect+`c.org_id = $1 and c.subscription_id = $2 order by c.cpe_id`), org, line)
+	})
+	return rows, err
+}
+
 // List returns up to max CPEs of an organization after a key, the latest claims first.
 func (q CPEsQuery) List(
 	ctx context.Context, org id.Organization, f CPEFilter, after CPEKey, max int,

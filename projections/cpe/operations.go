@@ -26,7 +26,7 @@ var operationsDDL string
 func (Operations) Name() string { return OperationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Operations) Version() int { return 1 }
+func (Operations) Version() int { return 2 }
 
 // DDL creates the table of operations.sql.
 func (Operations) DDL() string { return operationsDDL }
@@ -39,8 +39,9 @@ func (Operations) TenantTables() []string { return []string{"operations"} }
 func (Operations) Handles() []string {
 	return []string{
 		events.CpeOperationQueued{}.EventType(), events.CpeOperationBegan{}.EventType(),
-		events.CpeOperationSent{}.EventType(), events.CpeOperationConfirmed{}.EventType(),
-		events.CpeOperationFailed{}.EventType(), events.CpeOperationExpired{}.EventType(),
+		events.CpeOperationSent{}.EventType(), events.CpeOperationMeasured{}.EventType(),
+		events.CpeOperationConfirmed{}.EventType(), events.CpeOperationFailed{}.EventType(),
+		events.CpeOperationExpired{}.EventType(),
 	}
 }
 
@@ -55,6 +56,8 @@ on conflict (operation_id) do nothing`
 	sentSQL  = `
 update {schema}.operations set state = 'sent', call = @call, tasks = @tasks, sent_at = @at, revision = @revision
 where operation_id = @operation and revision < @revision`
+	measuredSQL = `
+update {schema}.operations set result = $3, ended_at = $4, revision = $2 where operation_id = $1 and revision < $2`
 	endedSQL = `
 update {schema}.operations set state = @state, error_code = @code, error_message = @message, ended_at = @at,
 	revision = @revision
@@ -84,6 +87,13 @@ func (Operations) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(sentSQL, pgx.NamedArgs{
 			"operation": v.OperationID, "call": v.Call, "tasks": string(tasks), "at": v.At, "revision": revision,
 		})
+		return nil
+	case events.CpeOperationMeasured:
+		result, err := json.Marshal(v.Result)
+		if err != nil {
+			return fmt.Errorf("write result: %w", err)
+		}
+		w.Exec(measuredSQL, v.OperationID, revision, string(result), v.At)
 		return nil
 	case events.CpeOperationConfirmed:
 		end["operation"], end["state"], end["at"] = v.OperationID, "confirmed", v.At

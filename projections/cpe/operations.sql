@@ -10,6 +10,7 @@ create table {schema}.operations (
   tasks jsonb not null default '[]',
   error_code text,
   error_message text,
+  result jsonb, -- of a test that has ended
   asked_at timestamptz not null,
   expires_at timestamptz not null,
   sent_at timestamptz,
@@ -19,3 +20,5 @@ create table {schema}.operations (
   revision bigint not null
 );
 create index operations_of on {schema}.operations (org_id, cpe_id, asked_at desc, operation_id desc);
+create index operations_results on {schema}.operations (org_id, cpe_id, kind, ended_at desc, operation_id desc)
+  where result is not null;

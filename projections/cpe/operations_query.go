@@ -15,22 +15,23 @@ import (
 
 // OperationRow is one write to a CPE.
 type OperationRow struct {
-	ID           id.CPEOperation  `db:"operation_id"`
-	CpeID        id.CPE           `db:"cpe_id"`
-	Kind         string           `db:"kind"`
-	Names        []string         `db:"names"`
-	State        string           `db:"state"` // one of OperationStates
-	Call         *string          `db:"call"`  // "ok", "queued" or "failed"; nil = it was not sent yet
-	Tasks        []events.CpeTask `db:"tasks"`
-	ErrorCode    *string          `db:"error_code"`
-	ErrorMessage *string          `db:"error_message"`
-	AskedAt      time.Time        `db:"asked_at"`
-	ExpiresAt    time.Time        `db:"expires_at"`
-	SentAt       *time.Time       `db:"sent_at"`
-	EndedAt      *time.Time       `db:"ended_at"`
-	ActorKind    string           `db:"actor_kind"`
-	ActorID      string           `db:"actor_id"`
-	Revision     int64            `db:"revision"`
+	ID           id.CPEOperation       `db:"operation_id"`
+	CpeID        id.CPE                `db:"cpe_id"`
+	Kind         string                `db:"kind"`
+	Names        []string              `db:"names"`
+	State        string                `db:"state"` // one of OperationStates
+	Call         *string               `db:"call"`  // "ok", "queued" or "failed"; nil = it was not sent yet
+	Tasks        []events.CpeTask      `db:"tasks"`
+	ErrorCode    *string               `db:"error_code"`
+	ErrorMessage *string               `db:"error_message"`
+	Result       *events.CpeTestResult `db:"result"` // of a test that has ended; nil = there is none
+	AskedAt      time.Time             `db:"asked_at"`
+	ExpiresAt    time.Time             `db:"expires_at"`
+	SentAt       *time.Time            `db:"sent_at"`
+	EndedAt      *time.Time            `db:"ended_at"`
+	ActorKind    string                `db:"actor_kind"`
+	ActorID      string                `db:"actor_id"`
+	Revision     int64                 `db:"revision"`
 }
 
 // OperationStates are the values of OperationRow.State.
@@ -50,7 +51,7 @@ type OperationsQuery struct{ Views *runner.Views }
 
 // operationSelect fits OperationRow; a condition follows.
 const operationSelect = `select operation_id, cpe_id, kind, names, state, call, tasks, error_code, error_message,
-	asked_at, expires_at, sent_at, ended_at, actor_kind, actor_id, revision from {schema}.operations where `
+	result, asked_at, expires_at, sent_at, ended_at, actor_kind, actor_id, revision from {schema}.operations where `
 
 // Get returns an operation of an organization; nil when it has none with this id.
 func (q OperationsQuery) Get(
@@ -78,4 +79,21 @@ func (q OperationsQuery) List(
 		})
 	})
 	return rows, err
+}
+
+// Measured returns up to max operations of an organization on a CPE that have a result, the latest first, and apart
+// from them the latest of each kind.
+func (q OperationsQuery) Measured(
+	ctx context.Context, org id.Organization, cpe id.CPE, max int,
+) (latest, history []OperationRow, err error) {
+	const measured = `org_id = @org and cpe_id = @cpe and result is not null order by `
+	args := pgx.NamedArgs{"org": org, "cpe": cpe, "max": max}
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &latest, pgx.RowToStructByName[OperationRow], q.Views.SQL(OperationsName,
+			operationSelect+`operation_id in (select distinct on (kind) operation_id from {schema}.operations
+			where `+measured+`kind, ended_at desc, operation_id desc)`), args)
+		postgres.Collect(r, &history, pgx.RowToStructByName[OperationRow], q.Views.SQL(OperationsName,
+			operationSelect+measured+`ended_at desc, operation_id desc limit @max`), args)
+	})
+	return latest, history, err
 }

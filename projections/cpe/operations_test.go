@@ -17,7 +17,7 @@ func TestOperations_Story(t *testing.T) {
 	story := projectiontest.NewStory(acme, began).With(func(m *events.Metadata) {
 		m.Actor = events.Actor{Kind: events.ActorUser, ID: jane.String(), Role: "admin"}
 	})
-	for i, name := range []string{"queued", "begun", "sent", "confirmed", "failed", "expired"} {
+	for i, name := range []string{"queued", "begun", "sent", "confirmed", "failed", "expired", "measured"} {
 		about := events.CpeOperationSubject{
 			OperationID: id.Derive[id.CPEOperation]("test", name), CpeID: id.Derive[id.CPE]("test", "box"), OrgID: acme,
 		}
@@ -40,6 +40,13 @@ func TestOperations_Story(t *testing.T) {
 			life = life[:2]
 		case "confirmed":
 			life = append(life, events.CpeOperationConfirmed{CpeOperationSubject: about, At: at(3)})
+		case "measured":
+			life = append(life, events.CpeOperationMeasured{
+				CpeOperationSubject: about, Kind: events.CpeSpeedTest, At: at(3),
+				Result: events.CpeTestResult{
+					BeganAt: at(2), EndedAt: at(3), Bytes: 10_000_000, BitsPerSecond: 1_333_333,
+				},
+			}, events.CpeOperationConfirmed{CpeOperationSubject: about, At: at(3)})
 		case "failed":
 			life = append(life, events.CpeOperationFailed{
 				CpeOperationSubject: about, Code: "cwmp.9007", Message: "invalid value", At: at(3),

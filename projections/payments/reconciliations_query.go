@@ -52,7 +52,7 @@ type StatementOutcome struct {
 	MissingHere  []StatedPayment   `json:"missingHere"`
 	MissingThere []BookedPayment   `json:"missingThere"`
 	Different    []StatedDifferent `json:"different"`
-	// SentBack are the numbers of payments that the statement sends back and that other statements have.
+	// SentBack are the numbers of the payments that the statement sends back: other statements may have them, too.
 	SentBack []string `json:"sentBack,omitempty"`
 }
 

@@ -12,8 +12,8 @@ func ofCpeOperation(e events.CpeOperationEvent) happening {
 		return happening{
 			subscriber: v.SubscriberID, says: says("cpe_written_to", Facts{}), causeType: "cpe", cause: id.Any(v.CpeID),
 		}
-	case events.CpeOperationBegan, events.CpeOperationSent, events.CpeOperationConfirmed, events.CpeOperationFailed,
-		events.CpeOperationExpired: // they name no customer
+	case events.CpeOperationBegan, events.CpeOperationSent, events.CpeOperationMeasured, events.CpeOperationConfirmed,
+		events.CpeOperationFailed, events.CpeOperationExpired: // they name no customer
 	}
 	return happening{}
 }
@@ -34,7 +34,8 @@ func ofCpe(e events.CpeEvent) happening {
 		return happening{
 			subscriber: v.SubscriberID, says: says("cpe_taken", Facts{}), causeType: "cpe", cause: id.Any(v.CpeID),
 		}
-	case events.CpeIdentified, events.CpeDetailsLearned, events.CpeDescribed, events.CpeReleased: // of no customer
+	case events.CpeIdentified, events.CpeDetailsLearned, events.CpeDescribed, events.CpeReleased,
+		events.CpeFaultClearAsked: // of no customer
 	}
 	return happening{}
 }

@@ -39,6 +39,8 @@ type DeviceFaults struct {
 	Fail map[string]string `json:"fail,omitempty"`
 	// TransferFault is the code of a download that the device accepted and could not carry out.
 	TransferFault string `json:"transferFault,omitempty"`
+	// KeepFirmware takes a file of firmware, boots, and runs the version of before.
+	KeepFirmware bool `json:"keepFirmware,omitempty"`
 	// Diagnostics is the state in which tests end, such as Error_CannotResolveHostName or Completed; Complete when
 	// empty.
 	Diagnostics string `json:"diagnostics,omitempty"`

@@ -268,7 +268,7 @@ func (x *session) download(t *task) *fault {
 // transfer lets a device fetch all of a file, take firmware, boot and tell.
 func (s *Simulator) transfer(ctx context.Context, d *device, channel, url, kind, version string) {
 	s.mu.Lock()
-	code := d.faults.TransferFault
+	code, keeps := d.faults.TransferFault, d.faults.KeepFirmware
 	s.mu.Unlock()
 	began := s.clock.Now()
 	if code == "" {
@@ -280,7 +280,7 @@ func (s *Simulator) transfer(ctx context.Context, d *device, channel, url, kind,
 	firmware := strings.HasPrefix(kind, "1 ") && code == ""
 	if firmware {
 		d.boxMu.Lock()
-		if version != "" {
+		if version != "" && !keeps {
 			d.box.params[d.cfg.Root+".DeviceInfo.SoftwareVersion"].value = version
 		}
 		d.boxMu.Unlock()

@@ -39,18 +39,20 @@ type CPEs struct {
 	Logger   *slog.Logger
 }
 
-// Claim has what an administrator says about a CPE; all but the CPE can be zero.
+// Claim has what an administrator says about a CPE; all but the CPE can be zero. A subscription is one of the
+// subscriber's.
 type Claim struct {
-	CpeID        id.CPE
-	SubscriberID id.Subscriber
-	Label        string
-	Location     string
+	CpeID          id.CPE
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	Label          string
+	Location       string
 }
 
 // Claim takes a pending CPE for the organization. Fails: cpe_not_found, already_claimed whoever has it, invalid_input,
 // subscriber_not_found.
 func (u CPEs) Claim(ctx context.Context, asked usecases.Asked, in Claim) (bus.Result, error) {
-	to, err := u.use(ctx, asked.Org(), use{subscriber: in.SubscriberID})
+	to, err := u.use(ctx, asked.Org(), use{subscriber: in.SubscriberID, subscription: in.SubscriptionID})
 	if err != nil {
 		return bus.Result{}, err
 	}
@@ -100,7 +102,7 @@ func (u CPEs) take(
 	return done, err
 }
 
-// moved counts a CPE among those of another organization. When it fails, a later call of the CPE makes it right.
+// moved counts a CPE among those of another organization at once. When it fails, the process of the CPE does it.
 func (u CPEs) moved(ctx context.Context, of id.CPE, org id.Organization) {
 	if err := u.Informs.Move(ctx, of, org); err != nil {
 		u.Logger.LogAttrs(ctx, slog.LevelWarn, "calls of a cpe not moved", slog.String("cpe_id", of.String()),
@@ -179,7 +181,9 @@ type use struct {
 // subscription_not_found, invalid_input when several logins are possible.
 func (u CPEs) use(ctx context.Context, org id.Organization, to use) (use, error) {
 	if to.subscriber.IsZero() {
-		return to, nil
+		var f failure.Faults
+		f.Check(to.subscription.IsZero(), "subscriberId", "is required")
+		return use{}, f.Err()
 	}
 	if _, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, u.Bus, org, to.subscriber); err != nil {
 		return use{}, err

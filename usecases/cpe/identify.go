@@ -18,9 +18,6 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 )
 
-// ProvisionVersion is the version of the bootstrap provision that understands an Identification.
-const ProvisionVersion = 1
-
 // InformSeconds is the time between two calls of a CPE. Source: docs/rules/cpe.md#online.
 const InformSeconds = 300
 

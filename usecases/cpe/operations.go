@@ -36,6 +36,8 @@ type Operations struct {
 	Secrets *vault.Secrets
 	// Allows refuses an address that a CPE is not sent to. The text of its error goes behind the name of the field.
 	Allows func(address string) error
+	// UploadBase is the address of this program as CPEs reach it; "" = an upload test needs an address.
+	UploadBase string
 }
 
 // Wifi has a new name and password of a CPE's Wi-Fi.
@@ -122,7 +124,8 @@ func (u Operations) Ping(
 	})
 }
 
-// Transfer has the CPE load a file or send one: a speed test or an upload test. field names the address; "" = ours.
+// Transfer has the CPE load a file or send one: a speed test or an upload test. field names the address; "" = ours: for
+// an upload one that only this test knows.
 // Fails: invalid_input, cpe_not_found.
 func (u Operations) Transfer(
 	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind, field, address string,
@@ -132,7 +135,10 @@ func (u Operations) Transfer(
 			return id.CPEOperation{}, bus.Result{}, err
 		}
 	}
-	return u.queue(ctx, asked, of, request{kind: kind, callNow: true, values: &commands.CpeValues{URL: address}})
+	return u.queue(ctx, asked, of, request{
+		kind: kind, callNow: true, values: &commands.CpeValues{URL: address},
+		uploads: kind == events.CpeUploadTest && address == "",
+	})
 }
 
 // checkAddress refuses what is no web address, what has a password in it, and where no CPE is sent. Fails:
@@ -159,6 +165,7 @@ type request struct {
 	names   []string
 	values  *commands.CpeValues // nil = there are none
 	callNow bool
+	uploads bool // to an address of ours, which is made for it
 }
 
 // queue keeps the values in the vault, and records the request. A repeat under the same key finds the operation of the
@@ -176,7 +183,10 @@ func (u Operations) queue(
 		Names: r.names, CallNow: r.callNow,
 	}
 	if r.values != nil {
-		command.ValuesRef = id.Derive[id.Secret]("cpe operation", operation.String())
+		if r.uploads {
+			r.values.URL = uploadAddress(u.UploadBase, operation)
+		}
+		command.ValuesRef = valuesRef(operation)
 		if err := u.keep(ctx, command, *r.values); err != nil {
 			return operation, bus.Result{}, err
 		}

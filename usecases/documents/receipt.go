@@ -112,8 +112,12 @@ func (d Documents) used(ctx context.Context, org id.Organization, r *receipt) er
 	return nil
 }
 
-// facts stand at the head.
+// facts stand at the head. Of money that was moved here from another account, who paid it and what was typed say whose
+// it was, which is not for this customer.
 func (r receipt) facts() [][2]string {
+	if len(r.Moves) > 0 {
+		r.PayerName, r.PayerPhone, r.BillRef = nil, nil, nil
+	}
 	payer := cmp.Or(null.Zero(r.PayerName), null.Zero(r.PayerPhone))
 	if name, phone := null.Zero(r.PayerName), null.Zero(r.PayerPhone); name != "" && phone != "" {
 		payer = name + ", " + phone

@@ -41,6 +41,8 @@ func Kinds() []Kind {
 		{Category: commands.BillOptInCategory, Name: "opt-in to the bill manager", Platform: true},
 		{Category: commands.CompensationCategory, Name: "compensation", Role: support},
 		{Category: commands.CpeCategory, Name: "device at a customer's", Role: support},
+		{Category: commands.CpeCampaignCategory, Name: "deployment of firmware", Role: support},
+		{Category: commands.CpeFirmwareCategory, Name: "file of firmware", Role: support},
 		{Category: commands.CpeOperationCategory, Name: "write to a device at a customer's", Role: support},
 		{Category: commands.DeviceCategory, Name: "router", Role: support},
 		{Category: commands.DifferenceCategory, Name: "difference of access", Role: support},

@@ -33,15 +33,8 @@ func opens(at time.Time, zone *time.Location, hours events.MessageHours, quiet *
 
 // after is the instant itself, or the end of the quiet hours in which it lies.
 func after(q events.QuietHours, at time.Time, zone *time.Location) time.Time {
-	today := calendar.On(at, zone)
-	for _, day := range []calendar.Date{today.AddDays(-1), today} {
-		from, to := day.At(q.From, zone), day.At(q.To, zone)
-		if q.To <= q.From {
-			to = day.AddDays(1).At(q.To, zone)
-		}
-		if !at.Before(from) && at.Before(to) {
-			return to
-		}
+	if from, to := calendar.Hours(q).Window(at, zone); !from.IsZero() && !at.Before(from) {
+		return to
 	}
 	return at
 }

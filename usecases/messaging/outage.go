@@ -16,7 +16,7 @@ const mostMerged = 100
 
 // ofOutage reads the outage as which the one of a message goes on, and whether the customer was told that any part of
 // that began: each hears of it once, and of its end once (docs/rules/outages.md#messages). For a message about a
-// beginning, one of another part counts that waits, too.
+// beginning, one of an earlier part counts that waits, too: of two that wait one goes, also when both look at once.
 func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *facts) error {
 	var err error
 	if f.outage, err = usecases.WholeOutage(ctx, d.Bus, args.OrgID, args.OutageID); err != nil {
@@ -24,7 +24,7 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 	}
 	over, own := args.Template == events.NoticeOutageOver, args.OutageID
 	args.Template = events.NoticeOutage
-	parts := []id.Outage{f.outage.ID}
+	parts, later := []id.Outage{f.outage.ID}, over
 	for i := 0; i < len(parts) && i < mostMerged && !f.told; i++ {
 		part := f.outage
 		if i > 0 {
@@ -34,13 +34,14 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 		}
 		parts = append(parts, part.Absorbed...)
 		if args.OutageID = parts[i]; !over && args.OutageID == own {
+			later = true
 			continue
 		}
 		began, err := d.message(ctx, f.message(args))
 		if err != nil {
 			return err
 		}
-		f.told = !began.Org.IsZero() && !began.Dropped && (began.Over || !over)
+		f.told = !began.Org.IsZero() && !began.Dropped && (began.Over || !later)
 	}
 	return nil
 }

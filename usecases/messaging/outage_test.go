@@ -111,3 +111,34 @@ func TestSend_MessagesOfTheNightAboutOutagesThatBecameOneAreOne(t *testing.T) {
 		t.Errorf("of the end went %v", went)
 	}
 }
+
+// TestSend_OfTwoMessagesAboutOneOutageThatWaitTheSameGoes, whichever is looked at first: two that look at the same
+// moment would else leave it to each other, and nobody would be told.
+func TestSend_OfTwoMessagesAboutOneOutageThatWaitTheSameGoes(t *testing.T) {
+	t.Parallel()
+	for name, youngerFirst := range map[string]bool{"the older one looks first": false, "the younger one": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, phone())
+			bus.Register(k.Bus, outages.Outages())
+			morning := k.night(t)
+			older, younger := k.outage(t, "hill"), k.outage(t, "valley")
+			k.tells(t, events.NoticeOutage, older, younger)
+			k.merge(t, younger, older)
+			k.clock.Set(morning)
+			order := []id.Outage{older, younger}
+			if youngerFirst {
+				slices.Reverse(order)
+			}
+			for _, which := range order {
+				want := 0
+				if which == older {
+					want = 1
+				}
+				if went := k.tells(t, events.NoticeOutage, which); len(went) != want {
+					t.Errorf("%d went of the older one %t; %q", len(went), which == older, k.states(t))
+				}
+			}
+		})
+	}
+}

@@ -209,24 +209,19 @@ func (m BillManager) Queue(
 	if !settings.On {
 		return nil, 0, failure.NewConflict("bill_manager_off", "Turn the bill manager on first.")
 	}
-	rows := make([]*billingviews.InvoiceRow, len(invoices))
-	err = loop.Each(ctx, billsCrew, len(invoices), func(i int) (err error) {
-		detail, err := m.Invoices.Get(ctx, asked.Org(), invoices[i])
-		if err == nil && detail == nil {
-			return commands.ErrNoInvoice()
-		}
-		if detail != nil {
-			rows[i] = &detail.InvoiceRow
-		}
-		return err
-	})
+	rows, err := m.Invoices.Payables(ctx, asked.Org(), invoices)
 	if err != nil {
 		return nil, 0, err
 	}
-	list = make([]QueuedBill, len(rows))
-	positions := make([]uint64, len(rows))
-	err = loop.Each(ctx, billsCrew, len(rows), func(i int) (err error) {
-		list[i], positions[i], err = m.queue(ctx, asked, *rows[i])
+	for _, invoice := range invoices {
+		if _, found := rows[invoice]; !found {
+			return nil, 0, commands.ErrNoInvoice()
+		}
+	}
+	list = make([]QueuedBill, len(invoices))
+	positions := make([]uint64, len(invoices))
+	err = loop.Each(ctx, billsCrew, len(invoices), func(i int) (err error) {
+		list[i], positions[i], err = m.queue(ctx, asked, rows[invoices[i]])
 		return err
 	})
 	for _, p := range positions {
@@ -237,7 +232,7 @@ func (m BillManager) Queue(
 
 // queue has one invoice wait to be sent.
 func (m BillManager) queue(
-	ctx context.Context, asked usecases.Asked, row billingviews.InvoiceRow,
+	ctx context.Context, asked usecases.Asked, row billingviews.Payable,
 ) (QueuedBill, uint64, error) {
 	out := QueuedBill{InvoiceID: row.ID, SubscriberID: row.SubscriberID, Number: row.Number}
 	meta := asked.Meta
@@ -245,17 +240,17 @@ func (m BillManager) queue(
 	meta.ExpectedRevision = nil
 	var done bus.Result
 	var err error
-	signed, err := m.signed(ctx, row)
+	signed, err := m.signed(ctx, row.ID)
 	switch {
 	case err != nil:
 		return out, 0, err
-	case row.Number == "" || !row.Due().Positive():
+	case row.Number == "" || row.DueMinor <= 0:
 		out.Code = "invoice_not_open"
 	case !signed:
 		out.Code = "document_not_signed"
 	default:
 		done, err = m.Bus.Execute(ctx, commands.QueueBill{Again: true, BillSubject: events.BillSubject{
-			OrgID: row.OrgID, SubscriberID: row.SubscriberID, InvoiceID: row.ID, Number: row.Number,
+			OrgID: asked.Org(), SubscriberID: row.SubscriberID, InvoiceID: row.ID, Number: row.Number,
 		}}, meta)
 		if failure.CodeOf(err) == "bill_over" {
 			out.Code, err = "bill_over", nil
@@ -285,7 +280,7 @@ func (m BillManager) Cancel(ctx context.Context, asked usecases.Asked, invoice i
 }
 
 // signed reports whether an invoice is signed, or needs no signature: customers get one that does only with it.
-func (m BillManager) signed(ctx context.Context, row billingviews.InvoiceRow) (bool, error) {
-	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, m.Bus, id.As[id.Signature](row.ID))
+func (m BillManager) signed(ctx context.Context, invoice id.Invoice) (bool, error) {
+	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, m.Bus, id.As[id.Signature](invoice))
 	return signature.State != billing.SignatureQueued && signature.State != billing.SignatureRefused, err
 }

@@ -107,10 +107,10 @@ func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput
 // Ask stores the rows of a file that can be taken in, sealed, and then asks for the import; the others count as failed,
 // or as skipped when their customers are here already.
 // The same file of an organization is the same import, so it is taken in once, whoever sends it and however often. One
-// whose rows were lost begins again: what it has made is there already. After an import was taken back, its file is
-// another one. What customers had paid ahead, all of the file together, is one act of who asks: above the limit it
-// fails with a *usecases.WaitsForApproval (docs/rules/approvals.md#the-limit). Fails: invalid_input,
-// proposal_not_found, batch_undo_runs.
+// whose rows were lost begins again: what it has made is there already, and what it still makes counts again. After an
+// import was taken back, its file is another one. What customers had paid ahead, all of the file together, is one act
+// of who asks: above the limit it fails with a *usecases.WaitsForApproval (docs/rules/approvals.md#the-limit). Fails:
+// invalid_input, proposal_not_found, batch_undo_runs.
 func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) (id.Import, bus.Result, error) {
 	if err := in.check(); err != nil {
 		return id.Import{}, bus.Result{}, err
@@ -121,18 +121,26 @@ func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) 
 	}
 	meta := asked.Meta
 	meta.CorrelationID = of.String()
-	ask := commands.AskImport{ImportID: of, OrgID: asked.Org(), Source: in.source(), Rows: 1}
+	begun := keptImport{Ask: commands.AskImport{ImportID: of, OrgID: asked.Org(), Source: in.source(), Rows: 1}}
 	state, _, err := bus.LoadOwned[subscribers.Import](ctx, u.Bus, asked.Org(), of)
 	switch {
 	case err == nil && state.Stalled(u.Clock.Now()):
-		done, err := u.again(ctx, in, state, ask, meta)
-		return of, done, err
+		begun.Round = state.Round + 1
 	case err == nil: // it only tells where the import is
-		done, err := u.Bus.Execute(ctx, ask, meta)
+		done, err := u.Bus.Execute(ctx, begun.Ask, meta)
 		return of, done, err
 	case failure.CodeOf(err) != "import_not_found":
 		return id.Import{}, bus.Result{}, err
 	}
+	return u.begin(ctx, asked, in, begun)
+}
+
+// begin stores the rows of a file, and begins its import, or has it wait for a second person. Fails: invalid_input,
+// proposal_not_found.
+func (u Imports) begin(
+	ctx context.Context, asked usecases.Asked, in ImportInput, begun keptImport,
+) (id.Import, bus.Result, error) {
+	of := begun.Ask.ImportID
 	approval, waits, err := usecases.WaitingOrNext(ctx, u.Bus, func(round int) id.Approval {
 		return commands.ApprovalOfImport(of, round)
 	})
@@ -142,11 +150,10 @@ func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) 
 	case waits: // its rows are kept as they were looked at
 		return of, bus.Result{}, &usecases.WaitsForApproval{ApprovalID: approval}
 	}
-	credit, err := u.store(ctx, in, &ask, 0)
-	if err != nil {
+	if begun.Credit, err = u.store(ctx, in, &begun.Ask, begun.Round); err != nil {
 		return id.Import{}, bus.Result{}, err
 	}
-	done, err := u.alone(ctx, asked, keptImport{Ask: ask, Credit: credit}, approval)
+	done, err := u.alone(ctx, asked, begun, approval)
 	return of, done, err
 }
 
@@ -164,16 +171,6 @@ func (u Imports) present(ctx context.Context, org id.Organization, in ImportInpu
 			return of, commands.ErrBatchUndoRuns()
 		}
 	}
-}
-
-// again begins an import anew whose rows were lost, or may be. Fails: invalid_input, proposal_not_found.
-func (u Imports) again(
-	ctx context.Context, in ImportInput, state subscribers.Import, ask commands.AskImport, meta commands.Meta,
-) (bus.Result, error) {
-	if _, err := u.store(ctx, in, &ask, state.Round+1); err != nil { // its credits were counted when it was asked for
-		return bus.Result{}, err
-	}
-	return u.Bus.Execute(ctx, commands.AskImportAgain{AskImport: ask, Round: state.Round + 1}, meta)
 }
 
 // store puts the rows of a file that can be taken in into the vault, notes what it has in the command, and gives the

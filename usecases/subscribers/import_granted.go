@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -18,7 +19,25 @@ import (
 // than those that were looked at.
 type keptImport struct {
 	Ask    commands.AskImport
+	Round  int `json:",omitempty"` // above zero for one that begins again
 	Credit money.Amount
+}
+
+// command begins the import, or begins it again.
+func (k keptImport) command() commands.Command {
+	if k.Round == 0 {
+		return k.Ask
+	}
+	return commands.AskImportAgain{AskImport: k.Ask, Round: k.Round}
+}
+
+// act is the id under which its credit counts. Each round has its own: the rows of a later one may be others, because
+// more of the file can be taken in by then.
+func (k keptImport) act() id.Command {
+	if k.Round == 0 {
+		return id.As[id.Command](k.Ask.ImportID)
+	}
+	return id.Derive[id.Command]("import again", k.Ask.ImportID.String(), strconv.Itoa(k.Round))
 }
 
 // alone begins an import when one person may give its credits away, else it is kept until a second person agrees.
@@ -33,11 +52,11 @@ func (u Imports) alone(
 	meta := asked.Meta
 	meta.CorrelationID = kept.Ask.ImportID.String()
 	act := usecases.Act{
-		Kind: events.ActImport, Amount: kept.Credit, Command: kept.Ask, ApprovalID: approval,
-		What: events.ApprovalAct{ImportID: kept.Ask.ImportID}, ID: id.As[id.Command](kept.Ask.ImportID),
+		Kind: events.ActImport, Amount: kept.Credit, Command: kept.command(), ApprovalID: approval,
+		What: events.ApprovalAct{ImportID: kept.Ask.ImportID}, ID: kept.act(),
 	}
 	err = usecases.Alone(ctx, u.Bus, asked, act, func() (err error) {
-		done, err = u.Bus.Execute(ctx, kept.Ask, meta)
+		done, err = u.Bus.Execute(ctx, kept.command(), meta)
 		return err
 	})
 	if err != nil {

@@ -40,7 +40,8 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, subscribers.Subscribers())
 	bus.Register(k.Bus, subscribers.Plans())
 	bus.Register(k.Bus, subscribers.Subscriptions())
-	k.subscribers, k.plans = subscriberscases.Subscribers{Bus: k.Bus}, subscriberscases.Plans{Bus: k.Bus}
+	k.subscribers = subscriberscases.Subscribers{Bus: k.Bus, Limiter: k.Vault.Limits}
+	k.plans = subscriberscases.Plans{Bus: k.Bus}
 	k.subscriptions = subscriberscases.Subscriptions{
 		Bus: k.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, Clock: k.clock,
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"math/big"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -15,12 +16,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Subscribers registers subscribers and corrects their details. Safe for concurrent use.
 type Subscribers struct {
-	Bus *bus.Bus
+	Bus     *bus.Bus
+	Limiter vault.Limiter // counts what customers choose
 	// DrawNumber proposes an account number; nil = a random one.
 	DrawNumber func() (string, error)
 }
@@ -107,6 +110,22 @@ func (u Subscribers) Correct(ctx context.Context, asked usecases.Asked, in Corre
 				SubscriberID: in.SubscriberID, Details: in.onto(present.Details),
 			}, nil
 		})
+}
+
+// choicesADay is how often customers choose how messages come to them. Each choice stays in the log for good.
+const choicesADay = 20
+
+// Choose is Correct for the customer, a few times a day. Fails: rate_limited, and as Correct.
+func (u Subscribers) Choose(ctx context.Context, asked usecases.Asked, in CorrectInput) (bus.Result, error) {
+	ok, wait, err := u.Limiter.Allow(ctx, "choices of "+in.SubscriberID.String(), choicesADay, 24*time.Hour)
+	switch {
+	case err != nil:
+		return bus.Result{}, err
+	case !ok:
+		return bus.Result{}, failure.NewLimited("rate_limited", "Too many requests. Please wait.",
+			max(wait, time.Second))
+	}
+	return u.Correct(ctx, asked, in)
 }
 
 // onto applies the correction to the present details.

@@ -3,6 +3,7 @@ package subscriberscases_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -192,5 +193,34 @@ func TestCorrect_TwoAtOnceBothCount(t *testing.T) {
 	if d := load[subscribers.Subscriber](t, k, who).Details; d.FirstName.Reveal() != "Aisha" ||
 		d.LastName.Reveal() != "Mwangi" {
 		t.Error("one of two corrections is lost")
+	}
+}
+
+// TestChoose_IsBoundedForADay: what a customer chooses stays in the log for good. Staff are not concerned.
+func TestChoose_IsBoundedForADay(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CorrectInput{SubscriberID: k.register(t)}
+	wish := func(n int) error {
+		in.OnlyNeeded = new(n%2 == 0)
+		_, err := k.subscribers.Choose(t.Context(), coretest.Ask(k.acme), in)
+		return err
+	}
+	for n := range 20 {
+		if err := wish(n); err != nil {
+			t.Fatalf("choice %d: %v", n, err)
+		}
+	}
+	coretest.Refused(t, "one choice more", wish(20), "rate_limited")
+	if load[subscribers.Subscriber](t, k, in.SubscriberID).Details.OnlyNeeded {
+		t.Error("it was made all the same")
+	}
+	in.OnlyNeeded = new(true)
+	if _, err := k.subscribers.Correct(t.Context(), coretest.Ask(k.acme), in); err != nil {
+		t.Errorf("staff: %v", err)
+	}
+	k.clock.Advance(48 * time.Hour)
+	if err := wish(1); err != nil {
+		t.Errorf("two days later: %v", err)
 	}
 }

@@ -167,7 +167,7 @@ export async function withoutPower(page: Page): Promise<string> {
   return String(dead?.id)
 }
 
-/** simulate drives the simulated payment provider, the simulated routers or the simulated tax authority. */
+/** simulate drives the simulated payment provider, the simulated routers, devices or tax authority. */
 export async function simulate(method: string, url: string, body: object) {
   const answer = await fetch(url, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } })
   expect(answer.ok, `${method} ${url}: ${answer.status}`).toBe(true)

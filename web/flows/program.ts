@@ -13,6 +13,7 @@ export interface Addresses {
   provider: string
   routers: string
   tax: string
+  devices: string
 }
 
 declare module 'vitest' {
@@ -88,17 +89,19 @@ function printed(child: ChildProcess): Promise<Addresses> {
     child.stdout?.on('data', (part: Buffer) => {
       screen += part.toString()
       const at = (name: string) => new RegExp(`${name} +(http://[^/\\s]+)`).exec(screen)?.[1]
-      const [root, isp, provider, routers, tax] = ['Platform \\(super_admin\\)', 'Demo ISP', 'Payment provider', 'Routers', 'Tax authority'].map(at)
-      if (!root || !isp || !provider || !routers || !tax || !screen.includes('What to try')) return
+      const [root, isp, provider, routers, tax, devices] = [
+        'Platform \\(super_admin\\)', 'Demo ISP', 'Payment provider', 'Routers', 'Tax authority', "Customers' devices",
+      ].map(at)
+      if (!root || !isp || !provider || !routers || !tax || !devices || !screen.includes('What to try')) return
       clearTimeout(timer)
-      done({ root, isp, provider, routers, tax })
+      done({ root, isp, provider, routers, tax, devices })
     })
   })
 }
 
 /**
  * addressesBeside gives the addresses of a demo whose ISP is at an address. Where its simulators are not at their usual
- * ones, LASTMILE_PROVIDER, LASTMILE_ROUTERS and LASTMILE_TAX say so: flows change what they simulate.
+ * ones, LASTMILE_PROVIDER, LASTMILE_ROUTERS, LASTMILE_TAX and LASTMILE_DEVICES say so: flows change what they simulate.
  */
 function addressesBeside(isp: string): Addresses {
   const url = new URL(isp)
@@ -108,5 +111,6 @@ function addressesBeside(isp: string): Addresses {
     provider: process.env.LASTMILE_PROVIDER ?? 'http://127.0.0.1:8090',
     routers: process.env.LASTMILE_ROUTERS ?? 'http://127.0.0.1:8091',
     tax: process.env.LASTMILE_TAX ?? 'http://127.0.0.1:8093',
+    devices: process.env.LASTMILE_DEVICES ?? 'http://127.0.0.1:8096',
   }
 }

@@ -192,7 +192,7 @@ func (k *Kit) serve(t *testing.T) {
 		k.staff(cases, users), routes, messagingapi.Settings{Cases: messagingcases.Settings{Bus: k.Core.Bus}}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
-			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, WriteOffs: k.writeOffs(), Bus: k.Core.Bus,
+			Cases: k.customers(), WriteOffs: k.writeOffs(), Bus: k.Core.Bus,
 			Subscribers: people, Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: noUnheard, Asked: noDue,
 		}.Routes(),
 		subscribersapi.Plans{
@@ -430,3 +430,8 @@ func noDue(context.Context, subscribersviews.SubscriberRow) (billingcases.Asked,
 
 // writeOffs gives up debts, in tests that register accounts.
 func (k *Kit) writeOffs() billingcases.WriteOffs { return billingcases.WriteOffs{Bus: k.Core.Bus} }
+
+// customers are the cases of subscribers.
+func (k *Kit) customers() subscriberscases.Subscribers {
+	return subscriberscases.Subscribers{Bus: k.Core.Bus, Limiter: k.Vault.Limits}
+}

@@ -79,7 +79,8 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		subscribersapi.Timeline{
 			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},
 			Subscribers: subscribersviews.SubscribersQuery{Views: k.Views},
-			Users:       identityviews.UsersQuery{Views: k.Views}, Zone: k.zoneOf,
+			Users:       identityviews.UsersQuery{Views: k.Views},
+			Keys:        identityviews.APIKeysQuery{Views: k.Views}, Zone: k.zoneOf,
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
 			Settings: usecases.RecordedSettings(k.Core.Bus), Collections: billingviews.CollectionsQuery{Views: k.Views},

@@ -23,10 +23,12 @@ const (
 	timerExpiry = "expiry" // when the time of the operation is over
 )
 
-// Pauses between two looks: as long as the operation is sent, within these bounds.
+// Pauses between two looks: as long as the operation is sent, within these bounds. Firmware is looked for more often,
+// because the next device waits for its place.
 const (
 	shortestPause = 15 * time.Second
 	longestPause  = 10 * time.Minute
+	firmwarePause = time.Minute
 )
 
 // State is one operation on its way. The zero value is none.
@@ -72,7 +74,7 @@ func evolve(s State, in processmanagers.Input) State {
 func workOf(e events.CpeOperationQueued) commands.CpeWork {
 	return commands.CpeWork{
 		OperationID: e.OperationID, CpeID: e.CpeID, OrgID: e.OrgID, Operation: e.Kind, ValuesRef: e.ValuesRef,
-		CallNow: e.CallNow, ExpiresAt: e.ExpiresAt,
+		CallNow: e.CallNow, ExpiresAt: e.ExpiresAt, Deployed: e.Deployed,
 	}
 }
 
@@ -131,7 +133,11 @@ func onTimeout(s State, due processmanagers.Timeout, now time.Time) processmanag
 	if !s.SentAt.IsZero() {
 		job, since = commands.CheckCpeOperation{CpeWork: s.Work}, s.SentAt
 	}
-	pause := min(max(now.Sub(since), shortestPause), longestPause)
+	longest := longestPause
+	if s.Work.Operation == events.CpeFirmware {
+		longest = firmwarePause
+	}
+	pause := min(max(now.Sub(since), shortestPause), longest)
 	return processmanagers.Output{
 		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerLook, At: now.Add(pause)}},
 	}

@@ -61,6 +61,8 @@ export function useRows<P extends ListPath>(
   options: {
     path?: PathParams<P>
     enabled?: boolean
+    /** every is after how many milliseconds a list is read again of which no change tells. */
+    every?: number
     /** live lists are read from a router, which is asked once: what fails is told at once. */
     live?: boolean
   } = {},
@@ -89,6 +91,7 @@ export function useRows<P extends ListPath>(
   const read = useInfiniteQuery({
     ...asked,
     enabled: options.enabled,
+    refetchInterval: options.every,
     placeholderData: (before) => before,
     // Rows that did not change stay the same objects. In a long list the comparison would cost more at each page.
     structuralSharing: (before, now) => (isLong(now) ? now : replaceEqualDeep(before, now)),

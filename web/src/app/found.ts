@@ -27,7 +27,7 @@ const kinds: Record<Result['type'], { icon: LucideIcon; to: (r: Result) => strin
   invoice: { icon: ScrollText, to: (r) => `/invoices/${r.id}` },
   receipt: { icon: Receipt, to: (r) => `/receipts/${r.id}` },
   device: { icon: Router, to: (r) => `/routers/${r.id}` },
-  cpe: { icon: Router, to: (r) => (r.subscriberId ? `/customers/${r.subscriberId}` : `/history/cpe/${r.id}`) },
+  cpe: { icon: Router, to: (r) => `/devices/${r.id}` },
 }
 
 /** foundOf shows a result of the API, and knows the page that it opens. The root host has no page of one receipt. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { isElsewhere } from './navigation'
 
 test('the root host has the pages of the platform, and organizations have all others', () => {
-  for (const path of ['/', '/orgs', '/orgs/1', '/suspense', '/settlement', '/bill-manager', '/audit', '/system']) expect(isElsewhere(path, true), path).toBe(false)
-  for (const path of ['/receipts/1', '/payments', '/bills', '/customers', '/services/1', '/changes']) {
+  for (const path of ['/', '/orgs', '/orgs/1', '/suspense', '/pending-devices', '/settlement', '/bill-manager', '/audit', '/system']) expect(isElsewhere(path, true), path).toBe(false)
+  for (const path of ['/receipts/1', '/payments', '/bills', '/customers', '/services/1', '/changes', '/devices/1']) {
     expect(isElsewhere(path, true), path).toBe(true)
     expect(isElsewhere(path, false), path).toBe(false)
   }

@@ -64,6 +64,9 @@ export const organizationPlaces: PlaceGroup[] = [
     name: 'network',
     places: [
       { to: '/routers', name: 'routers', icon: icons.Router, needs: 'GET /nas/fleet' },
+      { to: '/devices', name: 'cpes', icon: icons.Wifi, needs: 'GET /cpe/devices' },
+      { to: '/pending-devices', name: 'pendingCpes', icon: icons.Inbox, needs: 'GET /cpe/pending' },
+      { to: '/device-faults', name: 'cpeFaults', icon: icons.TriangleAlert, needs: 'GET /cpe/faults' },
       { to: '/outages', name: 'outages', icon: icons.WifiOff, needs: 'GET /outages' },
       { to: '/compensations', name: 'compensations', icon: icons.Gift, needs: 'GET /compensations' },
     ],
@@ -93,6 +96,7 @@ export const platformPlaces: PlaceGroup[] = [
     places: [
       { to: '/', name: 'home', icon: icons.House, needs: 'GET /orgs' },
       { to: '/orgs', name: 'organizations', icon: icons.Building2, needs: 'GET /orgs' },
+      { to: '/pending-devices', name: 'pendingCpes', icon: icons.Wifi, needs: 'GET /cpe/pending' },
       { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
       { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
       { to: '/settlement', name: 'settlement', icon: icons.Landmark, needs: 'GET /reports/settlement' },

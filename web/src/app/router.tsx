@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router'
 import { accessRoutes } from '../areas/access/routes'
 import { auditRoutes } from '../areas/audit/routes'
+import { cpeRoutes } from '../areas/cpe/routes'
 import { keysRoutes } from '../areas/identity/keys/routes'
 import { identityRoutes } from '../areas/identity/routes'
 import { platformRoutes } from '../areas/platform/routes'
@@ -41,6 +42,7 @@ const routeTree = rootRoute.addChildren([
   ...supportRoutes,
   ...importsRoutes,
   ...networkRoutes,
+  ...cpeRoutes,
   ...outagesRoutes,
   ...webhooksRoutes,
 ])

@@ -35,6 +35,7 @@ export function Home() {
         </Card>
       )}
       {accounts.length > 1 && <Others />}
+      <p><Go to={to('devices', { account: account.id })}>{t.devices}</Go></p>
       <p><a href="/status">{t.status}</a></p>
     </Page>
   )

@@ -15,13 +15,14 @@ const Pay = lazy(pay)
 const Bills = lazy(() => import('./Bills'))
 const Usage = lazy(() => import('./Usage'))
 const Support = lazy(() => import('./Support'))
+const Devices = lazy(() => import('./Devices'))
 const Profile = lazy(() => import('./Profile'))
 
 // The pages that the menu leads to.
 const places = ['home', 'bills', 'usage', 'support', 'profile'] as const
 const pathOf = { home: '', bills: 'invoices', usage: 'usage', support: 'support', profile: 'profile' } as const
 const placeOf: Partial<Record<string, (typeof places)[number]>> = {
-  '': 'home', pay: 'home', invoices: 'bills', receipts: 'bills', statement: 'bills', usage: 'usage', support: 'support',
+  '': 'home', pay: 'home', devices: 'home', invoices: 'bills', receipts: 'bills', statement: 'bills', usage: 'usage', support: 'support',
   profile: 'profile',
 }
 
@@ -87,6 +88,8 @@ function Of({ page }: { page: string }) {
       return <Bills part={page} />
     case 'usage':
       return <Usage />
+    case 'devices':
+      return <Devices />
     case 'support':
       return <Support />
     case 'profile':

@@ -18,7 +18,7 @@ export const auditText = catalogue(
     // Of a change, what it was made to; of a refused one, where its address in the API begins.
     targets: {
       subscriber: 'Customer', account: 'Account', subscription: 'Subscription', invoice: 'Invoice', receipt: 'Receipt', refund: 'Refund', refunds: 'Refund', approval: 'Approval', approvals: 'Approval', allowance: 'Allowance of a person',
-      payment: 'Payment', plan: 'Plan', device: 'Router', cpe: 'Device', cpeoperation: 'Change of a device', nasservice: 'Service', reconcile: 'Repair', addressing: 'Address plan',
+      payment: 'Payment', plan: 'Plan', device: 'Router', cpe: 'Device', cpeoperation: 'Change of a device', cpefirmware: 'File of firmware', cpecampaign: 'Deployment of firmware', nasservice: 'Service', reconcile: 'Repair', addressing: 'Address plan',
       user: 'Person', apikey: 'API key', 'api-keys': 'API key', session: 'Session', organization: 'Organization', dunning: 'Dunning',
       accessdifference: 'Difference', voucher: 'Voucher', numbering: 'Numbers', message: 'Message', gateway: 'Payment gateway', webhook: 'Address of your own systems', 'webhook-endpoints': 'Address of your own systems', 'webhook-deliveries': 'News to your own systems',
       voucherbatch: 'Batch of vouchers', enforcement: 'Customer’s session', usage: 'Traffic of a subscription',
@@ -82,7 +82,7 @@ export const auditText = catalogue(
     },
     targets: {
       subscriber: 'Mteja', account: 'Akaunti', subscription: 'Usajili', invoice: 'Ankara', receipt: 'Risiti', refund: 'Marejesho', refunds: 'Marejesho', approval: 'Idhini', approvals: 'Idhini', allowance: 'Kikomo cha mtu',
-      payment: 'Malipo', plan: 'Kifurushi', device: 'Ruta', cpe: 'Kifaa', cpeoperation: 'Badiliko la kifaa', nasservice: 'Huduma', reconcile: 'Marekebisho', addressing: 'Mpango wa anwani',
+      payment: 'Malipo', plan: 'Kifurushi', device: 'Ruta', cpe: 'Kifaa', cpeoperation: 'Badiliko la kifaa', cpefirmware: 'Faili la programu ya vifaa', cpecampaign: 'Usambazaji wa programu ya vifaa', nasservice: 'Huduma', reconcile: 'Marekebisho', addressing: 'Mpango wa anwani',
       user: 'Mtu', apikey: 'Ufunguo wa API', 'api-keys': 'Ufunguo wa API', session: 'Kikao', organization: 'Shirika', dunning: 'Ufuatiliaji wa madeni',
       accessdifference: 'Tofauti', voucher: 'Vocha', numbering: 'Namba', message: 'Ujumbe', gateway: 'Lango la malipo', webhook: 'Anwani ya mfumo wenu', 'webhook-endpoints': 'Anwani ya mfumo wenu', 'webhook-deliveries': 'Tangazo kwa mfumo wenu',
       voucherbatch: 'Kundi la vocha', enforcement: 'Kikao cha mteja', usage: 'Data ya usajili',

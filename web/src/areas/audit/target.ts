@@ -32,7 +32,7 @@ export function wayTo({ target }: Targeted, platform: boolean): Way | null {
 
 // What has events of its own that everybody who reads the log may read, on each kind of host.
 const historied = [
-  'subscriber', 'account', 'subscription', 'receipt', 'refund', 'payment', 'plan', 'device', 'cpe', 'cpeoperation', 'nasservice', 'addressing',
+  'subscriber', 'account', 'subscription', 'receipt', 'refund', 'payment', 'plan', 'device', 'cpe', 'cpeoperation', 'cpefirmware', 'cpecampaign', 'nasservice', 'addressing',
   'organization', 'dunning', 'accessdifference', 'voucher', 'voucherbatch', 'message', 'usage', 'supportrequest',
 ]
 const platformHistoried = ['user', 'session', 'organization']

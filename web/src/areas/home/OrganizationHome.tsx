@@ -16,6 +16,7 @@ import { Takings } from './Takings'
 import { type Today, useSince, useToday } from './today'
 import { Verdict } from './Verdict'
 
+const DeviceFigures = later(() => import('./DeviceFigures').then((m) => m.DeviceFigures))
 const FirstSteps = later(() => import('./FirstSteps').then((m) => m.FirstSteps), { height: 280 })
 
 /** OrganizationHome has what is bad first, then what waits for somebody, then the money and the customers. */
@@ -73,6 +74,7 @@ function Report({ of: r }: { of: Today }) {
               <Lines of={network} />
             </Section>
           )}
+          <DeviceFigures />
         </Stack>
       </Grid.Col>
     </Grid>

@@ -5,7 +5,7 @@ import { useText } from '../../text/catalogue'
 import { routerSetupText } from '../../text/routerSetup'
 import { ChevronDown, ChevronRight } from '../../ui/icons'
 import { NumberField } from '../../ui/NumberField'
-import { RouterField } from '../outages/PlaceFields'
+import { RouterField } from '../../ui/RouterField'
 import { newSecret, type TypedRouter } from './routerForm'
 
 /** RouterFields are the fields of a router, for its registration and its settings. */

@@ -1,12 +1,14 @@
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client'
+import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { CopyText } from '../../ui/CopyText'
 import { EventHistory } from '../../ui/EventHistory'
 import { Facts } from '../../ui/Facts'
+import { later } from '../../ui/later'
 import { Balance } from '../../ui/Money'
 import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
@@ -18,9 +20,12 @@ import { Statement } from './Statement'
 import { Timeline } from './Timeline'
 import type { Customer } from './words'
 
+const CustomerDevices = later(() => import('../cpe/CustomerDevices').then((m) => m.CustomerDevices), { height: 64 })
+
 /** Overview has the first rows of everything about a customer; of one who was forgotten, of what remains. */
 export function Overview({ of: c }: { of: Customer }) {
   const t = useText(customerText)
+  const may = useMay()
   const forgotten = c.status === 'forgotten'
   const all = (view: 'statement' | 'timeline' | 'sessions' | 'usage') => (
     <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/customers/$id" params={{ id: c.id }} search={{ view }} />}>
@@ -33,6 +38,7 @@ export function Overview({ of: c }: { of: Customer }) {
       <div className="overview">
         <Stack gap="lg">
           {!forgotten && <Services id={c.id} />}
+          {!forgotten && may('GET /cpe/devices') && <CustomerDevices id={c.id} />}
           {!forgotten && <Section title={t.sessions} actions={all('sessions')}><Sessions id={c.id} first={3} /></Section>}
           <Section title={t.statement} actions={all('statement')}><Statement id={c.id} first={5} /></Section>
         </Stack>

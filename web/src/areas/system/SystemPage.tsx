@@ -3,7 +3,6 @@ import { api } from '../../api/client'
 import { usePerson } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
-import { homeText } from '../../text/home'
 import { systemText } from '../../text/system'
 import { Loaded } from '../../ui/Loaded'
 import { later } from '../../ui/later'
@@ -15,9 +14,9 @@ import { amissOf } from './amiss'
 import { Parts } from './Parts'
 import { ProcessTable, StoppedParts } from './Processes'
 import { ProjectionTable, StoppedReadModels } from './ProjectionTable'
-import { Stopped } from './Stopped'
 import './system.css'
 
+const NothingSaved = later(() => import('./NothingSaved').then((m) => m.NothingSaved))
 const BreakerTable = later(() => import('./BreakerTable').then((m) => m.BreakerTable))
 
 // Positions move with every event, of which the stream does not tell; the page looks while it is open.
@@ -27,7 +26,6 @@ const every = { refetchInterval: 5000 }
 export default function SystemPage() {
   const t = useText(systemText)
   const app = useText(appText)
-  const home = useText(homeText)
   const processes = api.useQuery('get', '/system/processes', {}, every)
   const projections = api.useQuery('get', '/system/projections', {}, every)
   const breakers = api.useQuery('get', '/platform/breakers', {}, every)
@@ -52,11 +50,7 @@ export default function SystemPage() {
         {() => <State tone={amiss === 0 ? 'good' : 'attention'}>{amiss === 0 ? t.allWell : t.amiss(amiss)}</State>}
       </Loaded>
       <Text size="sm" c="dimmed" maw={760}>{t.hint}</Text>
-      {unsaved && (
-        <Stopped name={home.faults.nothing_saved!('')}>
-          <Text size="sm">{home.help.nothing_saved}</Text>
-        </Stopped>
-      )}
+      {unsaved && <NothingSaved />}
       {platform && (
         <Section title={t.parts}>
           <Loaded read={parts} height={120}>

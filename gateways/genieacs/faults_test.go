@@ -1,0 +1,62 @@
+package genieacs_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// TestFaults_ADevicesWordsDoNotRepeatASecret: a device may put a value that it refused into its reason.
+func TestFaults_ADevicesWordsDoNotRepeatASecret(t *testing.T) {
+	t.Parallel()
+	fault := func(n int, code, message, parameters string) string {
+		return fmt.Sprintf(`{"_id":"001122-BOX-S1:c%d","device":"001122-BOX-S1","channel":"c%d","code":%q,`+
+			`"message":%q,"timestamp":"2026-03-01T09:00:00.000Z","retries":1,`+
+			`"detail":{"setParameterValuesFault":[%s]}}`,
+			n, n, code, message, parameters)
+	}
+	about := func(name string) string {
+		return fmt.Sprintf(`{"parameterName":%q,"faultCode":"9007","faultString":"not s3cret"}`, name)
+	}
+	list := "[" + strings.Join([]string{
+		fault(1, "cwmp.9003", "bad s3cret", about("Device.WiFi.AccessPoint.1.Security.KeyPassphrase")),
+		fault(2, "cwmp.9007", "bad s3cret", ""), fault(3, "cwmp.9002", "out of memory", ""),
+		fault(4, "cwmp.9003", "bad channel", `{"parameterName":"Device.WiFi.Radio.1.Channel","faultCode":"9007",`+
+			`"faultString":"99 is no channel"}`),
+	}, ",") + "]"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("GenieACS-Version", "1.2.16")
+		w.Header().Set("total", "4")
+		_, _ = w.Write([]byte(list))
+	}))
+	t.Cleanup(server.Close)
+	client, err := genieacs.New(genieacs.Config{
+		NBI: server.URL, Guard: breaker.New(breaker.Config{Clock: clock.System()}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	var words []string
+	err = client.EachFault(t.Context(), func(f genieacs.Fault) error {
+		words = append(words, f.Message)
+		for _, p := range f.Parameters {
+			words = append(words, p.Message)
+		}
+		return nil
+	})
+	want := []string{
+		"Invalid arguments", "Invalid parameter value", "Invalid parameter value", "out of memory", "bad channel",
+		"99 is no channel",
+	}
+	if err != nil || !slices.Equal(words, want) {
+		t.Errorf("%q (%v), want %q", words, err, want)
+	}
+}

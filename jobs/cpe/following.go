@@ -1,0 +1,177 @@
+package cpejobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// Following brings CPEs at the CPE server up to whose they are and which login they use. Every field but Gateway is
+// required. Safe for concurrent use.
+type Following struct {
+	Bus     *bus.Bus
+	Gateway *genieacs.Server // nil = there is no CPE server: calls are counted, and no more
+	Informs *Informs
+	Rows    cpeviews.CPEsQuery
+	// Operations knows the operations that were asked for already.
+	Operations cpeviews.OperationsQuery
+	Secrets    *vault.Secrets
+	Queue      *jobrunner.Runner
+}
+
+// Attempts of the work at the CPE server. When it stays away, the reading of its devices mends their tags.
+const (
+	followAttempts = 4
+	tagTries       = 3
+)
+
+// Register makes the queue know the workers.
+func (f Following) Register(queue *jobrunner.Runner) {
+	jobrunner.AddWorker(queue, f.Tag, jobrunner.Options{
+		MaxAttempts: followAttempts, Backoff: jobrunner.Doubling(5*time.Second, time.Minute),
+	})
+	jobrunner.AddWorker(queue, f.Line, jobrunner.Options{})
+}
+
+// Tag gives a CPE the tags that it should have, and takes those of yesterday away. One that the server does not know
+// gets them when it calls.
+func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) error {
+	if err := f.Rows.Views.WaitFor(ctx, cpeviews.CPEsName, args.Position); err != nil {
+		return err
+	}
+	row, err := f.Rows.Any(ctx, args.CpeID)
+	if err != nil || row == nil {
+		return err
+	}
+	if err := f.Informs.Move(ctx, row.ID, row.OrgID); err != nil {
+		return err
+	}
+	if f.Gateway == nil {
+		return nil
+	}
+	for range tagTries {
+		if err := f.tag(ctx, *row); err != nil {
+			return err
+		}
+		after, err := f.Rows.Any(ctx, args.CpeID)
+		if err != nil || after == nil || slices.Equal(after.Tags(), row.Tags()) {
+			return err
+		}
+		row = after // somebody changed it meanwhile, whose own job may have been faster
+	}
+	return nil
+}
+
+// tag writes what differs.
+func (f Following) tag(ctx context.Context, row cpeviews.CPERow) error {
+	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
+		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
+	})
+	should := row.Tags()
+	for _, tag := range device.Tags {
+		if err == nil && ourTag(tag) && !slices.Contains(should, tag) {
+			err = f.Gateway.RemoveTag(ctx, device.ID, tag)
+		}
+	}
+	for _, tag := range should {
+		if err == nil && !slices.Contains(device.Tags, tag) {
+			err = f.Gateway.AddTag(ctx, device.ID, tag)
+		}
+	}
+	if errors.Is(err, genieacs.ErrUnknownDevice) {
+		return nil
+	}
+	return err
+}
+
+// ourTag reports whether a tag at the CPE server is one that follows from whose the CPE is.
+func ourTag(tag string) bool {
+	return strings.HasPrefix(tag, cpeviews.TagOrganization) || strings.HasPrefix(tag, cpeviews.TagSubscriber) ||
+		strings.HasPrefix(tag, cpeviews.TagPlan)
+}
+
+// Line has the CPEs tagged that use a login, and the login written to them where that is wanted.
+func (f Following) Line(ctx context.Context, args commands.FollowCpeLine, cause jobs.Cause) error {
+	if err := f.Rows.Views.WaitFor(ctx, cpeviews.CPEsName, args.Position); err != nil {
+		return err
+	}
+	rows, err := f.Rows.OfSubscription(ctx, args.OrgID, args.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	cause.OrgID = args.OrgID
+	next := map[string]commands.Job{}
+	for _, row := range rows {
+		if args.CpeID.IsZero() {
+			next[row.ID.String()] = commands.TagCpe{CpeID: row.ID, Position: args.Position}
+		}
+		if args.Push && f.Gateway != nil && (args.CpeID.IsZero() || args.CpeID == row.ID) {
+			if err := f.push(ctx, row, cause); err != nil {
+				return err
+			}
+		}
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	return f.Queue.Follow(ctx, cause, next)
+}
+
+// push asks for the write of the login. One without a username or a password is none, and is not written. The values go
+// into the vault before the request; a repeat finds the operation of the first try.
+func (f Following) push(ctx context.Context, row cpeviews.CPERow, cause jobs.Cause) error {
+	operation := id.Derive[id.CPEOperation]("cpe login", cause.JobID.String(), row.ID.String())
+	present, err := f.Operations.Get(ctx, row.OrgID, operation)
+	username := null.Zero(row.Username)
+	if err != nil || present != nil || username == "" {
+		return err
+	}
+	password, err := PasswordOf(ctx, f.Secrets, row.PasswordRef)
+	if err != nil || password == "" {
+		return err
+	}
+	text, err := json.Marshal(commands.CpeValues{Username: username, Password: password})
+	if err != nil {
+		return fmt.Errorf("write values of operation %s", operation) // the cause would have them
+	}
+	secret := vault.Secret{
+		Ref:   id.Derive[id.Secret]("cpe operation", operation.String()),
+		OrgID: row.OrgID, Purpose: commands.CpeValuesPurpose,
+	}
+	if err := f.Secrets.Put(ctx, secret, text); err != nil {
+		return err
+	}
+	_, err = f.Bus.Execute(ctx, commands.QueueCpeOperation{
+		OperationID: operation, CpeID: row.ID, OrgID: row.OrgID, SubscriberID: row.SubscriberID,
+		Kind: events.CpeLogin, ValuesRef: secret.Ref, CallNow: true,
+	}, cause.Meta("push "+row.ID.String()))
+	return err
+}
+
+// PasswordOf reads a password; "" = there is none.
+func PasswordOf(ctx context.Context, from *vault.Secrets, ref id.Secret) (string, error) {
+	if ref.IsZero() {
+		return "", nil
+	}
+	kept, err := from.Get(ctx, ref)
+	if failure.CodeOf(err) == "secret_not_found" {
+		return "", nil
+	}
+	return string(kept), err
+}

@@ -1,0 +1,151 @@
+package cpejobs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+)
+
+// Patience with a download. The server itself gives it up after an hour; the device boots and calls after it.
+const (
+	flashPatience = 2 * time.Hour
+	taskGrace     = 10 * time.Minute // in which a task is taken back that has not begun in time
+)
+
+// Codes of downloads that failed without a fault of the server.
+const (
+	codeCurrent      = string(events.CpeCurrent)
+	codeOldVersion   = "old_version"   // the device has taken the file, booted, and runs the version of before
+	codeNotConfirmed = "not_confirmed" // the device has not told of the version in time
+)
+
+// Store implements Server. Both sides hold the file in memory.
+func (a ACS) Store(ctx context.Context, c commands.RecordCpeFirmware, content []byte) error {
+	return a.Gateway.PutFile(ctx, genieacs.File{
+		Name: c.StoredAs(), Type: genieacs.FirmwareImage, OUI: c.File.OUI, ProductClass: c.File.ProductClass,
+		Version: c.File.Version,
+	}, content)
+}
+
+// Ready implements Server.
+func (a ACS) Ready() error { return a.Gateway.Ready() }
+
+// running is the version of the firmware that a device has told of, and when.
+func (a ACS) running(ctx context.Context, device genieacs.Device) (genieacs.Value, error) {
+	if device.Root == genieacs.None {
+		return genieacs.Value{}, nil
+	}
+	path := genieacs.TreeOf(device.Root).Firmware
+	read, err := a.Gateway.Device(ctx, device.ID, path)
+	return read.Values[path], err
+}
+
+// needed refuses a download to a device that runs the version already.
+func (a ACS) needed(ctx context.Context, w Write, device genieacs.Device) error {
+	version, err := a.running(ctx, device)
+	if err == nil && version.Text() == w.Image.Version {
+		err = refusal{codeCurrent, "The device runs this version already."}
+	}
+	return err
+}
+
+// certain makes an outcome of an error after which it is certain that the device was not told.
+func certain(w Write, out Outcome, err error) (Outcome, error) {
+	if err == nil || w.Kind != events.CpeFirmware || errors.Is(err, genieacs.ErrInDoubt) {
+		return out, err
+	}
+	return Outcome{Code: events.CpeNotBegun, Message: "The CPE server could not be asked."}, nil
+}
+
+// firmwareOutcome follows a download: its task waits for the device, the device fetches the file, takes it, boots, and
+// tells of its version. A task that waits for too long is taken back, and the device was certainly not told.
+func (a ACS) firmwareOutcome(ctx context.Context, w Write, device genieacs.Device) (Outcome, error) {
+	tasks, err := a.Gateway.Tasks(ctx, device.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	waiting := slices.DeleteFunc(tasks, func(t genieacs.Waiting) bool { return t.UniqueKey != taskKey(w, 0) })
+	if fault, err := a.faultOf(ctx, w, device, waiting); err != nil || fault.Code != "" {
+		return fault, err
+	}
+	switch {
+	case len(waiting) > 0 && w.Going && a.Clock.Now().Before(w.BeginBy):
+		return Outcome{}, nil
+	case len(waiting) > 0:
+		return a.takeBack(ctx, waiting)
+	}
+	return a.flashed(ctx, w, device)
+}
+
+// faultOf looks for a fault of a write. Its tasks are taken away before it is told: the server would try again.
+func (a ACS) faultOf(
+	ctx context.Context, w Write, device genieacs.Device, waiting []genieacs.Waiting,
+) (Outcome, error) {
+	for _, t := range waiting { // one whose answer was lost is known by its key alone
+		if !slices.ContainsFunc(w.Tasks, func(of events.CpeTask) bool { return of.ID == string(t.ID) }) {
+			w.Tasks = append(slices.Clip(w.Tasks), events.CpeTask{ID: string(t.ID), Name: string(t.Kind)})
+		}
+	}
+	faults, err := a.Gateway.DeviceFaults(ctx, device.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for _, f := range faults {
+		task, is := f.Task()
+		if is && slices.ContainsFunc(w.Tasks, func(t events.CpeTask) bool { return t.ID == string(task) }) {
+			return Outcome{Code: f.Code, Message: faultText(f)}, a.Withdraw(ctx, w)
+		}
+	}
+	return Outcome{}, nil
+}
+
+// takeBack deletes tasks that wait. One that is not there any more has just begun, and is looked for again.
+func (a ACS) takeBack(ctx context.Context, waiting []genieacs.Waiting) (Outcome, error) {
+	for _, t := range waiting {
+		err := a.Gateway.DeleteTask(ctx, t.ID)
+		if errors.Is(err, genieacs.ErrUnknownTask) {
+			return Outcome{}, nil
+		}
+		if err != nil {
+			return Outcome{}, err
+		}
+	}
+	return Outcome{Code: events.CpeNotBegun, Message: "The device did not call in time."}, nil
+}
+
+// flashed judges a download whose task has ended. A boot alone proves nothing: the device may have begun to load after
+// it. So a device has come back with the old version when it booted after it reported to have taken the file.
+func (a ACS) flashed(ctx context.Context, w Write, device genieacs.Device) (Outcome, error) {
+	version, err := a.running(ctx, device)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if version.Text() == w.Image.Version {
+		return Outcome{Done: true}, nil
+	}
+	taken, err := a.Gateway.Transferred(ctx, device.ID, w.Image.File)
+	if err != nil {
+		return Outcome{}, err
+	}
+	since := begun(w.Tasks)
+	if since.IsZero() {
+		since = w.AskedAt
+	}
+	if !taken.Before(since) && !taken.IsZero() && !device.LastBoot.Before(taken) && !version.At.Before(taken) {
+		return Outcome{
+			Code: codeOldVersion, Message: "The device took the file and runs " + version.Text() + ".",
+		}, nil
+	}
+	switch {
+	case a.Clock.Now().Before(w.SentAt.Add(flashPatience)):
+		return Outcome{}, nil
+	case len(w.Tasks) == 0:
+		return Outcome{Code: codeUnknown, Message: aboutUnknown}, nil
+	}
+	return Outcome{Code: codeNotConfirmed, Message: "The device has not told that it runs the new version."}, nil
+}

@@ -1,0 +1,31 @@
+package documentscases
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// TestReceiptPDF_OfMovedMoneyDoesNotSayWhoPaidIt: the paper goes to the customer who has it now.
+func TestReceiptPDF_OfMovedMoneyDoesNotSayWhoPaidIt(t *testing.T) {
+	t.Parallel()
+	r := receipt{frame: frame{zone: time.UTC}, ReceiptRow: paymentsviews.ReceiptRow{
+		PayerPhone: new("254712345678"), PayerName: new("Amina Otieno"), BillRef: new("ACC-AMINA"), Channel: "c2b",
+	}}
+	words := []string{"254712345678", "Amina Otieno", "ACC-AMINA"}
+	for _, word := range words {
+		if text := fmt.Sprint(r.facts()); !strings.Contains(text, word) {
+			t.Errorf("%s is not among %s", word, text)
+		}
+	}
+	r.Moves = []paymentsviews.Move{{From: id.New[id.Subscriber](), To: id.New[id.Subscriber]()}}
+	for _, word := range words {
+		if text := fmt.Sprint(r.facts()); strings.Contains(text, word) {
+			t.Errorf("%s is among %s", word, text)
+		}
+	}
+}

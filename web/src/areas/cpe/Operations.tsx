@@ -1,0 +1,40 @@
+import { Text } from '@mantine/core'
+import { useRows } from '../../api/rows'
+import { useText } from '../../text/catalogue'
+import { devicesText } from '../../text/devices'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { State } from '../../ui/State'
+import { When } from '../../ui/When'
+import { firstOf } from '../subscribers/first'
+import { type Operation, toneOfOperation } from './words'
+
+/** Operations lists the writes to a device, with what became of each. */
+export function Operations({ id, first }: { id: string; first?: number }) {
+  const t = useText(devicesText)
+  const list = useRows('/cpe/devices/{id}/operations', {}, { path: { id } })
+  const columns: Column<Operation>[] = [
+    { id: 'what', title: t.what, width: 190, narrow: 120, cell: (o) => <><span>{t.kinds[o.kind] ?? o.kind}</span>{o.names.length > 0 && <Text span inherit c="dimmed"> {o.names.join(', ')}</Text>}</> },
+    {
+      id: 'became', title: t.became,
+      cell: (o) => (
+        <State tone={toneOfOperation(o)} title={o.error ? o.error.code : undefined}>
+          {t.becomes[o.state]}{o.error ? `: ${o.error.message}` : waits(o) && o.connectionRequest ? `. ${t.calls[o.connectionRequest]}` : ''}
+        </State>
+      ),
+    },
+    { id: 'at', title: t.askedBy, width: 140, narrow: 96, cell: (o) => <When at={o.at} /> },
+    { id: 'by', title: t.by, width: 150, wideOnly: true, cell: (o) => o.by?.name ?? t.byProgram },
+  ]
+  return (
+    <DataTable
+      list={firstOf(list, first)}
+      columns={columns}
+      rowKey={(o) => o.id}
+      label={t.operations}
+      empty={<Empty title={t.noOperations}>{t.noOperationsHint}</Empty>}
+    />
+  )
+}
+
+const waits = (o: Operation) => o.state === 'queued' || o.state === 'sent'

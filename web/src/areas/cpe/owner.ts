@@ -1,0 +1,14 @@
+import type { Row } from '../../api/rows'
+
+/** Owner is whose a device is to be. */
+export interface Owner {
+  customer: Row<'/subscribers'> | null
+  /** subscriptionId names one of several services; null = there are no several; undefined = they are not read yet. */
+  subscriptionId: string | null | undefined
+}
+
+/** noOwner is nobody. */
+export const noOwner: Owner = { customer: null, subscriptionId: null }
+
+/** loginsOf leaves the services whose login a device can have. */
+export const loginsOf = <S extends Pick<Row<'/subscriptions'>, 'state'>>(all: S[]): S[] => all.filter((s) => s.state !== 'ended')

@@ -1,0 +1,42 @@
+import { createRoute } from '@tanstack/react-router'
+import { page } from '../../app/page'
+import { given, Params } from '../../app/params'
+import { rootRoute } from '../../app/root'
+
+/** deviceViews are the parts of a device's page. */
+export const deviceViews = ['overview', 'operations', 'tests', 'faults'] as const
+
+const devices = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/devices',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      q: p.text('q'), online: p.flag('online'), stale: p.flag('stale'), model: p.text('model'),
+      firmwareVersion: p.text('firmwareVersion'), subscriberId: p.text('subscriberId'),
+    })
+  },
+  component: page('GET /cpe/devices', () => import('./DevicesPage')),
+})
+
+const pending = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/pending-devices',
+  validateSearch: (raw) => given({ serial: new Params(raw).text('serial') }),
+  component: page('GET /cpe/pending', () => import('./PendingPage')),
+})
+
+const device = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/devices/$id',
+  validateSearch: (raw) => given({ view: new Params(raw).oneOf('view', deviceViews) }),
+  component: page('GET /cpe/devices/{id}', () => import('./DevicePage')),
+})
+
+const faults = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/device-faults',
+  component: page('GET /cpe/faults', () => import('./FaultsPage')),
+})
+
+export const cpeRoutes = [devices, pending, device, faults] as const

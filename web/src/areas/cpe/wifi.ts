@@ -1,0 +1,21 @@
+/** WifiFault is what is wrong with a name or a password of a Wi-Fi network. */
+export type WifiFault = 'ssidLong' | 'passwordShort' | 'passwordForeign'
+
+// As the server has it: the name is counted in bytes, the password in signs of English.
+const ssidMost = 32
+const passwordLeast = 8
+export const passwordMost = 63
+
+/** ssidFault judges a name; null while nothing is typed or nothing is wrong. */
+export const ssidFault = (ssid: string): WifiFault | null => (new TextEncoder().encode(ssid).length > ssidMost ? 'ssidLong' : null)
+
+/** passwordFault judges a password. */
+export function passwordFault(password: string): WifiFault | null {
+  if (password === '') return null
+  if (!/^[\x20-\x7e]*$/.test(password)) return 'passwordForeign'
+  return password.length < passwordLeast ? 'passwordShort' : null
+}
+
+/** wifiReady reports whether both can be sent. */
+export const wifiReady = (ssid: string, password: string): boolean =>
+  ssid.trim() !== '' && password !== '' && ssidFault(ssid) === null && passwordFault(password) === null
