@@ -16,8 +16,19 @@ type BeginDetectedOutage struct {
 	Devices []id.Device     `json:"devices"`
 	Since   time.Time       `json:"since"` // the first of them went away
 	At      time.Time       `json:"at"`    // when they were down
-	// Downs says when each of them went away.
+	// Downs says when each of them went away, or since when no outage has had it.
 	Downs events.RouterDowns `json:"downs,omitempty"`
+}
+
+// WatchOutage brings an outage that lasts up to a sight of routers that do not answer the platform: those behind which
+// nobody is heard come to it, and those of which reports come are not down in it any longer. Its process asks again at
+// each look, as BeginDetectedOutage says.
+type WatchOutage struct {
+	OrgID    id.Organization    `json:"orgId"`
+	OutageID id.Outage          `json:"outageId"`
+	Root     id.Device          `json:"root"` // the highest one that does not answer; zero = it stays where it is
+	Downs    events.RouterDowns `json:"downs"`
+	At       time.Time          `json:"at"` // when they did not answer
 }
 
 // TellOutage tells the customers of an outage, or only those of some of its routers, that it lasts, or those who were
@@ -39,5 +50,6 @@ type GiveCompensationPart struct {
 }
 
 func (BeginDetectedOutage) Kind() string  { return "outages_begin" }
+func (WatchOutage) Kind() string          { return "outages_watch" }
 func (TellOutage) Kind() string           { return "outages_tell" }
 func (GiveCompensationPart) Kind() string { return "outages_give" }

@@ -12,6 +12,25 @@ type RouterDown struct {
 	DeviceID id.Device `json:"deviceId"`
 	From     time.Time `json:"from"`
 	To       time.Time `json:"to,omitzero"` // zero = it is down for as long as the outage lasts
+	// First is when it went away, where that was before From: until From another outage had it, which somebody ended
+	// while it was down. Zero = it went away at From.
+	First time.Time `json:"first,omitzero"`
+}
+
+// WentAway is when the failure began of which the time is a part.
+func (d RouterDown) WentAway() time.Time {
+	if d.First.IsZero() {
+		return d.From
+	}
+	return d.First
+}
+
+// Since is the time without what came before an instant.
+func (d RouterDown) Since(at time.Time) RouterDown {
+	if d.From.Before(at) {
+		d.From, d.First = at, d.WentAway()
+	}
+	return d
 }
 
 // RouterDowns has the times of the routers of an outage that were not down in all of it. A router without any was, as
@@ -34,7 +53,8 @@ func (l RouterDowns) IsDown(device id.Device) bool {
 	return len(times) == 0 || slices.ContainsFunc(times, func(d RouterDown) bool { return d.To.IsZero() })
 }
 
-// Until gives the times of some routers in an outage of a time; those that go on end with it.
+// Until gives the times of some routers in an outage of a time; those that go on end with it. A router that went away
+// after the end, as of which somebody has ended the outage later, has none.
 func (l RouterDowns) Until(devices []id.Device, outage TimeSpan) (list RouterDowns) {
 	for _, device := range devices {
 		times := l.Of(device)
@@ -45,7 +65,9 @@ func (l RouterDowns) Until(devices []id.Device, outage TimeSpan) (list RouterDow
 			if d.To.IsZero() || d.To.After(outage.To) {
 				d.To = outage.To
 			}
-			list = append(list, d)
+			if !d.From.After(d.To) {
+				list = append(list, d)
+			}
 		}
 	}
 	return list

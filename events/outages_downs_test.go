@@ -28,6 +28,11 @@ func TestRouterDowns_EachHasItsOwnTimes(t *testing.T) {
 	want("all", all, events.RouterDowns{whole, list[0], {DeviceID: hill, From: hour(6), To: hour(10)}})
 	want("those that last", list.Lasting(both, outage),
 		events.RouterDowns{whole, {DeviceID: hill, From: hour(6), To: hour(10)}})
+	want("when it ended before the hill went away again", list.Until(both, events.TimeSpan{From: hour(0), To: hour(5)}),
+		events.RouterDowns{{DeviceID: tower, From: hour(0), To: hour(5)}, list[0]})
+	again := events.RouterDowns{list[1].Since(hour(7)).Since(hour(8)), list[1].Since(hour(5))}
+	want("since the end of another one", again,
+		events.RouterDowns{{DeviceID: hill, From: hour(8), First: hour(6)}, list[1]})
 	want("of one that is back", list[:1].Lasting(both, outage), events.RouterDowns{whole})
 	want("a part", all.Within(events.TimeSpan{From: hour(2), To: hour(7)}), events.RouterDowns{
 		{DeviceID: tower, From: hour(2), To: hour(7)}, {DeviceID: hill, From: hour(6), To: hour(7)},

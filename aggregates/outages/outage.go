@@ -49,6 +49,11 @@ type Outage struct {
 // Lasts reports whether customers have no service at present.
 func (s Outage) Lasts() bool { return !s.ID.IsZero() && s.EndedAt.IsZero() }
 
+// IsDown reports whether a router counts as down in the outage.
+func (s Outage) IsDown(device id.Device) bool {
+	return slices.Contains(s.Devices, device) && s.Downs.IsDown(device)
+}
+
 // evolveOutage applies one recorded event.
 func evolveOutage(s Outage, e events.LineOutageEvent) Outage {
 	switch e := e.(type) {

@@ -14,9 +14,9 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/outages"
 )
 
-// TestOutage_EachRouterHasItsOwnTime: a small router behind a tower is down for days. For the last ten minutes of the
-// first 60 hours the tower is down, too. While the small router stays down, nobody behind the tower is without service,
-// and what they get for the outage is for ten minutes.
+// TestOutage_EachRouterHasItsOwnTime: a small router behind a tower is down for days. After 60 hours the tower is down,
+// too, for some minutes. While the small router stays down, nobody behind the tower is without service, and what they
+// get for the outage is for those minutes.
 func TestOutage_EachRouterHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	k, tower, logins := atOneTower(t, 1)
@@ -30,6 +30,7 @@ func TestOutage_EachRouterHasItsOwnTime(t *testing.T) {
 	k.advance(map[string]any{"advance": "72h"})
 	online(71 * time.Hour)
 	outage, hill, at := id.New[id.Outage](), id.New[id.Device](), id.Must[id.Device](tower.device)
+	k.goesAway(tower)
 	now := k.app.clock.Now()
 	k.executes(commands.BeginOutage{
 		OutageID: outage, OrgID: k.organizationID("acme"), Place: events.NetworkPlace{DeviceID: hill},
@@ -44,12 +45,15 @@ func TestOutage_EachRouterHasItsOwnTime(t *testing.T) {
 		t.Errorf("%s customers have no service while the tower is down", o.at("customers"))
 	}
 	k.advance(map[string]any{"advance": "10m"})
-	k.executes(commands.NarrowOutage{
-		OutageID: outage, Back: []commands.RouterBack{{DeviceID: at, At: now.Add(10 * time.Minute)}},
+	k.reaches(tower, true)
+	k.advance(map[string]any{"advance": "2m5s"})
+	k.eventually("the tower to be back in the outage", func(ctx context.Context) (bool, error) {
+		o, err := k.admin.call(ctx, "GET", path, "", nil)
+		return o.at("customers") == "0", err
 	})
-	online(71*time.Hour + 10*time.Minute)
+	online(71*time.Hour + 23*time.Minute)
 	k.advance(map[string]any{"advance": "6h"})
-	online(77*time.Hour + 10*time.Minute)
+	online(77*time.Hour + 23*time.Minute)
 	if o := k.must(k.admin, "GET", path, nil); o.at("customers") != "0" || len(k.all(k.admin, path+"/customers")) > 0 {
 		t.Errorf("%s customers are said to have no service, who are online", o.at("customers"))
 	}
@@ -61,7 +65,7 @@ func TestOutage_EachRouterHasItsOwnTime(t *testing.T) {
 	give := map[string]any{"outageId": outage.String(), "give": "proportional", "reason": "The mast had no power."}
 	gift := k.must(k.admin, "POST", "/compensations", give)
 	if gift.at("customers") != "1" || gift.at("days") != "1" {
-		t.Errorf("ten minutes without service: %s customers get %s days", gift.at("customers"), gift.at("days"))
+		t.Errorf("minutes without service: %s customers get %s days", gift.at("customers"), gift.at("days"))
 	}
 	k.given(gift.text("id"))
 	k.paidLater(before, 24*time.Hour)
@@ -69,7 +73,7 @@ func TestOutage_EachRouterHasItsOwnTime(t *testing.T) {
 		t.Errorf("a second time they get %s days", again.at("days"))
 	}
 	k.refused(k.admin, "POST /compensations", map[string]any{
-		"outageId": outage.String(), "from": now.Add(20 * time.Minute), "give": "proportional", "reason": "Later.",
+		"outageId": outage.String(), "from": now.Add(time.Hour), "give": "proportional", "reason": "Later.",
 	}, 422, "compensation_empty")
 }
 
@@ -107,6 +111,63 @@ func TestOutage_WhoWasCutOffBeforeItWasSaidIsHit(t *testing.T) {
 			t.Errorf("by %s %s customers get something", of, gift.at("customers"))
 		}
 	}
+}
+
+// TestOutage_WhoIsNotBackInAShortReturnHasItsLaterTimes: the power of a router is back for three minutes, in which the
+// customer does not dial in.
+func TestOutage_WhoIsNotBackInAShortReturnHasItsLaterTimes(t *testing.T) {
+	t.Parallel()
+	k, tower, logins := atOneTower(t, 1)
+	k.beginsNone()
+	k.reports(logins, rfc2866.AcctStatusType_Value_Start, 0)
+	k.advance(map[string]any{"advance": "1m"})
+	k.goesAway(tower)
+	from := k.app.clock.Now()
+	k.advance(map[string]any{"advance": "3h"})
+	k.allLost()
+	outage, device := id.New[id.Outage](), id.Must[id.Device](tower.device)
+	k.executes(commands.BeginOutage{
+		OutageID: outage, OrgID: k.organizationID("acme"), Place: events.NetworkPlace{DeviceID: device},
+		Devices: []id.Device{device}, Detected: true, TellAfter: -1, StartedAt: from, Downs: events.RouterDowns{
+			{DeviceID: device, From: from, To: from.Add(2 * time.Hour)},
+			{DeviceID: device, From: from.Add(2*time.Hour + 3*time.Minute)},
+		},
+	})
+	k.outageOf("running", 1)
+	k.advance(map[string]any{"advance": "69h"})
+	k.must(k.admin, "POST", "/outages/"+outage.String()+"/end", map[string]any{})
+	k.outageOf("ended", 1)
+	if got := k.previews(outage.String()); got.at("days") != "3" {
+		t.Errorf("%s customers get %s days for 70 hours", got.at("customers"), got.at("days"))
+	}
+}
+
+// TestOutage_ThatEndedBeforeARouterWentAwayHasNoneOfItsCustomers: a person ends it later, as of that instant. Whoever
+// was told of it hears all the same that it is over.
+func TestOutage_ThatEndedBeforeARouterWentAwayHasNoneOfItsCustomers(t *testing.T) {
+	t.Parallel()
+	k, tower, logins := atOneTower(t, 2)
+	k.beginsNone()
+	outage, other := id.New[id.Outage](), id.New[id.Device]()
+	k.reports(logins, rfc2866.AcctStatusType_Value_Start, 0)
+	k.advance(map[string]any{"advance": "1m"})
+	since := k.app.clock.Now()
+	k.executes(commands.BeginOutage{
+		OutageID: outage, OrgID: k.organizationID("acme"), Place: events.NetworkPlace{DeviceID: other},
+		Devices: []id.Device{other}, StartedAt: since,
+	})
+	k.advance(map[string]any{"advance": "5m"})
+	k.goesAway(tower)
+	device, at := id.Must[id.Device](tower.device), "/outages/"+outage.String()
+	k.executes(commands.ExtendOutage{
+		OutageID: outage, Devices: []id.Device{device},
+		Downs: events.RouterDowns{{DeviceID: device, From: k.app.clock.Now()}},
+	})
+	k.outageOf("running", 2)
+	k.toldOf(at, 2, 0)
+	k.must(k.admin, "POST", at+"/end", map[string]any{"endedAt": since.Add(time.Minute)})
+	k.outageOf("ended", 0)
+	k.toldOf(at, 2, 2)
 }
 
 // executes executes a command about an outage as a process of the organization does.

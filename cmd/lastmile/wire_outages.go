@@ -57,7 +57,7 @@ func (a *App) wireOutages(context.Context) ([][]httpapi.Route, error) {
 		Bus: e.bus, Places: cases.Places, Limiter: a.storage.vault.Limits, Clock: a.clock, Logger: a.logger,
 	}
 	outagesjobs.Workers{
-		Begin: cases.Detected, Give: giving.GivePart, Queue: e.jobs,
+		Begin: cases.Detected, Watch: cases.Watched, Give: giving.GivePart, Queue: e.jobs,
 		Tell: outagescases.Telling{Outages: cases, Views: e.views}.Messages,
 	}.Register()
 	named := outagesapi.Places{

@@ -76,8 +76,9 @@ const (
 			and (@after::uuid is null or x.subscriber_id > @after)) s
 		group by subscriber_id, subscription_id order by subscriber_id, subscription_id limit @max`
 	heardSinceSQL = `select d.device, max(x.updated_at) from unnest($2::uuid[], $3::timestamptz[]) d (device, since)
-		join {schema}.sessions x on x.org_id = $1 and x.device_id = d.device and x.ended_at is null
-			and x.updated_at > d.since and not x.address_only group by d.device`
+		join {schema}.sessions x on x.org_id = $1 and x.device_id = d.device
+			and (x.ended_at is null or x.ended_at > d.since) and x.updated_at > d.since and not x.address_only
+		group by d.device`
 	placeCountSQL = `select count(distinct x.subscriber_id)::int ` + placeFromSQL
 )
 
@@ -129,8 +130,8 @@ func (s *Store) CountServed(ctx context.Context, org id.Organization, at ServedA
 	return n, nil
 }
 
-// HeardSince tells when routers reported last about an open session, each after an instant. One that has not reported
-// since has no entry.
+// HeardSince tells when routers reported last about a session, each after an instant, whether that is still open or was
+// closed since. One that has not reported since has no entry.
 func (s *Store) HeardSince(
 	ctx context.Context, org id.Organization, since map[id.Device]time.Time,
 ) (heard map[id.Device]time.Time, err error) {

@@ -150,3 +150,73 @@ func TestServed_WhoWasCutOffHoursBeforeAndIsNotBackWasHit(t *testing.T) {
 		t.Errorf("a day before: %v", got)
 	}
 }
+
+// TestServed_WhoIsNotBackInAShortReturnWasHitInBothTimes: a router is down for two hours, and three minutes later for
+// days. Who has dialled in in between is hit the second time by the session of then, and not by the old one.
+func TestServed_WhoIsNotBackInAShortReturnWasHitInBothTimes(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	who := map[string]id.Subscriber{}
+	for _, name := range []string{"lost", "back", "back and left"} {
+		who[name] = id.Derive[id.Subscriber]("test", name)
+	}
+	directory := k.directory()
+	directory.Resolve = func(r telemetry.Report) telemetry.Given {
+		return telemetry.Given{Subscriber: who[r.User], Subscription: id.As[id.Subscription](who[r.User])}
+	}
+	var list []telemetry.Report
+	report := func(name, session string, kind telemetry.Kind, at, online time.Duration) {
+		r := k.at(kind, online, 1, 1)
+		r.User, r.Session, r.At = name, session, noon.Add(at)
+		list = append(list, r)
+	}
+	const again = 2*time.Hour + 3*time.Minute
+	report("back", "2", telemetry.Start, again-time.Minute, 0)
+	report("back and left", "2", telemetry.Start, again-2*time.Minute, 0)
+	report("back and left", "2", telemetry.Stop, again-time.Minute, time.Minute)
+	for name := range who {
+		report(name, "1", telemetry.Interim, 0, time.Hour)
+	}
+	if _, err := k.Commit(t.Context(), directory, list); err != nil {
+		t.Fatal(err)
+	}
+	k.closes(t, telemetry.ReasonLost, "lost")
+	span := func(from, to time.Duration) telemetry.TimeAt {
+		return telemetry.TimeAt{
+			Device: k.device, From: noon.Add(from), To: noon.Add(to), CutFrom: noon.Add(-telemetry.CutWithin),
+		}
+	}
+	rows, err := k.Served(t.Context(), k.org, telemetry.ServedAt{Times: []telemetry.TimeAt{
+		span(time.Minute, 2*time.Hour), span(again, 72*time.Hour),
+	}}, id.Subscriber{}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[id.Subscriber][]int{}
+	for _, r := range rows {
+		got[r.SubscriberID] = r.Times
+	}
+	for name, want := range map[string][]int{"lost": {0, 1}, "back": {0, 1}, "back and left": {0}} {
+		if !slices.Equal(got[who[name]], want) {
+			t.Errorf("%s: hit in %v, want %v", name, got[who[name]], want)
+		}
+	}
+}
+
+// TestHeardSince_AlsoOfSessionsThatWereClosedSince: a router without an open session was heard all the same.
+func TestHeardSince_AlsoOfSessionsThatWereClosedSince(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	r := k.at(telemetry.Interim, time.Hour, 1, 1)
+	r.User, r.Session, r.At = "lost", "1", noon.Add(time.Hour)
+	if _, err := k.Commit(t.Context(), k.directory(), []telemetry.Report{r}); err != nil {
+		t.Fatal(err)
+	}
+	k.closes(t, telemetry.ReasonLost, "lost")
+	for since, want := range map[time.Duration]int{59 * time.Minute: 1, time.Hour: 0} {
+		heard, err := k.HeardSince(t.Context(), k.org, map[id.Device]time.Time{k.device: noon.Add(since)})
+		if err != nil || len(heard) != want || want > 0 && !heard[k.device].Equal(r.At) {
+			t.Errorf("since %s: %v (%v)", since, heard, err)
+		}
+	}
+}

@@ -15,6 +15,8 @@ import (
 type Workers struct {
 	// Begin begins an outage of routers that do not answer, or none.
 	Begin func(ctx context.Context, args commands.BeginDetectedOutage, meta commands.Meta) error
+	// Watch brings an outage up to a sight of routers that do not answer.
+	Watch func(ctx context.Context, args commands.WatchOutage, meta func(name string) commands.Meta) error
 	// Give gives one part of a compensation, however often it runs.
 	Give func(ctx context.Context, args commands.GiveCompensationPart, meta commands.Meta) error
 	// Tell lists the messages of one part of the customers; more is set when others follow after the last one.
@@ -35,6 +37,7 @@ const giving = "compensations"
 func (w Workers) Register() {
 	patient := jobrunner.Options{MaxAttempts: attempts, Backoff: jobrunner.Doubling(time.Second, time.Minute)}
 	jobrunner.AddWorker(w.Queue, w.begin, patient)
+	jobrunner.AddWorker(w.Queue, w.watch, patient)
 	jobrunner.AddWorker(w.Queue, w.tell, patient)
 	patient.Queue = giving
 	jobrunner.AddWorker(w.Queue, w.give, patient)
@@ -45,6 +48,12 @@ func (w Workers) Register() {
 func (w Workers) begin(ctx context.Context, args commands.BeginDetectedOutage, cause jobs.Cause) error {
 	cause.OrgID = args.OrgID
 	return w.Begin(ctx, args, cause.Meta("begin"))
+}
+
+// watch acts once, however often it runs.
+func (w Workers) watch(ctx context.Context, args commands.WatchOutage, cause jobs.Cause) error {
+	cause.OrgID = args.OrgID
+	return w.Watch(ctx, args, cause.Meta)
 }
 
 // give goes on where a part was left.

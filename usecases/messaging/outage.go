@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // mostMerged bounds the outages that are looked at because they became one.
@@ -17,7 +18,8 @@ const mostMerged = 100
 // that began: each hears of it once, and of its end once (docs/rules/outages.md#messages). For a message about a
 // beginning, one of an earlier part counts that waits, too: of two that wait one goes, also when both look at once.
 func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *facts) error {
-	if err := d.wholeOutage(ctx, args, f); err != nil {
+	var err error
+	if f.outage, err = usecases.WholeOutage(ctx, d.Bus, args.OrgID, args.OutageID); err != nil {
 		return err
 	}
 	over, own := args.Template == events.NoticeOutageOver, args.OutageID
@@ -26,7 +28,6 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 	for i := 0; i < len(parts) && i < mostMerged && !f.told; i++ {
 		part := f.outage
 		if i > 0 {
-			var err error
 			if part, _, err = bus.LoadOwned[outages.Outage](ctx, d.Bus, args.OrgID, parts[i]); err != nil {
 				return err
 			}
@@ -41,18 +42,6 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 			return err
 		}
 		f.told = !began.Org.IsZero() && !began.Dropped && (began.Over || !later)
-	}
-	return nil
-}
-
-// wholeOutage follows an outage that became a part of another one.
-func (d *Delivery) wholeOutage(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
-	next := args.OutageID
-	for range mostMerged {
-		f.outage, _, err = bus.LoadOwned[outages.Outage](ctx, d.Bus, args.OrgID, next)
-		if next = f.outage.Merged; err != nil || next.IsZero() {
-			return err
-		}
 	}
 	return nil
 }

@@ -122,7 +122,8 @@ func unaskedOf(c commands.PreviewCompensation, of []Hit) []events.CompensationIt
 	return list
 }
 
-// aim takes place and time of the outage, if one is named, with the times of its routers.
+// aim takes place and time of the outage, if one is named, with the times of its routers. A part that was compensated
+// by itself would leave nothing for the rest of the time, so the whole is taken.
 func (u Compensations) aim(
 	ctx context.Context, org id.Organization, c *commands.PreviewCompensation,
 ) (where Where, at events.RouterDowns, err error) {
@@ -133,11 +134,11 @@ func (u Compensations) aim(
 	if c.Place != (events.NetworkPlace{}) {
 		return Where{}, nil, failure.NewInvalid("invalid_input", "outageId names the place already.")
 	}
-	outage, _, err := bus.LoadOwned[outages.Outage](ctx, u.Bus, org, c.OutageID)
+	outage, err := usecases.WholeOutage(ctx, u.Bus, org, c.OutageID)
 	if err != nil {
 		return Where{}, nil, err
 	}
-	c.Place = outage.Place
+	c.OutageID, c.Place = outage.ID, outage.Place
 	whole := events.TimeSpan{From: outage.StartedAt, To: outage.EndedAt}
 	if c.To.IsZero() {
 		c.To = outage.EndedAt

@@ -2,7 +2,6 @@ package outagescases
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
-	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/outages"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -76,115 +74,6 @@ func (u Outages) Announce(ctx context.Context, asked usecases.Asked, outage id.O
 	return u.Bus.Execute(ctx, commands.AnnounceOutage{OutageID: outage}, asked.Meta)
 }
 
-// tellAfter is how long an outage that the platform has noticed lasts before customers are told by itself; negative
-// when that waits for a person.
-func tellAfter(rules events.OutageRules) time.Duration {
-	if !rules.Tell {
-		return -1
-	}
-	return time.Duration(rules.AfterMinutes) * time.Minute
-}
-
-// heardFor is how long the reports of a router tell that customers are served there: each session has one more often.
-const heardFor = 2 * telemetry.ReportEvery
-
-// detectedLimit is how old the sight of routers that are down may be when their outage begins.
-const detectedLimit = 5 * time.Minute
-
-// Detected begins an outage of routers that do not answer, unless that is long ago. Routers that go on reporting about
-// their customers make none, one router behind which nobody is off makes none, nor does an organization that does not
-// want it. Another outage of the same router that lasts is no failure.
-func (u Outages) Detected(ctx context.Context, args commands.BeginDetectedOutage, meta commands.Meta) error {
-	if u.Clock.Now().Sub(args.At) > detectedLimit {
-		return nil
-	}
-	rules, err := u.rules(ctx, args.OrgID)
-	if err != nil || !rules.Detect {
-		return err
-	}
-	downs, err := u.silent(ctx, args)
-	if err != nil || len(downs) == 0 {
-		return err
-	}
-	outage, ended, err := u.unused(ctx, args)
-	if err != nil || outage.IsZero() {
-		return err
-	}
-	begin := commands.BeginOutage{
-		OutageID: outage, OrgID: args.OrgID, Place: events.NetworkPlace{DeviceID: args.Root}, Downs: downs,
-		Detected: true, TellAfter: tellAfter(rules),
-	}
-	for i, d := range downs {
-		if d.From.Before(ended) {
-			downs[i].From, d.From = ended, ended
-		}
-		begin.Devices = append(begin.Devices, d.DeviceID)
-		if begin.StartedAt.IsZero() || d.From.Before(begin.StartedAt) {
-			begin.StartedAt = d.From
-		}
-	}
-	if !slices.Contains(begin.Devices, args.Root) {
-		begin.Place.DeviceID = begin.Devices[0]
-	}
-	if len(downs) == 1 {
-		at := downs.Until(begin.Devices, events.TimeSpan{To: u.Clock.Now()})
-		off, err := u.Places.Count(ctx, args.OrgID, Where{devices: begin.Devices, unheard: true}, at)
-		if err != nil || off == 0 {
-			return err
-		}
-	}
-	_, err = u.Bus.Execute(ctx, begin, meta)
-	if failure.CodeOf(err) == "outage_exists" {
-		return nil
-	}
-	return err
-}
-
-// againAfter is how long an outage is over before another one begins because its routers are still down.
-const againAfter = 10 * time.Minute
-
-// unused is the id of the outage that a sight begins, and the end of the one before it in the same failure: somebody
-// has ended that one while its routers were down. Zero = one lasts, or has just ended.
-func (u Outages) unused(
-	ctx context.Context, args commands.BeginDetectedOutage,
-) (outage id.Outage, ended time.Time, err error) {
-	outage = id.Derive[id.Outage]("outage", args.OrgID.String(), args.Root.String(),
-		args.Since.UTC().Format(time.RFC3339Nano))
-	for {
-		before, _, err := bus.LoadOwned[outages.Outage](ctx, u.Bus, args.OrgID, outage)
-		switch {
-		case failure.KindOf(err) == failure.NotFound:
-			return outage, ended, nil
-		case err != nil, before.Lasts(), u.Clock.Now().Sub(before.OverSince) < againAfter:
-			return id.Outage{}, ended, err
-		}
-		outage, ended = id.Derive[id.Outage]("outage again", outage.String()), before.EndedAt
-	}
-}
-
-// silent are the routers of a sight that report about no customer any more, each since its last report when that came
-// after the program's last contact.
-func (u Outages) silent(ctx context.Context, args commands.BeginDetectedOutage) (silent events.RouterDowns, err error) {
-	since := map[id.Device]time.Time{}
-	for _, device := range args.Devices {
-		since[device] = args.Since
-	}
-	for _, d := range args.Downs {
-		since[d.DeviceID] = d.From
-	}
-	heard, err := u.Places.Sessions.HeardSince(ctx, args.OrgID, since)
-	for _, device := range args.Devices {
-		last, is := heard[device]
-		switch {
-		case !is:
-			silent = append(silent, events.RouterDown{DeviceID: device, From: since[device]})
-		case u.Clock.Now().Sub(last) >= heardFor:
-			silent = append(silent, events.RouterDown{DeviceID: device, From: last})
-		}
-	}
-	return silent, err
-}
-
 // End ends an outage; at an instant, or now. Fails: outage_not_found, invalid_input, stale_revision.
 func (u Outages) End(
 	ctx context.Context, asked usecases.Asked, outage id.Outage, at time.Time,
@@ -226,7 +115,7 @@ func (u Outages) times(row outagesviews.OutageRow, w Where) events.RouterDowns {
 // where is the place of an outage, with all routers that were down in it.
 func (u Outages) where(ctx context.Context, row outagesviews.OutageRow) (Where, error) {
 	if len(row.Devices) > 0 {
-		where := Where{devices: row.Devices, cut: cutBefore}
+		where := Where{devices: row.Devices, cut: cutBefore, whole: row.Downs}
 		if row.Detected {
 			where.cut, where.unheard = 0, row.EndedAt == nil
 		}

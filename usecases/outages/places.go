@@ -41,7 +41,7 @@ type Where struct {
 	devices []id.Device
 	servers []string
 	cut     time.Duration      // how long before a time customers may have been cut off who are not back
-	whole   events.RouterDowns // times of which those that are asked about are parts
+	whole   events.RouterDowns // all times of the outage, of which those that are asked about are parts
 	unheard bool               // leaves out those who were heard since: only the platform does not reach their router
 }
 
@@ -101,12 +101,13 @@ func (w Where) served(at events.RouterDowns) telemetry.ServedAt {
 // noticed when that was.
 const cutBefore = 24 * time.Hour
 
-// cutFrom is how early customers may have been cut off who had no service in a time of a router.
+// cutFrom is how early customers may have been cut off who had no service in a time of a router: when that went away
+// first, because whoever has not been on since had none in its later times either.
 func (w Where) cutFrom(at events.RouterDown) time.Time {
-	from := at.From
-	for _, d := range w.whole {
-		if d.DeviceID == at.DeviceID && d.From.Before(from) && !d.To.Before(at.To) {
-			from = d.From
+	from := at.WentAway()
+	for _, d := range w.whole.Of(at.DeviceID) {
+		if d.WentAway().Before(from) {
+			from = d.WentAway()
 		}
 	}
 	return from.Add(-max(w.cut, telemetry.CutWithin))

@@ -38,6 +38,9 @@ func (u Telling) Messages(
 	if len(args.Devices) > 0 {
 		row.Devices = args.Devices
 	}
+	if args.Over { // whoever was told hears of it, also where the end was set to an instant before
+		row.EndedAt = new(u.Outages.Clock.Now())
+	}
 	customers, err := u.Outages.Hit(ctx, *row, args.After, toldAtOnce)
 	if err != nil || len(customers) == 0 {
 		return nil, last, err

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/processtest"
+	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/outages/detecting"
 )
 
@@ -111,23 +112,29 @@ func TestDetecting_ItGoesOnWhileOneOfItsRoutersIsDown(t *testing.T) {
 	t.Parallel()
 	one := began("one", tower, tower, hill)
 	s := network(t).Given(down(tower), down(hill), one, events.DeviceRecovered{DeviceID: tower, At: now})
-	if out := at(s, time.Minute).Output(); len(out.Commands)+len(out.Jobs) > 0 || len(out.Timers) != 1 {
+	watched := func(out processmanagers.Output, at time.Duration) bool {
+		return cmp.Equal(out.Jobs, []commands.Job{commands.WatchOutage{
+			OrgID: org, OutageID: one.OutageID, Downs: events.RouterDowns{{DeviceID: hill, From: now}}, At: now.Add(at),
+		}})
+	}
+	if out := at(s, time.Minute).Output(); len(out.Commands) > 0 || !watched(out, time.Minute) || len(out.Timers) != 1 {
 		t.Errorf("too early: %+v", out)
 	}
 	back := commands.NarrowOutage{OutageID: one.OutageID, Back: []commands.RouterBack{{DeviceID: tower, At: now}}}
 	s = at(s, 9*time.Minute)
-	if out := s.Output(); len(out.Jobs) > 0 || !cmp.Equal(out.Commands, []commands.Command{back}) {
+	if out := s.Output(); !watched(out, 9*time.Minute) || !cmp.Equal(out.Commands, []commands.Command{back}) {
 		t.Errorf("got %+v", out)
 	}
 	s = s.Given(events.OutageNarrowed{
 		OutageID: one.OutageID, OrgID: org, At: now, Downs: events.RouterDowns{{DeviceID: tower, From: now, To: now}},
 	})
-	if out := at(s, 19*time.Minute).Output(); len(out.Jobs)+len(out.Commands) > 0 || !out.Timers[0].At.IsZero() {
+	if out := at(s, 20*time.Minute).Output(); len(out.Commands) > 0 || !watched(out, 20*time.Minute) ||
+		!out.Timers[0].At.Equal(now.Add(25*time.Minute)) {
 		t.Errorf("it is known: %+v", out)
 	}
 	again := at(s.Given(down(tower)), 29*time.Minute).Output()
-	if len(again.Commands) != 1 || !cmp.Equal(again.Commands[0].(commands.ExtendOutage).Downs,
-		events.RouterDowns{{DeviceID: tower, From: now}}) {
+	if len(again.Commands) > 0 || len(again.Jobs) != 1 || !cmp.Equal(again.Jobs[0].(commands.WatchOutage).Downs,
+		events.RouterDowns{{DeviceID: hill, From: now}, {DeviceID: tower, From: now}}) {
 		t.Errorf("it goes away again: %+v", again)
 	}
 }
@@ -136,13 +143,12 @@ func TestDetecting_WhatGoesAwayLaterExtendsItAndTheRootMovesUp(t *testing.T) {
 	t.Parallel()
 	s := network(t).Given(down(hill), began("one", hill, hill), down(tower))
 	out := at(s, 3*time.Minute).Output()
-	if len(out.Commands) != 1 || len(out.Jobs) > 0 {
+	if len(out.Commands) > 0 || len(out.Jobs) != 1 {
 		t.Fatalf("got %+v", out)
 	}
-	extend := out.Commands[0].(commands.ExtendOutage)
-	if extend.Root != tower || len(extend.Devices) != 1 || extend.Devices[0] != tower ||
-		!extend.Downs[0].From.Equal(now) {
-		t.Errorf("got %+v", extend)
+	watch := out.Jobs[0].(commands.WatchOutage)
+	if watch.Root != tower || len(watch.Downs.Of(tower)) != 1 || !watch.Downs.Of(tower)[0].From.Equal(now) {
+		t.Errorf("got %+v", watch)
 	}
 }
 
@@ -193,18 +199,6 @@ func TestDetecting_TheWholeHasTheTimesOfItsParts(t *testing.T) {
 		}
 	}
 	t.Error("the times of the part are lost")
-}
-
-// TestDetecting_WhatSomebodyEndedIsLookedAtAgainSoon, although its routers are down for days.
-func TestDetecting_WhatSomebodyEndedIsLookedAtAgainSoon(t *testing.T) {
-	t.Parallel()
-	one, days := began("one", tower, tower), 60*time.Hour
-	s := network(t).Given(down(tower), one).With(events.Metadata{OrgID: org, At: now.Add(days)}).At(now.Add(days)).
-		Given(events.OutageEnded{OutageID: one.OutageID, OrgID: org, EndedAt: now.Add(days), At: now.Add(days)})
-	out := at(s, days+2*time.Minute).Output()
-	if len(out.Jobs) != 1 || len(out.Timers) != 1 || !out.Timers[0].At.Equal(now.Add(days+4*time.Minute)) {
-		t.Errorf("got %+v", out)
-	}
 }
 
 func TestDetecting_WhatAPersonBeganNoRouterEnds(t *testing.T) {

@@ -1,0 +1,164 @@
+package detecting_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// later is a scenario with the clock and its events some time later.
+func later(s scenario, after time.Duration) scenario {
+	return s.At(now.Add(after)).With(events.Metadata{OrgID: org, At: now.Add(after)})
+}
+
+// extended says that the tower, above the hill, came to an outage.
+func extended(o events.OutageBegan, tower ...id.Device) events.OutageExtended {
+	e := events.OutageExtended{
+		OutageID: o.OutageID, OrgID: org, Root: tower[0], Devices: append(slices.Clone(o.Devices), tower...), At: now,
+		Downs: events.RouterDowns{{DeviceID: hill, From: now}},
+	}
+	for _, d := range tower {
+		e.Downs = append(e.Downs, events.RouterDown{DeviceID: d, From: now})
+	}
+	return e
+}
+
+// TestDetecting_ARouterThatIsHeardIsInTheWayOfNoEnd: only the platform does not reach the tower, and its customers are
+// heard. Nobody hears them any longer when it goes away itself.
+func TestDetecting_ARouterThatIsHeardIsInTheWayOfNoEnd(t *testing.T) {
+	t.Parallel()
+	one := began("one", hill, hill)
+	s := network(t).Given(down(tower), down(hill), one, extended(one, tower))
+	heard := now.Add(30 * time.Minute)
+	s = later(s, 31*time.Minute).Given(events.OutageNarrowed{
+		OutageID: one.OutageID, OrgID: org, At: now.Add(31 * time.Minute),
+		Downs: events.RouterDowns{{DeviceID: hill, From: now}, {DeviceID: tower, From: now, To: heard}},
+	})
+	for after, asked := range map[time.Duration]bool{35 * time.Minute: false, 41 * time.Minute: true} {
+		out := at(s, after).Output()
+		if len(out.Commands) > 0 || len(out.Jobs) != 1 {
+			t.Fatalf("after %s: %+v", after, out)
+		}
+		want := events.RouterDowns{{DeviceID: tower, From: heard, First: now}}
+		if got := out.Jobs[0].(commands.WatchOutage).Downs.Of(tower); asked != cmp.Equal(got, want) {
+			t.Errorf("after %s it asks for %v", after, got)
+		}
+	}
+	s = later(s, time.Hour).Given(events.DeviceRecovered{DeviceID: hill, At: now.Add(time.Hour)})
+	out := at(s, time.Hour+2*time.Minute).Output()
+	end := commands.EndOutage{OutageID: one.OutageID, EndedAt: now.Add(time.Hour)}
+	if !cmp.Equal(out.Commands, []commands.Command{end}) {
+		t.Errorf("the hill is back: %+v", out)
+	}
+}
+
+// TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd, after ten minutes, although its routers are down for days, and
+// its root has moved up since it began.
+func TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd(t *testing.T) {
+	t.Parallel()
+	one, days := began("one", hill, hill), 60*time.Hour
+	byHand := began("hand", tower, tower, hill)
+	byHand.Detected = false
+	for name, s := range map[string]scenario{
+		"detected": network(t).Given(down(hill), one, down(tower), extended(one, tower)),
+		"by hand":  network(t).Given(down(hill), down(tower), byHand),
+	} {
+		ended := events.OutageEnded{
+			OutageID: one.OutageID, OrgID: org, EndedAt: now.Add(days - time.Hour), At: now.Add(days),
+		}
+		if name == "by hand" {
+			ended.OutageID = byHand.OutageID
+		}
+		s = later(s, days).Given(ended)
+		out := at(s, days+2*time.Minute).Output()
+		if len(out.Jobs)+len(out.Commands) > 0 || !out.Timers[0].At.Equal(now.Add(days+4*time.Minute)) {
+			t.Errorf("%s: at once: %+v", name, out)
+		}
+		out = at(s, days+10*time.Minute).Output()
+		if len(out.Jobs) != 1 {
+			t.Fatalf("%s: %+v", name, out)
+		}
+		begin := out.Jobs[0].(commands.BeginDetectedOutage)
+		for _, d := range []id.Device{tower, hill} {
+			want := events.RouterDowns{{DeviceID: d, From: ended.EndedAt, First: now}}
+			if !begin.Since.Equal(ended.EndedAt) || !cmp.Equal(begin.Downs.Of(d), want) {
+				t.Errorf("%s: %+v", name, begin)
+			}
+		}
+		back := events.DeviceRecovered{DeviceID: tower, At: now.Add(days)}
+		again := events.DeviceUnreachable{DeviceID: tower, At: now.Add(days + time.Minute)}
+		out = at(s.Given(back, again), days+12*time.Minute).Output()
+		want := events.RouterDowns{{DeviceID: tower, From: again.At}}
+		if got := out.Jobs[0].(commands.BeginDetectedOutage).Downs.Of(tower); !cmp.Equal(got, want) {
+			t.Errorf("%s: it was back: %v", name, got)
+		}
+	}
+}
+
+// TestDetecting_WhatSomebodyEndedComesToAnotherOneAsOfThatEnd: the hill was in an outage of its own.
+func TestDetecting_WhatSomebodyEndedComesToAnotherOneAsOfThatEnd(t *testing.T) {
+	t.Parallel()
+	one, byHand := began("one", tower, tower), began("hand", hill, hill)
+	byHand.Detected = false
+	s := network(t).Given(down(hill), byHand, down(tower), one)
+	ended := events.OutageEnded{
+		OutageID: byHand.OutageID, OrgID: org, EndedAt: now.Add(time.Hour), At: now.Add(time.Hour),
+	}
+	s = later(s, time.Hour).Given(ended)
+	for after, want := range map[time.Duration]events.RouterDowns{
+		65 * time.Minute: nil,
+		70 * time.Minute: {{DeviceID: hill, From: ended.EndedAt, First: now}},
+	} {
+		out := at(s, after).Output()
+		if len(out.Jobs) != 1 || !cmp.Equal(out.Jobs[0].(commands.WatchOutage).Downs.Of(hill), want) {
+			t.Errorf("after %s: %+v, want %v", after, out, want)
+		}
+	}
+}
+
+// TestDetecting_ThreeThatBecomeOneAllGoOnAsTheOldest: the mast is above two of them and the pole above two, and no
+// router above all.
+func TestDetecting_ThreeThatBecomeOneAllGoOnAsTheOldest(t *testing.T) {
+	t.Parallel()
+	device := func(name string) id.Device { return id.Derive[id.Device]("test", name) }
+	behind := func(d, above string) events.UpstreamChosen {
+		return events.UpstreamChosen{OrgID: org, DeviceID: device(d), UpstreamID: device(above), At: now}
+	}
+	s := network(t).Given(behind("a", "mast"), behind("b", "mast"), behind("c", "pole"), behind("d", "pole"))
+	one, two, three := began("one", device("a"), device("a"), device("mast")),
+		began("two", device("b"), device("b"), device("c")),
+		began("three", device("d"), device("d"), device("e"))
+	for _, name := range []string{"a", "b", "c", "d", "mast", "pole"} {
+		s = s.Given(down(device(name)))
+	}
+	out := at(s.Given(three, two, one), 3*time.Minute).Output()
+	ends := func(o events.OutageBegan) commands.Command {
+		return commands.EndOutage{OutageID: o.OutageID, EndedAt: now.Add(3 * time.Minute), MergedInto: two.OutageID}
+	}
+	if !slices.Contains(out.Commands, ends(one)) || slices.Contains(out.Commands, ends(three)) {
+		t.Errorf("while the pole may be heard: %+v", out.Commands)
+	}
+	two.Devices = append(two.Devices, device("pole"))
+	out = at(s.Given(one, two, three), 3*time.Minute).Output()
+	if len(out.Commands) != 3 {
+		t.Fatalf("got %+v", out.Commands)
+	}
+	for i, part := range []events.OutageBegan{two, three} {
+		want := commands.EndOutage{OutageID: part.OutageID, EndedAt: now.Add(3 * time.Minute), MergedInto: one.OutageID}
+		if out.Commands[i] != commands.Command(want) {
+			t.Errorf("got %+v, want %+v", out.Commands[i], want)
+		}
+	}
+	extend := out.Commands[2].(commands.ExtendOutage)
+	all := slices.Concat(two.Devices, three.Devices)
+	if extend.OutageID != one.OutageID || !slices.Equal(extend.Absorbs, []id.Outage{two.OutageID, three.OutageID}) ||
+		!slices.Equal(extend.Devices, all) || len(extend.Downs) != len(all) {
+		t.Errorf("got %+v", extend)
+	}
+}
