@@ -132,9 +132,9 @@ type DaysCredit struct {
 	// discounts and taxes: it can be over days of several periods, at several prices. Zero = all days cost the same.
 	Net   money.Amount `json:"net,omitzero"`
 	NetOf money.Amount `json:"netOf,omitzero"`
-	// PeriodOf is the invoice of the period whose payment gives days on the invoice over a change of plan back. Several
-	// periods that such an invoice is for can be paid at the same instant. Zero = nothing else tells credits apart, and
-	// in events of older programs.
+	// PeriodOf is the invoice of the period whose payment gives days back on another one: over a change of plan, or of
+	// a month in which its time lies now. Several can be paid at the same instant. Zero = nothing else tells credits
+	// apart, and in events of older programs.
 	PeriodOf id.Invoice `json:"periodOf,omitzero"`
 }
 

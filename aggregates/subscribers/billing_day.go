@@ -57,12 +57,18 @@ func (s Subscription) paidByBillingDay(
 	}
 	if p.Mode == events.Prepaid && late.From.Before(late.To) {
 		paid.WithoutAccess = notServed(late, served)
-		of := s.days(p, place)
 		without := func(in Span) int { return daysWithout(in, served, s.zone()) }
-		if days := min(of, without(late)); days > 0 {
-			paid.Credits = []events.DaysCredit{p.notToPay(days, of)}
+		for i, place := range after.Places {
+			q, in := s.Periods[i], clipped(late, place)
+			if i != at && (q.State != PeriodPaid || q.BillingDay == 0) || !in.From.Before(in.To) {
+				continue
+			}
+			of := s.days(q, place)
+			if days := min(of-q.Paused-q.Free, without(in)); days > 0 {
+				paid.Credits = append(paid.Credits, q.notToPay(days, of))
+			}
+			paid.Credits = s.withUpgrades(paid.Credits, i, in, without)
 		}
-		paid.Credits = s.withUpgrades(paid.Credits, at, clipped(late, place), without)
 		for i := range paid.Credits {
 			if c := &paid.Credits[i]; c.InvoiceID != p.InvoiceID {
 				c.PeriodOf = p.InvoiceID
@@ -128,15 +134,18 @@ const halfDay = 12 * time.Hour
 func (s Subscription) pausedDays(pause Span) []events.DaysCredit {
 	var list []events.DaysCredit
 	gaps, count := withGap(s.Gaps, pause), s.daysOf(pause)
-	for i, place := range s.Course().Places {
+	moved := s
+	moved.Gaps = gaps // time before a period that ends later by the pause moves the period behind it
+	for i, place := range moved.Course().Places {
 		p, in := s.Periods[i], clipped(place, pause)
 		if p.BillingDay == 0 || !p.takesTime() || !in.From.Before(in.To) {
 			continue
 		}
 		left := max(0, wholeDays(gaps, place)-p.Paused)
 		bounded := func(in Span) int { return min(count(in), left) }
-		if days := bounded(in); days > 0 && p.State != PeriodCancelled {
-			list = append(list, p.notToPay(days, s.days(p, place)))
+		of := s.days(p, place)
+		if days := min(bounded(in), of-p.Paused-p.Free); days > 0 && p.State != PeriodCancelled {
+			list = append(list, p.notToPay(days, of))
 		}
 		list = s.withUpgrades(list, i, in, bounded)
 	}

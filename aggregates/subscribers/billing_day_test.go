@@ -296,3 +296,28 @@ func (p *played) billedStep(withdraws bool) {
 		}
 	}
 }
+
+// TestBillingDay_DaysOffAreGivenBackByTheMonthInWhichTheyLie: February is paid on its 20th, and March ahead. On 1 March
+// the payment of February is taken back, so that the time of March stands for it and ends early; it comes again on the
+// 30th. The days of March without service are credited on the invoice of March, and none credits more than it is for.
+func TestBillingDay_DaysOffAreGivenBackByTheMonthInWhichTheyLie(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, aggregate(), calendar.Date{Year: 2026, Month: time.February, Day: 1}.Start(nairobi))
+	s.When(onDay(1, events.Prepaid)).ThenEvents()
+	given := map[id.Invoice]int{}
+	pays := func(invoice id.Invoice, at time.Time) {
+		for _, c := range extendedOf(t, s.At(at).When(paid(invoice, at)).ThenEvents()).Credits {
+			if given[c.InvoiceID] += c.Days; given[c.InvoiceID] > c.Of {
+				t.Errorf("%d of %d days of an invoice are given back", given[c.InvoiceID], c.Of)
+			}
+		}
+	}
+	pays(first, noon(2, 20))
+	s.At(noon(2, 26)).When(due).ThenEvents()
+	pays(second, noon(2, 26))
+	withdrawn, _ := s.At(noon(3, 1)).When(withdraw(first)).ThenEvents()[0].(events.PeriodWithdrawn)
+	pays(first, noon(3, 30))
+	if off := int(noon(3, 30).Sub(withdrawn.PaidUntil) / day); given[first] != 19 || given[second] != off || off < 20 {
+		t.Errorf("February gives %d days back, and March %d of %d without service", given[first], given[second], off)
+	}
+}

@@ -53,8 +53,8 @@ func play(r *rapid.T, c commands.CreateSubscription) *played {
 func (p *played) credit(list []events.DaysCredit) {
 	for _, c := range list {
 		p.credited[c.InvoiceID] += c.Days
-		if c.Days < 1 || c.Days > c.Of {
-			p.r.Fatalf("credit %+v", c)
+		if c.Days < 1 || p.credited[c.InvoiceID] > c.Of {
+			p.r.Fatalf("credit %+v, in all %d days", c, p.credited[c.InvoiceID])
 		}
 	}
 }

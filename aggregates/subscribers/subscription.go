@@ -238,6 +238,11 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 			}
 		}
 	})
+	for _, c := range e.Credits { // of a later period, whose time stood for this one
+		if c.InvoiceID != e.InvoiceID && s.find(c.InvoiceID) >= 0 {
+			s = s.became(c.InvoiceID, 0, func(p *Period) { p.Free += c.Days })
+		}
+	}
 	s.Gaps = withGap(s.Gaps, Span{e.UnservedFrom, e.UnservedTo})
 	for _, off := range e.WithoutAccess {
 		s.Gaps = withGap(s.Gaps, Span(off))

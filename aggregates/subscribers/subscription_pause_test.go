@@ -211,3 +211,42 @@ func pausedOnce(t *testing.T, s *scenario, from, to time.Time) []events.DaysCred
 	made := s.At(to).When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "x"}).ThenEvents()
 	return made[0].(events.SubscriptionResumed).Credits
 }
+
+// TestPause_OverTheEndOfCarriedTimeGivesADayOnce: it begins in time that was paid in another system, and ends in the
+// part behind it, which leads to the billing day. That time ends later by the pause, and the part with it.
+func TestPause_OverTheEndOfCarriedTimeGivesADayOnce(t *testing.T) {
+	t.Parallel()
+	c := paidElsewhere(events.Prepaid, noon(2, 10))
+	c.Terms.AnchorDay = 15
+	s := decidertest.For(t, aggregate(), now).When(c)
+	s.ThenEvents()
+	s.At(noon(2, 7)).When(due).ThenEvents()
+	s.When(paid(first, noon(2, 7))).ThenEvents()
+	before := s.State().PaidUntil()
+	if r := pauseFor(s, noon(2, 8), 5); r.PaidUntil.Sub(before) != 5*day || len(r.Credits) > 0 {
+		t.Errorf("%s later, and credited %+v", r.PaidUntil.Sub(before), r.Credits)
+	}
+}
+
+// TestPause_OverTheEndOfAnAnniversaryGivesADayOnce: the same behind a month that has its own beginning.
+func TestPause_OverTheEndOfAnAnniversaryGivesADayOnce(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, aggregate(), now).When(create(events.Prepaid))
+	s.ThenEvents()
+	s.When(paid(first, now)).ThenEvents()
+	to := commands.NewPlan{PlanID: id.Derive[id.Plan]("day"), Version: 1, Terms: s.State().Terms}
+	to.Terms.AnchorDay = 15
+	change, err := s.State().PlanChange(to, now.Add(day))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.At(now.Add(day)).When(commands.ChangePlan{
+		SubscriptionID: subscription, NewPlan: to, Preview: change.Preview,
+	}).ThenEvents()
+	s.At(noon(2, 25)).When(due).ThenEvents()
+	s.When(paid(second, noon(2, 25))).ThenEvents()
+	before := s.State().PaidUntil()
+	if r := pauseFor(s, noon(2, 26), 6); r.PaidUntil.Sub(before) != 6*day || len(r.Credits) > 0 {
+		t.Errorf("%s later, and credited %+v", r.PaidUntil.Sub(before), r.Credits)
+	}
+}

@@ -29,6 +29,8 @@ func decideUndoPeriod(s Subscription, c commands.UndoPeriod, now time.Time) ([]e
 		return nil, commands.ErrLaterPeriod()
 	case len(s.Periods[at].Upgrades) > 0: // the price of the new plan for its days is on an invoice of no run
 		return nil, commands.ErrCorrectedSince()
+	case s.Periods[at].Mode == events.Prepaid && s.Periods[at].Paused+s.Periods[at].Free+s.Periods[at].Of > 0:
+		return nil, commands.ErrCorrectedSince()
 	}
 	event := events.PeriodCancelled{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, Ordinal: s.Periods[at].Ordinal,
@@ -65,7 +67,7 @@ func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []
 	}
 	over := events.UndoneWaitEnded{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, RunID: s.Undone, At: now}
 	made := evolveSubscription(s, over).periodDue(c, now)
-	if len(made) == 0 && c.Again {
+	if len(made) == 0 && (c.Again || s.State == Paused) {
 		return []events.SubscriptionEvent{over}
 	}
 	return made

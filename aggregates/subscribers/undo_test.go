@@ -300,3 +300,15 @@ func TestUndoPeriod_AUsedMonthThatIsBilledAgainStaysDueAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoPeriod_DaysThatAreGivenBackStayWithTheirNote: a late payment has made days free, and the note over them is
+// still to be written. Another period in its place would charge them.
+func TestUndoPeriod_DaysThatAreGivenBackStayWithTheirNote(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, aggregate(), now).When(onDay(15, events.Prepaid))
+	s.ThenEvents()
+	if e := extendedOf(t, s.At(noon(2, 9)).When(paid(first, noon(2, 9))).ThenEvents()); len(e.Credits) == 0 {
+		t.Fatalf("no day is free: %+v", e)
+	}
+	s.When(undoes(subscription, first)).ThenFails("corrected_since")
+}

@@ -26,6 +26,7 @@ func TestCpe_WhateverTheServerDoesAWriteEndsInTheTruth(t *testing.T) {
 		{acs.Faults{FailNext: 2}, true}, {acs.Faults{HTML: 200}, false}, {acs.Faults{HTML: 502}, false},
 		{acs.Faults{Refuse: true}, false}, {acs.Faults{CutLists: true}, false},
 	} {
+		k.later(time.Second)
 		name := fmt.Sprint("Home ", n)
 		asks := len(k.acs.Requests())
 		k.acs.SetFaults(c.trouble)
@@ -44,33 +45,40 @@ func TestCpe_WhateverTheServerDoesAWriteEndsInTheTruth(t *testing.T) {
 				})
 			}
 			k.acs.SetFaults(acs.Faults{})
-			k.now.Advance(10 * time.Minute) // the breaker lets calls pass again
+			k.later(10 * time.Minute)
 		}
 		if state, code := k.ends(asked); state != "confirmed" {
 			t.Errorf("%+v: %s %s", c.trouble, state, code)
 		}
 		k.has(device, map[string]any{"Device.WiFi.SSID.1.SSID": name})
 	}
+	k.resetsOnce(box)
+	k.keeps("s3cret-wifi")
+}
+
+// resetsOnce asks for a factory reset while the server misbehaves: it has happened exactly when the operation says so.
+func (k acsKit) resetsOnce(box string) {
+	k.t.Helper()
 	for _, trouble := range []acs.Faults{{LoseAnswers: 1}, {CrashNext: 1}, {HTML: 502}} {
+		k.later(time.Second)
 		before := k.acs.Identifications()
 		k.acs.SetFaults(trouble)
 		asked := k.must(k.admin, "POST", "/cpe/devices/"+box+"/factory-reset", nil).text("operationId")
 		k.now.Advance(time.Minute)
 		if trouble.HTML > 0 {
 			k.acs.SetFaults(acs.Faults{})
-			k.now.Advance(10 * time.Minute)
+			k.later(10 * time.Minute)
 		}
 		state, code := k.ends(asked)
-		if err := k.acs.Idle(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := k.acs.Idle(k.t.Context()); err != nil {
+			k.t.Fatal(err)
 		}
 		done := k.acs.Identifications() - before // a device that has lost its settings asks who it is
 		truth := map[string]int{"confirmed": 1, "failed": 0}[state]
 		if done != truth || state == "failed" && code != "unknown" {
-			t.Errorf("%+v: %s %s, and it happened %d times", trouble, state, code, done)
+			k.t.Errorf("%+v: %s %s, and it happened %d times", trouble, state, code, done)
 		}
 	}
-	k.keeps("s3cret-wifi")
 }
 
 // TestCpe_AKillDuringASendDoesNothingTwice: the program is killed when the server has just got the task.

@@ -67,7 +67,9 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
 		Every: a.cfg.CPEFaultPollInterval,
 	}
-	faults.Register(a.engines.jobs)
+	if gateway != nil {
+		faults.Register(a.engines.jobs)
+	}
 	uploads := cpejobs.Uploads{Informs: informs}
 	server := a.wireCPEServer(gateway, informs, uploads)
 	cases := cpecases.CPEs{

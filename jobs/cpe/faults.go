@@ -25,7 +25,7 @@ import (
 // Faults reads from the CPE server which faults its devices have, and has those of the last reading. Every field but
 // Gateway is required. Safe for concurrent use.
 type Faults struct {
-	Gateway *genieacs.Server // nil = there is no CPE server, and nothing is read
+	Gateway *genieacs.Server // nil = there is no CPE server: then it must not be registered
 	Informs *Informs         // which have the tables
 	// Rows reads some CPEs, whoever has them; one that is not known is left out.
 	Rows   func(ctx context.Context, cpes []id.CPE) ([]cpeviews.CPERow, error)
@@ -45,7 +45,7 @@ const (
 // Register makes the queue know the worker, and when it works: one program at a time. A reading that fails is not
 // repeated, because the next one sees the same.
 func (f Faults) Register(queue *jobrunner.Runner) {
-	jobrunner.AddWorker(queue, f.poll, jobrunner.Options{Timeout: faultsTimeout, MaxAttempts: 1})
+	jobrunner.AddWorker(queue, f.Poll, jobrunner.Options{Timeout: faultsTimeout, MaxAttempts: 1})
 	jobrunner.Every(queue, f.Every, commands.PollCpeFaults{})
 }
 
@@ -64,7 +64,7 @@ on conflict (fault_id) do update set org_id = excluded.org_id, code = excluded.c
 	reading = excluded.reading, gone_at = null, first_seen = case
 		when f.gone_at is not null or f.org_id is distinct from excluded.org_id then excluded.first_seen
 		else f.first_seen end
-returning fault_id, (xmax = 0) as fresh`
+returning fault_id, (first_seen = last_seen) as fresh`
 	faultsGoneSQL  = `update {schema}.faults set gone_at = $2 where reading <> $1 and gone_at is null`
 	faultsDropSQL  = `delete from {schema}.faults where gone_at < $1`
 	faultGoneSQL   = `update {schema}.faults set gone_at = $2 where fault_id = $1 and gone_at is null`
@@ -75,11 +75,8 @@ returning fault_id, (xmax = 0) as fresh`
 	order by first_seen desc, fault_id desc limit @max`
 )
 
-// poll reads all faults, page by page. What a whole reading did not find is gone.
-func (f Faults) poll(ctx context.Context, _ commands.PollCpeFaults, cause jobs.Cause) error {
-	if f.Gateway == nil {
-		return nil
-	}
+// Poll reads all faults, page by page. What a whole reading did not find is gone.
+func (f Faults) Poll(ctx context.Context, _ commands.PollCpeFaults, cause jobs.Cause) error {
 	page := make([]genieacs.Fault, 0, faultsPage)
 	flush := func() error {
 		taken := page

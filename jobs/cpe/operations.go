@@ -147,7 +147,7 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	case write.lost:
 		return o.fail(ctx, args.CpeWork, cause, codeLost, "The values to be written are not there any more.")
 	case write.replaced:
-		return o.fail(ctx, args.CpeWork, cause, codeReplaced, "The customer has another login by now.")
+		return o.fail(ctx, args.CpeWork, cause, codeReplaced, aboutReplaced)
 	}
 	if !begun.Changed {
 		found, out, err := o.Server.Find(ctx, write)
@@ -174,6 +174,9 @@ const (
 	aboutReleased = "The device does not belong to the organization any more."
 	aboutUnknown  = "It is not known whether the device was told."
 )
+
+// aboutReplaced is the message of codeReplaced.
+const aboutReplaced = "The customer has another login by now."
 
 // repeatable reports whether an operation that is done twice does the same as once.
 func repeatable(kind events.CpeOperationKind) bool {
@@ -237,6 +240,8 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for operation %s: %w", args.OperationID, err)
+	case out.Code != "" && write.replaced: // the device may have the newer one
+		return o.fail(ctx, args.CpeWork, cause, codeReplaced, aboutReplaced)
 	case out.Code != "":
 		return o.fail(ctx, args.CpeWork, cause, out.Code, out.Message)
 	case out.Done:

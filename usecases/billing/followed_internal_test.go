@@ -33,8 +33,9 @@ type followed struct {
 	processes []*process
 	told      []events.Event // what the processes have not heard yet
 	heard     int
-	checked   int                // how many a test had heard when it looked last
-	hears     func(events.Event) // nil = nobody listens
+	checked   int                             // how many a test had heard when it looked last
+	hears     func(events.Event)              // nil = nobody listens
+	before    func(*subscribers.Subscription) // is there before a command changes one; nil = nothing is
 }
 
 // note is a credit note over days: those that it credits, or those of which it leaves the invoice.
@@ -103,6 +104,9 @@ func (f *followed) execute(c commands.Command) error {
 		return f.ofAccount(c, events.DaysCredit{})
 	case commands.SubscriptionCommand:
 		line := f.target(c)
+		if f.before != nil {
+			f.before(line)
+		}
 		made, err := subscribers.Subscriptions().Decide(*line, c, f.at)
 		for _, e := range made {
 			*line = subscribers.Subscriptions().Evolve(*line, e)
@@ -176,15 +180,22 @@ func (f *followed) settle() {
 			return
 		}
 		e := f.told[0]
-		f.told, f.heard = f.told[1:], f.heard+1
-		in := events.Envelope{
-			ID: id.Derive[id.Event]("worked", fmt.Sprint(f.heard)), Type: e.EventType(),
-			Position: uint64(f.heard), Event: e, //nolint:gosec // a count
-		}
-		for _, p := range f.processes {
-			if key := p.Key(in); key != "" {
-				f.take(p, key, processmanagers.Input{Event: &in})
-			}
+		f.told = f.told[1:]
+		f.hear(e)
+	}
+}
+
+// hear tells the processes of one event.
+func (f *followed) hear(e events.Event) {
+	f.t.Helper()
+	f.heard++
+	in := events.Envelope{
+		ID: id.Derive[id.Event]("worked", fmt.Sprint(f.heard)), Type: e.EventType(),
+		Position: uint64(f.heard), Event: e, //nolint:gosec // a count
+	}
+	for _, p := range f.processes {
+		if key := p.Key(in); key != "" {
+			f.take(p, key, processmanagers.Input{Event: &in})
 		}
 	}
 }

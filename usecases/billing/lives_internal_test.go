@@ -142,7 +142,6 @@ func (l *life) step() {
 		l.reopens()
 	}
 	at := l.random.IntN(len(l.lines))
-	line := l.lines[at]
 	was := make([]time.Time, len(l.lines))
 	for i, s := range l.lines {
 		was[i] = s.PaidUntil()
@@ -161,10 +160,7 @@ func (l *life) step() {
 	case 9:
 		l.runsAgain()
 	case 10:
-		l.will("pause or resume service %d", at)
-		if !l.asks(commands.PauseSubscription{SubscriptionID: line.ID, Reason: "life"}) {
-			l.asks(commands.ResumeSubscription{SubscriptionID: line.ID, Reason: "life"})
-		}
+		l.pauses(at)
 	case 11:
 		l.credits()
 		return
@@ -235,24 +231,40 @@ func (l *life) reverses() {
 	l.receipts = slices.Delete(l.receipts, i, i+1)
 }
 
-// takesBack undoes the run that made the newest period of a service.
+// takesBack undoes the run that made the newest period of a service, as far as the program would.
 func (l *life) takesBack(at int) {
 	line := l.lines[at]
 	for _, p := range slices.Backward(line.Periods) {
-		invoice, found := l.account.Invoices[p.InvoiceID]
-		if p.State == subscribers.PeriodCancelled || !found {
+		if _, found := l.account.Invoices[p.InvoiceID]; p.State == subscribers.PeriodCancelled || !found {
 			continue
 		}
 		run := id.Derive[id.BillingRun]("life", p.InvoiceID.String())
+		undo := commands.UndoPeriod{SubscriptionID: line.ID, InvoiceID: p.InvoiceID, RunID: run}
+		back := commands.TakeBackInvoice{
+			SubscriberID: line.SubscriberID, InvoiceID: p.InvoiceID, Reason: "run", Prefix: "ACME-CN",
+			CreditNoteID: id.Derive[id.Receipt]("life", run.String()),
+		}
+		if _, err := line.Undoing(undo, l.at); err != nil {
+			return
+		}
+		if _, err := l.account.TakingBack(back, l.at); err != nil {
+			return
+		}
 		l.will("undo period %d of service %d", p.Ordinal, at)
-		if l.asks(commands.UndoPeriod{SubscriptionID: line.ID, InvoiceID: p.InvoiceID, RunID: run}) {
+		if l.asks(undo) {
+			back.Dropped = true
+			l.asks(back)
 			l.runs = append(l.runs, undoneRun{at, run, calendar.On(l.draftedAt(p.InvoiceID), nairobi)})
-			l.asks(commands.DraftCreditNote{
-				SubscriberID: line.SubscriberID, InvoiceID: p.InvoiceID, Reason: "run", Prefix: "ACME-CN",
-				CreditNoteID: id.Derive[id.Receipt]("life", run.String()), Amount: invoice.Total.Sub(invoice.Noted),
-			})
 		}
 		return
+	}
+}
+
+// pauses pauses a service, or resumes it.
+func (l *life) pauses(at int) {
+	l.will("pause or resume service %d", at)
+	if line := l.lines[at]; !l.asks(commands.PauseSubscription{SubscriptionID: line.ID, Reason: "life"}) {
+		l.asks(commands.ResumeSubscription{SubscriptionID: line.ID, Reason: "life"})
 	}
 }
 

@@ -136,3 +136,28 @@ func TestUndone_APostpaidMonthIsMadeAgainAfterAPause(t *testing.T) {
 		t.Errorf("%d invoices after the pause, %d before", len(w.invoices), before)
 	}
 }
+
+// TestUndone_MoneyThatComesInAPauseRenewsAfterIt: the run is undone, the customer pauses and pays meanwhile. No payment
+// asks for the period later, so that this one ends the wait at once.
+func TestUndone_MoneyThatComesInAPauseRenewsAfterIt(t *testing.T) {
+	t.Parallel()
+	for _, day := range []int{0, 15} {
+		w := sold(t, terms(events.Prepaid, day))
+		w.pays(w.account.Due())
+		w.until(local(time.April, 18))
+		w.undoes(w.lastInvoice())
+		w.does(commands.PauseSubscription{SubscriptionID: w.line.ID, Reason: "travels"})
+		w.until(w.at.AddDate(0, 0, 2))
+		w.pays(money.Major(1500, money.KES))
+		made := len(w.invoices)
+		w.until(w.at.AddDate(0, 0, 2))
+		if len(w.invoices) != made {
+			t.Errorf("day %d: %d invoices in the pause", day, len(w.invoices)-made)
+		}
+		w.does(commands.ResumeSubscription{SubscriptionID: w.line.ID, Reason: "is back"})
+		w.until(w.at.AddDate(0, 0, 15))
+		if !w.line.PaidUntil().After(w.at) {
+			t.Errorf("day %d: paid until %s, with a credit of %s", day, w.line.PaidUntil(), w.account.Credit())
+		}
+	}
+}

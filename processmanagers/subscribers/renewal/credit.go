@@ -83,12 +83,24 @@ func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Ou
 			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit, renewed, now),
 		})
 	}
-	for _, subscription := range renewed {
+	for _, subscription := range append(renewed, s.undonePaused(e, now)...) {
 		out.Commands = append(out.Commands, commands.MakePeriodDue{
 			SubscriptionID: subscription, Received: e.Received,
 		})
 	}
 	return out
+}
+
+// undonePaused are those that wait for money since an undo and are paused: the money that came ends their wait, and
+// renews them after the pause.
+func (s State) undonePaused(e events.CreditLeft, now time.Time) (list []id.Subscription) {
+	for _, subscription := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
+		sub := s.Subscriptions[subscription]
+		if e.Received && sub.Undone && sub.Paused && sub.Mode == events.Prepaid && sub.coveredBy(e.Credit, now) {
+			list = append(list, subscription)
+		}
+	}
+	return list
 }
 
 // undoneBeside are those that a payment renews together with another one: they wait for money since an undo, and the
