@@ -33,7 +33,7 @@ export function UploadDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <FileInput
-        label={t.choose} value={file} clearable error={large ? t.tooLarge : write.error?.of('data')}
+        label={t.choose} value={file} error={large ? t.tooLarge : write.error?.of('data')}
         onChange={(chosen) => {
           setFile(chosen)
           if (chosen) set({ filename: fileNameOf(chosen.name) })
