@@ -110,7 +110,7 @@ func (k polled) poll(ids ...string) error {
 // shows fails unless the organization sees so many faults, from an instant until now; it gives the last one.
 func (k polled) shows(want int, since time.Time) (last cpeviews.FaultRow) {
 	k.t.Helper()
-	list, err := k.List(k.t.Context(), k.row.OrgID, cpeviews.FaultKey{}, 1000)
+	list, err := k.List(k.t.Context(), k.row.OrgID, id.CPE{}, cpeviews.FaultKey{}, 1000)
 	if err != nil || len(list) != want {
 		k.t.Fatalf("%d faults, want %d (%v)", len(list), want, err)
 	}

@@ -112,6 +112,7 @@ const all: Screen[] = [
   { name: 'device', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}`), phone: true },
   { name: 'device-operations', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}?view=operations`) },
   { name: 'device-tests', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}?view=tests`) },
+  { name: 'firmware', role: 'admin', path: '/firmware' },
   { name: 'device-faults', role: 'admin', path: '/device-faults' },
   { name: 'pending-devices', role: 'admin', path: '/pending-devices', phone: true },
   { name: 'outages', role: 'admin', path: '/outages' },

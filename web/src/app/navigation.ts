@@ -66,6 +66,7 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/routers', name: 'routers', icon: icons.Router, needs: 'GET /nas/fleet' },
       { to: '/devices', name: 'cpes', icon: icons.Wifi, needs: 'GET /cpe/devices' },
       { to: '/pending-devices', name: 'pendingCpes', icon: icons.Inbox, needs: 'GET /cpe/pending' },
+      { to: '/firmware', name: 'cpeFirmware', icon: icons.Download, needs: 'GET /cpe/firmware' },
       { to: '/device-faults', name: 'cpeFaults', icon: icons.TriangleAlert, needs: 'GET /cpe/faults' },
       { to: '/outages', name: 'outages', icon: icons.WifiOff, needs: 'GET /outages' },
       { to: '/compensations', name: 'compensations', icon: icons.Gift, needs: 'GET /compensations' },
@@ -108,7 +109,7 @@ export const platformPlaces: PlaceGroup[] = [
 ]
 
 // Pages whose addresses do not begin with that of their list.
-const lists: Record<string, string> = { history: '/audit', services: '/routers', subscriptions: '/customers', export: '/imports' }
+const lists: Record<string, string> = { history: '/audit', services: '/routers', subscriptions: '/customers', export: '/imports', campaigns: '/firmware' }
 
 /** listOf gives the place of the navigation to which a page belongs; path is without /app. */
 export function listOf(path: string): string {

@@ -88,7 +88,7 @@ export const devicesText = catalogue(
     what: 'What',
     kinds: {
       wifi: 'Wi-Fi', parameters: 'Parameters', reboot: 'Restart', 'factory-reset': 'Factory settings', ping: 'Ping',
-      'speed-test': 'Download test', 'upload-test': 'Upload test', login: 'Login of the service',
+      'speed-test': 'Download test', 'upload-test': 'Upload test', login: 'Login of the service', firmware: 'Firmware', 'onu-setup': 'Set-up of an ONU',
     } as Record<Kind, string> & Record<string, string>,
     became: 'What became of it',
     becomes: {
@@ -236,7 +236,7 @@ export const devicesText = catalogue(
     what: 'Nini',
     kinds: {
       wifi: 'Wi-Fi', parameters: 'Vigezo', reboot: 'Kuwasha upya', 'factory-reset': 'Mipangilio ya kiwandani', ping: 'Ping',
-      'speed-test': 'Kipimo cha kupakua', 'upload-test': 'Kipimo cha kupakia', login: 'Jina la kuingia la huduma',
+      'speed-test': 'Kipimo cha kupakua', 'upload-test': 'Kipimo cha kupakia', login: 'Jina la kuingia la huduma', firmware: 'Programu ya kifaa', 'onu-setup': 'Kuandaa ONU',
     },
     became: 'Matokeo',
     becomes: {

@@ -6,6 +6,9 @@ import { rootRoute } from '../../app/root'
 /** deviceViews are the parts of a device's page. */
 export const deviceViews = ['overview', 'operations', 'tests', 'faults'] as const
 
+// The values of the filter state of a deployment's devices.
+const partStates = ['pending', 'sent', 'succeeded', 'failed', 'skipped'] as const
+
 const devices = createRoute({
   getParentRoute: () => rootRoute,
   path: '/devices',
@@ -39,4 +42,17 @@ const faults = createRoute({
   component: page('GET /cpe/faults', () => import('./FaultsPage')),
 })
 
-export const cpeRoutes = [devices, pending, device, faults] as const
+const firmware = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/firmware',
+  component: page('GET /cpe/firmware', () => import('./FirmwarePage')),
+})
+
+const campaign = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/campaigns/$id',
+  validateSearch: (raw) => given({ state: new Params(raw).oneOf('state', partStates) }),
+  component: page('GET /cpe/firmware/campaigns/{id}', () => import('./CampaignPage')),
+})
+
+export const cpeRoutes = [devices, pending, device, faults, firmware, campaign] as const
