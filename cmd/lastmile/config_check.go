@@ -100,15 +100,15 @@ func (c Config) checkMessages(f *faults) {
 	f.check(token.IsZero() || c.WhatsAppURL != "", "WHATSAPP_REPORT_TOKEN", "needs WHATSAPP_URL")
 }
 
-// Bounds of addresses that devices are told, in bytes: they take 256 for an upload, of which a token comes behind, and an
-// option of DHCP has 255.
+// Bounds of addresses that devices are told, in bytes: they take 256 for an upload, of which a token comes behind, and
+// an option of DHCP has 255.
 const (
 	maxUploadBase = 150
 	maxCWMPURL    = 200
 )
 
-// checkCPE checks the addresses of the CPE server and of the terminals. None has a password in it: devices are told some
-// of them.
+// checkCPE checks the addresses of the CPE server and of the terminals. None has a password in it: devices are told
+// some of them.
 func (c Config) checkCPE(f *faults) {
 	f.check(c.CPESyncInterval >= time.Second, "CPE_SYNC_INTERVAL", "must be at least 1s")
 	f.check(c.CPEFaultPollInterval >= time.Second, "CPE_FAULT_POLL_INTERVAL", "must be at least 1s")

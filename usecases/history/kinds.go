@@ -22,12 +22,17 @@ type Kind struct {
 	Platform bool
 }
 
+// The least roles that read a kind at a host of its organization.
+const (
+	support = events.RoleSupport
+	admin   = events.RoleAdmin
+)
+
 // Kinds lists all categories. Users and sessions are not for organizations: the record of a user names those of the
 // same person elsewhere, and when and from where staff signs in is for the platform to look into. Organizations learn
 // of both from their pages and from the audit log. Claims are none of them: they have no state, and the key of one is a
 // hash of a value that its owner has in plain.
 func Kinds() []Kind {
-	support, admin := events.RoleSupport, events.RoleAdmin
 	return []Kind{
 		{Category: commands.AccountCategory, Name: "account of a customer", Role: support},
 		{Category: commands.AddressingCategory, Name: "address plan", Role: support},
