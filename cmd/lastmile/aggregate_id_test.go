@@ -91,6 +91,7 @@ func live(t *testing.T, kit *storetest.Kit, org id.Organization) (targets []comm
 	registerNetwork(b)
 	registerAccess(b)
 	registerWebhooks(b)
+	registerCPE(b)
 	actor := events.Actor{
 		Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin),
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -28,7 +29,35 @@ func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
 		subscriptionLife(org), dunningLife(org), usageLife(org), differenceLife(org),
-		enforcementLife(org), topologyLife(org), webhookLife(org),
+		enforcementLife(org), topologyLife(org), webhookLife(org), onuLife(org), provisionLife(org),
+	}
+}
+
+// onuLife asks for the set-up of an ONU, which fails, again and again.
+func onuLife(org id.Organization) life {
+	place := events.CpeOnuPlace{OLT: "tower-1", Port: "0/1/3", Serial: "HWTC1A2B3C4D", VLAN: 100}
+	onu, box := commands.CpeOnuID(org, place.Serial), id.New[id.CPE]()
+	asked := func(n int) id.CPEOperation {
+		return id.Derive[id.CPEOperation]("life", onu.String(), strconv.Itoa(n/2))
+	}
+	return func(n int) commands.Command {
+		if n%2 == 1 {
+			return commands.FailCpeOnu{
+				OnuID: onu, OperationID: asked(n), Step: events.CpeOnuRegister, Code: "refused", Message: "No light.",
+			}
+		}
+		return commands.SetUpCpeOnu{OnuID: onu, OrgID: org, CpeID: box, OperationID: asked(n), Place: place}
+	}
+}
+
+// provisionLife writes one version of a script after the other.
+func provisionLife(org id.Organization) life {
+	return func(n int) commands.Command {
+		return commands.WriteCpeProvision{
+			ProvisionID: commands.CpeProvisionID(org, "leds"), OrgID: org, Name: "leds",
+			StoredName: commands.StoredCpeProvision("acme", "leds"), Place: 1, Tag: "org:acme",
+			Script: "// version " + strconv.Itoa(n),
+		}
 	}
 }
 

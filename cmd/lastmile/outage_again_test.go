@@ -78,7 +78,7 @@ func TestOutage_ARouterThatIsHeardComesToNone(t *testing.T) {
 		now := k.app.clock.Now().Add(-time.Minute)
 		k.eventually("the report to be stored", func(ctx context.Context) (bool, error) {
 			since := map[id.Device]time.Time{device: now}
-			heard, err := k.app.telemetry.HeardSince(ctx, k.organizationID("acme"), since)
+			heard, err := k.app.telemetry.HeardSince(ctx, k.organizationID("acme"), since, k.app.clock.Now())
 			last = heard[device]
 			return len(heard) == 1, err
 		})

@@ -126,7 +126,8 @@ func TestOutage_ARouterWhoseCustomersGoOnReportingIsNone(t *testing.T) {
 	k.advance(map[string]any{"advance": "4m"})
 	report(0, 5*time.Minute, rfc2866.AcctStatusType_Value_InterimUpdate) // the other one is about to
 	k.eventually("the report to be stored", func(ctx context.Context) (bool, error) {
-		heard, err := k.app.telemetry.HeardSince(ctx, k.organizationID("acme"), map[id.Device]time.Time{device: since})
+		heard, err := k.app.telemetry.HeardSince(ctx, k.organizationID("acme"),
+			map[id.Device]time.Time{device: since}, k.app.clock.Now())
 		return len(heard) == 1, err
 	})
 	for _, after := range []string{"1m", "8m", "1m5s"} { // at the first two it is heard

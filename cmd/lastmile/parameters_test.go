@@ -19,6 +19,7 @@ var parametersOf = map[string][]string{
 		"q", "subscriberId", "online", "stale", "model", "firmwareVersion",
 	},
 	"GET /cpe/faults":                               {"deviceId"},
+	"GET /cpe/firmware/campaigns/:id/devices":       {"state"},
 	"GET /cpe/pending":                              {"serial"},
 	"GET /dev/messages":                             {"to"},
 	"GET /docs":                                     {"q"},

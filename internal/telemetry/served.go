@@ -75,9 +75,14 @@ const (
 		select distinct x.subscriber_id, x.subscription_id, d.n ` + placeFromSQL + `
 			and (@after::uuid is null or x.subscriber_id > @after)) s
 		group by subscriber_id, subscription_id order by subscriber_id, subscription_id limit @max`
+	// heardSinceSQL asks open and closed sessions one after the other: each kind has an index of its own.
 	heardSinceSQL = `select d.device, max(x.updated_at) from unnest($2::uuid[], $3::timestamptz[]) d (device, since)
-		join {schema}.sessions x on x.org_id = $1 and x.device_id = d.device
-			and (x.ended_at is null or x.ended_at > d.since) and x.updated_at > d.since and not x.address_only
+		cross join lateral (
+			select x.updated_at from {schema}.sessions x where x.org_id = $1 and x.device_id = d.device
+				and x.ended_at is null and x.updated_at > d.since and x.updated_at <= $4 and not x.address_only
+			union all
+			select x.updated_at from {schema}.sessions x where x.org_id = $1 and x.device_id = d.device
+				and x.ended_at > d.since and x.updated_at > d.since and x.updated_at <= $4 and not x.address_only) x
 		group by d.device`
 	placeCountSQL = `select count(distinct x.subscriber_id)::int ` + placeFromSQL
 )
@@ -130,14 +135,15 @@ func (s *Store) CountServed(ctx context.Context, org id.Organization, at ServedA
 	return n, nil
 }
 
-// HeardSince tells when routers reported last about a session, each after an instant, whether that is still open or was
-// closed since. One that has not reported since has no entry.
+// HeardSince tells when routers reported last about a session until now, each after an instant, whether that is still
+// open or was closed since. One that has not reported since has no entry. What a clock that was ahead has left counts
+// when that time has come.
 func (s *Store) HeardSince(
-	ctx context.Context, org id.Organization, since map[id.Device]time.Time,
+	ctx context.Context, org id.Organization, since map[id.Device]time.Time, now time.Time,
 ) (heard map[id.Device]time.Time, err error) {
 	devices, instants := pairs(since)
 	err = s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
-		postgres.CollectMap(r, &heard, s.text(heardSinceSQL), org.UUID(), uuids(devices), instants)
+		postgres.CollectMap(r, &heard, s.text(heardSinceSQL), org.UUID(), uuids(devices), instants, now)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look when routers reported: %w", err)

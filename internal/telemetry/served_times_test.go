@@ -213,8 +213,14 @@ func TestHeardSince_AlsoOfSessionsThatWereClosedSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.closes(t, telemetry.ReasonLost, "lost")
+	ask := func(since, now time.Duration) (map[id.Device]time.Time, error) {
+		return k.HeardSince(t.Context(), k.org, map[id.Device]time.Time{k.device: noon.Add(since)}, noon.Add(now))
+	}
+	if ahead, err := ask(0, 59*time.Minute); err != nil || len(ahead) > 0 {
+		t.Errorf("heard in a time that has not come: %v (%v)", ahead, err)
+	}
 	for since, want := range map[time.Duration]int{59 * time.Minute: 1, time.Hour: 0} {
-		heard, err := k.HeardSince(t.Context(), k.org, map[id.Device]time.Time{k.device: noon.Add(since)})
+		heard, err := ask(since, 2*time.Hour)
 		if err != nil || len(heard) != want || want > 0 && !heard[k.device].Equal(r.At) {
 			t.Errorf("since %s: %v (%v)", since, heard, err)
 		}

@@ -163,7 +163,7 @@ func (w worked) undoneAndEnded(endFirst bool) {
 func (w worked) undoes(made events.InvoiceDrafted) id.BillingRun {
 	w.t.Helper()
 	run := id.Derive[id.BillingRun]("worked", made.InvoiceID.String())
-	w.does(commands.UndoPeriod{SubscriptionID: w.line.ID, InvoiceID: made.InvoiceID, RunID: run})
+	w.does(commands.UndoPeriod{SubscriptionID: w.of(made.InvoiceID).ID, InvoiceID: made.InvoiceID, RunID: run})
 	w.does(commands.DraftCreditNote{
 		SubscriberID: w.line.SubscriberID, InvoiceID: made.InvoiceID, Reason: "run", Prefix: "ACME-CN",
 		CreditNoteID: id.Derive[id.Receipt]("worked", run.String()), Amount: made.Total,

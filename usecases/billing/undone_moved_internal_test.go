@@ -1,6 +1,7 @@
 package billingcases
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -159,5 +160,29 @@ func TestUndone_MoneyThatComesInAPauseRenewsAfterIt(t *testing.T) {
 		if !w.line.PaidUntil().After(w.at) {
 			t.Errorf("day %d: paid until %s, with a credit of %s", day, w.line.PaidUntil(), w.account.Credit())
 		}
+	}
+}
+
+// TestUndone_MoneyInAPauseEndsTheWaitOfNoMoreServicesThanItCovers: the run made a month for each of two services, and
+// is undone. The price of one comes, and renews that which is not paused; the other one goes on waiting.
+func TestUndone_MoneyInAPauseEndsTheWaitOfNoMoreServicesThanItCovers(t *testing.T) {
+	t.Parallel()
+	w := sold(t, terms(events.Prepaid, 0))
+	w.does(commands.CreateSubscription{
+		SubscriptionID: id.Derive[id.Subscription]("another"), OrgID: w.line.Owner, SubscriberID: w.line.SubscriberID,
+		Timezone: w.settings.Timezone, PlanVersion: 1, Terms: w.line.Terms, Tax: w.settings.Tax,
+	})
+	w.pays(w.account.Due())
+	w.until(local(time.April, 23))
+	for _, line := range w.lines {
+		last := line.Periods[len(line.Periods)-1].InvoiceID
+		w.undoes(w.invoices[slices.IndexFunc(w.invoices, func(i events.InvoiceDrafted) bool {
+			return i.InvoiceID == last
+		})])
+	}
+	w.does(commands.PauseSubscription{SubscriptionID: w.line.ID, Reason: "travels"})
+	w.pays(money.Major(1500, money.KES))
+	if other := w.lines[1]; w.line.Undone.IsZero() || !other.Undone.IsZero() {
+		t.Errorf("the paused one waits: %v, the other one: %v", !w.line.Undone.IsZero(), !other.Undone.IsZero())
 	}
 }

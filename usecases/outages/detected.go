@@ -128,7 +128,7 @@ func (u Outages) listen(
 			since[d.DeviceID] = d.WentAway()
 		}
 	}
-	reported, err := u.Places.Sessions.HeardSince(ctx, org, since)
+	reported, err := u.Places.Sessions.HeardSince(ctx, org, since, now)
 	if err != nil {
 		return nil, nil, err
 	}

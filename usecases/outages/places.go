@@ -23,7 +23,7 @@ type Sessions interface {
 	) ([]telemetry.Served, error)
 	CountServed(ctx context.Context, org id.Organization, at telemetry.ServedAt) (int, error)
 	HeardSince(
-		ctx context.Context, org id.Organization, since map[id.Device]time.Time,
+		ctx context.Context, org id.Organization, since map[id.Device]time.Time, now time.Time,
 	) (map[id.Device]time.Time, error)
 }
 

@@ -83,7 +83,7 @@ func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Ou
 			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit, renewed, now),
 		})
 	}
-	for _, subscription := range append(renewed, s.undonePaused(e, now)...) {
+	for _, subscription := range append(renewed, s.undonePaused(renewed, e, now)...) {
 		out.Commands = append(out.Commands, commands.MakePeriodDue{
 			SubscriptionID: subscription, Received: e.Received,
 		})
@@ -91,12 +91,19 @@ func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Ou
 	return out
 }
 
-// undonePaused are those that wait for money since an undo and are paused: the money that came ends their wait, and
-// renews them after the pause.
-func (s State) undonePaused(e events.CreditLeft, now time.Time) (list []id.Subscription) {
+// undonePaused are those that wait for money since an undo and are paused, as far as the money that came covers them
+// beside those that it renews: it ends their wait, and renews them after the pause.
+func (s State) undonePaused(renewed []id.Subscription, e events.CreditLeft, now time.Time) []id.Subscription {
+	var list []id.Subscription
+	left := e.Credit
+	for _, subscription := range renewed {
+		left.Minor -= s.Subscriptions[subscription].needs(now)
+	}
 	for _, subscription := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[subscription]
-		if e.Received && sub.Undone && sub.Paused && sub.Mode == events.Prepaid && sub.coveredBy(e.Credit, now) {
+		waits := e.Received && sub.Undone && sub.Paused && sub.Mode == events.Prepaid
+		if waits && sub.coveredBy(left, now) {
+			left.Minor -= sub.needs(now)
 			list = append(list, subscription)
 		}
 	}
