@@ -30,6 +30,7 @@ var sentences = map[string]string{
 	"cpe_given":      "A device of the customer was put down as theirs.",
 	"cpe_taken":      "A device is no longer the customer's.",
 	"cpe_written_to": "A change of the customer's device was asked for.",
+	"cpe_onu_asked":  "The set-up of the customer's optical end was asked for.",
 
 	"subscription_created":    "A subscription to the plan {plan} was made.",
 	"period_due":              "A period fell due for invoicing.",

@@ -81,7 +81,7 @@ var timelineEvents = []events.Event{
 	events.DocumentSigned{}, events.SignatureRefused{}, events.SignatureRetried{}, events.CancellationDue{},
 	events.BillSent{}, events.BillFailed{}, events.BillCancelled{}, events.BillAcknowledged{},
 	events.CpeClaimed{}, events.CpeAssigned{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{},
-	events.CpeOperationQueued{},
+	events.CpeOperationQueued{}, events.CpeOnuAsked{},
 }
 
 // Handles lists the events that change the tables.
@@ -217,6 +217,10 @@ func happenings(e events.Event) []happening {
 		return []happening{ofCpe(v)}
 	case events.CpeOperationEvent:
 		return []happening{ofCpeOperation(v)}
+	case events.CpeOnuAsked:
+		return []happening{{
+			subscriber: v.SubscriberID, says: says("cpe_onu_asked", Facts{}), causeType: "cpe", cause: id.Any(v.CpeID),
+		}}
 	case events.UserEvent:
 		return []happening{ofUser(v)}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/outages"
@@ -103,6 +104,7 @@ func categories() map[string]owners {
 		})
 	return map[string]owners{
 		identity.Organizations().Category:    kindOf(identity.Organizations(), nil),
+		cpe.Provisions().Category:            kindOf(cpe.Provisions(), nil),
 		network.Devices().Category:           kindOf(network.Devices(), nil),
 		network.AddressPlans().Category:      kindOf(network.AddressPlans(), nil),
 		subscribers.Subscribers().Category:   kindOf(subscribers.Subscribers(), nil),

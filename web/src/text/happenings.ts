@@ -209,6 +209,7 @@ const en: Says = {
   cpe_given: () => 'A device of the customer was put down as theirs.',
   cpe_taken: () => 'A device is no longer the customer’s.',
   cpe_written_to: () => 'A change of the customer’s device was asked for.',
+  cpe_onu_asked: () => 'The set-up of the customer’s optical end was asked for.',
   support_asked: () => 'The customer asked for support.',
   support_written_down: () => 'A support request of the customer was written down.',
   support_continued: () => 'The customer wrote again about a support request.',

@@ -153,6 +153,7 @@ export const says: Says = {
   cpe_given: () => 'Kifaa kiliandikwa kuwa cha mteja.',
   cpe_taken: () => 'Kifaa si cha mteja tena.',
   cpe_written_to: () => 'Badiliko la kifaa cha mteja liliombwa.',
+  cpe_onu_asked: () => 'Kuandaliwa kwa ONU ya mteja kuliombwa.',
   support_asked: () => 'Mteja aliomba msaada.',
   support_written_down: () => 'Ombi la msaada la mteja liliandikwa.',
   support_continued: () => 'Mteja aliandika tena kuhusu ombi la msaada.',
