@@ -66,7 +66,11 @@ export default defineConfig({
     assetsDir: 'assets',
     assetsInlineLimit: 0, // data: addresses are not allowed by the content-security-policy
     target: 'es2022',
-    modulePreload: { polyfill: false },
+    // A part that was lost on the way is asked for again: what a preload has failed to read, an import does not try.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_, deps, { hostType }) => (hostType === 'html' ? deps : deps.filter((d) => d.endsWith('.css'))),
+    },
     rollupOptions: {
       output: {
         manualChunks: (id) => (/node_modules\/(react|react-dom|scheduler)\//.test(id) ? 'react' : undefined),

@@ -40,7 +40,7 @@ function One({ of: d }: { of: Device }) {
   const [told, setTold] = useState('')
   const name = kindName(d) ?? t.box
   return (
-    <Card title={name}>
+    <Card title={`${name} ${d.serialNumber}`}>
       <p>
         <State tone={d.online ? 'good' : 'quiet'}>{d.online ? t.online : t.offline}</State>{' '}
         {!d.online && d.lastInform && <span className="dim">{t.lastInform(f.short(d.lastInform))}</span>}
