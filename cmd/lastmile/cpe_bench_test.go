@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
@@ -43,16 +45,14 @@ func (k *kit) claimedCPEs(b *testing.B, count int) {
 	b.Helper()
 	org, views := k.organizationID("acme"), k.app.engines.views
 	line := k.connect(k.admin, "secret-of-bench", "bench-line")
-	rows := make([][]any, count)
-	for n := range rows {
+	for n := range count {
 		of := cpeOf(n)
-		rows[n] = []any{commands.CpeID(of).UUID(), of.SerialNumber, of.OUI, of.ProductClass}
-	}
-	for _, row := range rows {
+		row := pgx.NamedArgs{"cpe": commands.CpeID(of).UUID(), "serial": of.SerialNumber, "oui": of.OUI,
+			"class": of.ProductClass, "org": org, "subscriber": line.subscriber}
 		k.fill(b, views.SQL(cpeviews.CPEsName, `insert into {schema}.cpes (cpe_id, serial_number, serial_upper, oui,
 			product_class, firmware, org_id, subscriber_id, subscription_id, first_seen, claimed_at, revision)
-			select $1, $2, $2, $3, $4, '', $5, subscriber_id, subscription_id, now(), now(), 1
-			from {schema}.lines where subscriber_id = $6`), append(row, org, line.subscriber)...)
+			select @cpe, @serial, @serial, @oui, @class, '', @org, subscriber_id, subscription_id, now(), now(), 1
+			from {schema}.lines where subscriber_id = @subscriber`), row)
 	}
 	k.fill(b, views.SQL(cpeviews.CPEsName, `insert into {schema}.firmware (org_id, version, cpes)
 		select $1, '1.' || n, $2 / 10 from generate_series(1, 10) n`), org, count)

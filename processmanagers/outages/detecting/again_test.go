@@ -58,6 +58,48 @@ func TestDetecting_ARouterThatIsHeardIsInTheWayOfNoEnd(t *testing.T) {
 	}
 }
 
+// TestDetecting_ARouterThatWasBackAndIsHeardIsInTheWayOfNoEnd: the tower was back and goes away again, and each look
+// until it would have come to the outage hears its customers. It has one of its own once they fall silent.
+func TestDetecting_ARouterThatWasBackAndIsHeardIsInTheWayOfNoEnd(t *testing.T) {
+	t.Parallel()
+	after := func(minutes time.Duration) time.Time { return now.Add(minutes * time.Minute) }
+	one := began("one", tower, tower, hill)
+	s := network(t).Given(down(tower), down(hill), one)
+	s = later(s, 5*time.Minute).Given(events.DeviceRecovered{DeviceID: tower, At: after(5)}, events.OutageNarrowed{
+		OutageID: one.OutageID, OrgID: org, At: after(7),
+		Downs: events.RouterDowns{{DeviceID: tower, From: now, To: after(5)}, {DeviceID: hill, From: now}},
+	})
+	s = later(s, 20*time.Minute).Given(events.DeviceUnreachable{DeviceID: tower, At: after(20)})
+	s = later(s, 23*time.Minute).Given(events.DeviceRecovered{DeviceID: hill, At: after(23)})
+	narrow := commands.NarrowOutage{
+		OutageID: one.OutageID, Back: []commands.RouterBack{{DeviceID: hill, At: after(23)}},
+	}
+	for _, early := range []time.Duration{25 * time.Minute, 29 * time.Minute} {
+		if out := at(s, early).Output(); !cmp.Equal(out.Commands, []commands.Command{narrow}) {
+			t.Errorf("after %s: %+v", early, out.Commands)
+		}
+	}
+	s = later(s, 25*time.Minute).Given(events.OutageNarrowed{
+		OutageID: one.OutageID, OrgID: org, At: after(25),
+		Downs: events.RouterDowns{
+			{DeviceID: tower, From: now, To: after(5)}, {DeviceID: hill, From: now, To: after(23)},
+		},
+	})
+	s = at(s, 31*time.Minute)
+	end := commands.EndOutage{OutageID: one.OutageID, EndedAt: after(31)}
+	if out := at(s, 33*time.Minute).Output(); !cmp.Equal(out.Commands, []commands.Command{end}) {
+		t.Errorf("got %+v", out)
+	}
+	s = later(s, 33*time.Minute).Given(events.OutageEnded{
+		OutageID: one.OutageID, OrgID: org, EndedAt: after(31), At: after(33),
+	})
+	out := at(s, 40*time.Minute).Output()
+	want := events.RouterDowns{{DeviceID: tower, From: after(20)}}
+	if len(out.Jobs) != 1 || !cmp.Equal(out.Jobs[0].(commands.BeginDetectedOutage).Downs.Of(tower), want) {
+		t.Errorf("once they fall silent: %+v", out)
+	}
+}
+
 // TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd, after ten minutes, although its routers are down for days, and
 // its root has moved up since it began.
 func TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd(t *testing.T) {

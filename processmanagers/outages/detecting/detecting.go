@@ -103,6 +103,7 @@ func ofOrganization(e events.DeviceEvent) processmanagers.Handled {
 func evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.LookAt = time.Time{}
+		return s.noted(in.Timeout.Due)
 	}
 	if in.Event == nil {
 		return s
@@ -211,7 +212,7 @@ func (s State) noted(at time.Time) State {
 				back[d] = at
 			}
 		}
-		switch down := slices.ContainsFunc(o.Devices, func(d id.Device) bool { return s.isOff(*o, d) }); {
+		switch down := slices.ContainsFunc(o.Devices, func(d id.Device) bool { return s.isOff(*o, d, at) }); {
 		case down:
 			o.UpSince = time.Time{}
 		case o.UpSince.IsZero():
@@ -229,7 +230,8 @@ func (s State) isDown(d id.Device) bool {
 }
 
 // isOff reports whether a router of an outage is in the way of its end: one that does not answer, unless it is heard.
-func (s State) isOff(o Open, d id.Device) bool {
+// One that was back and goes away again is heard when the looks until then have not brought it into the outage.
+func (s State) isOff(o Open, d id.Device, at time.Time) bool {
 	_, freed := s.Freed[d]
-	return s.isDown(d) && (o.isDown(d) || !freed)
+	return s.isDown(d) && (o.isDown(d) || !freed && at.Sub(s.Down[d]) < Propose)
 }
