@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/jobs/webhooks"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
@@ -69,6 +70,9 @@ func makeTables(ctx context.Context, s *storage, l *lifecycle) error {
 	if _, err := networkjobs.OpenPolls(ctx, s.db); err != nil {
 		return err
 	}
-	_, err = cpejobs.OpenInforms(ctx, s.db, clock.System(), l.logger)
+	if _, err := cpejobs.OpenInforms(ctx, s.db, clock.System(), l.logger); err != nil {
+		return err
+	}
+	_, err = webhooksjobs.OpenStore(ctx, s.db)
 	return err
 }

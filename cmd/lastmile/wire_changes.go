@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
@@ -24,7 +25,7 @@ import (
 
 // changesByEvents says which events change what is read under each topic: those that the read models of its endpoints
 // handle.
-func changesByEvents() changesviews.Translator {
+var changesByEvents = sync.OnceValue(func() changesviews.Translator {
 	shownBy := map[changesviews.Topic][]runner.Projection{
 		changesviews.AccessDifferences: {accessviews.Differences{}},
 		changesviews.APIKeys:           {identityviews.APIKeys{}},
@@ -79,7 +80,7 @@ func changesByEvents() changesviews.Translator {
 		}
 	}
 	return changesviews.New(handled, catalog.Events())
-}
+})
 
 // ofCPEs lists what changes a CPE, a write to it, or firmware; the logins that CPEs are told have topics of their own.
 func ofCPEs() []string {

@@ -68,6 +68,17 @@ func (l *Lock) Ping(ctx context.Context) error {
 	})
 }
 
+// IsHeld reports whether the lock is neither given back nor known to be lost. The locks of a DB are lost together, so
+// after the Ping of one of them it is known of all.
+func (l *Lock) IsHeld() bool {
+	select {
+	case <-l.freed:
+		return false
+	default:
+		return true
+	}
+}
+
 // Unlock frees the lock. When that cannot be confirmed the connection is closed, which frees all locks of the DB.
 func (l *Lock) Unlock() {
 	l.unlock.Do(func() {

@@ -319,8 +319,12 @@ func TestLock_OfALostConnectionIsLostAndFreeForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := held.Ping(t.Context()); err != nil {
-		t.Error(err)
+	beside, err := db.Lock(t.Context(), "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Ping(t.Context()); err != nil || !beside.IsHeld() {
+		t.Error(err, beside.IsHeld())
 	}
 	pgtest.EndHolder(t, db, "x")
 	next, err := other.Lock(t.Context(), "x")
@@ -331,6 +335,9 @@ func TestLock_OfALostConnectionIsLostAndFreeForOthers(t *testing.T) {
 	for range 2 { // the first one notices the loss, and it is not forgotten
 		if held.Ping(t.Context()) == nil {
 			t.Error("a lost lock is said to be held")
+		}
+		if beside.IsHeld() {
+			t.Error("the lock beside it is said to be held")
 		}
 	}
 	if _, ok, err := db.TryLock(t.Context(), "x"); ok || err != nil {

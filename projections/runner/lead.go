@@ -174,14 +174,19 @@ func (r *Runner) lookAfter(ctx context.Context) {
 	})
 }
 
-// checkLocks ends the terms whose locks are lost.
+// checkLocks ends the terms whose locks are lost. One answer for one of them is enough for all.
 func (r *Runner) checkLocks(ctx context.Context) {
+	asked := false
 	for _, e := range r.entries {
-		if t, lock := e.leading(); t != nil {
-			if err := lock.Ping(ctx); err != nil {
-				t.end(err)
-			}
+		t, lock := e.leading()
+		if t == nil || asked && lock.IsHeld() {
+			continue
 		}
+		if err := lock.Ping(ctx); err != nil {
+			t.end(err)
+			continue
+		}
+		asked = true
 	}
 }
 
