@@ -53,6 +53,43 @@ func (l RouterDowns) IsDown(device id.Device) bool {
 	return len(times) == 0 || slices.ContainsFunc(times, func(d RouterDown) bool { return d.To.IsZero() })
 }
 
+// MostRouterTimes is how many times a router has in an outage at most, and MostOutageTimes how many all of them have.
+// So the events of an outage stay small, however often its routers go and come.
+const (
+	MostRouterTimes = 20
+	MostOutageTimes = 2_000
+)
+
+// Come adds a time. Where that makes too many, the two times of the router with the shortest break become one.
+func (l RouterDowns) Come(d RouterDown) RouterDowns {
+	l = append(slices.Clone(l), d)
+	times := len(l.Of(d.DeviceID))
+	for times > MostRouterTimes || times > 1 && len(l) > MostOutageTimes {
+		l = l.withoutShortestBreak(d.DeviceID)
+		times--
+	}
+	return l
+}
+
+// withoutShortestBreak makes one of the two times of a router between which there is the least.
+func (l RouterDowns) withoutShortestBreak(device id.Device) RouterDowns {
+	times := l.Of(device)
+	slices.SortStableFunc(times, func(a, b RouterDown) int { return a.From.Compare(b.From) })
+	shortest := 1
+	for i := 1; i < len(times); i++ {
+		if times[i].From.Sub(times[i-1].To) < times[shortest].From.Sub(times[shortest-1].To) {
+			shortest = i
+		}
+	}
+	first, second := times[shortest-1], times[shortest]
+	if !first.To.IsZero() && (second.To.IsZero() || second.To.After(first.To)) {
+		first.To = second.To
+	}
+	times = slices.Insert(slices.Delete(times, shortest-1, shortest+1), shortest-1, first)
+	rest := slices.DeleteFunc(slices.Clone(l), func(d RouterDown) bool { return d.DeviceID == device })
+	return append(rest, times...)
+}
+
 // Until gives the times of some routers in an outage of a time; those that go on end with it. A router that went away
 // after the end, as of which somebody has ended the outage later, has none.
 func (l RouterDowns) Until(devices []id.Device, outage TimeSpan) (list RouterDowns) {

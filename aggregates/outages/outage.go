@@ -154,7 +154,7 @@ func decideExtend(s Outage, c commands.ExtendOutage, now time.Time) []events.Lin
 		return nil
 	}
 	root := s.Place.DeviceID
-	all, downs := s.joined(c, now)
+	all, downs, came := s.joined(c, now)
 	if !root.IsZero() && !c.Root.IsZero() {
 		root = c.Root
 	}
@@ -164,8 +164,7 @@ func decideExtend(s Outage, c commands.ExtendOutage, now time.Time) []events.Lin
 			absorbed = append(absorbed, o)
 		}
 	}
-	same := len(all) == len(s.Devices) && len(downs) == len(s.Downs) && len(absorbed) == 0
-	if same && root == s.Place.DeviceID {
+	if !came && len(absorbed) == 0 && root == s.Place.DeviceID {
 		return nil
 	}
 	return []events.LineOutageEvent{events.OutageExtended{
@@ -184,9 +183,10 @@ func decideAnnounce(s Outage, now time.Time) ([]events.LineOutageEvent, error) {
 	return []events.LineOutageEvent{events.OutageAnnounced{OutageID: s.ID, OrgID: s.Org, At: now}}, nil
 }
 
-// joined are the routers with those that come to them, and their times. One that is down in all of the outage stays so.
-func (s Outage) joined(c commands.ExtendOutage, now time.Time) ([]id.Device, events.RouterDowns) {
-	all, downs := slices.Clone(s.Devices), slices.Clone(s.Downs)
+// joined are the routers with those that come to them, their times, and whether any came. One that is down in all of
+// the outage stays so.
+func (s Outage) joined(c commands.ExtendOutage, now time.Time) (all []id.Device, downs events.RouterDowns, came bool) {
+	all, downs = slices.Clone(s.Devices), slices.Clone(s.Downs)
 	come := slices.Clone(c.Downs)
 	for _, d := range c.Devices {
 		if !slices.Contains(all, d) && len(c.Downs.Of(d)) == 0 {
@@ -200,13 +200,13 @@ func (s Outage) joined(c commands.ExtendOutage, now time.Time) ([]id.Device, eve
 		}
 		whole := slices.Contains(s.Devices, d.DeviceID) && len(s.Downs.Of(d.DeviceID)) == 0
 		if !whole && !slices.ContainsFunc(downs, has) {
-			downs = append(downs, d)
+			downs, came = downs.Come(d), true
 		}
 		if !slices.Contains(all, d.DeviceID) {
-			all = append(all, d.DeviceID)
+			all, came = append(all, d.DeviceID), true
 		}
 	}
-	return all, downs
+	return all, downs, came
 }
 
 // decideNarrow ends the times of routers that are back. Those that a person has named are down until that person says

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -142,6 +144,39 @@ func TestOutage_EachRouterHasItsOwnTimes(t *testing.T) {
 	s.When(commands.EndOutage{OutageID: outage}).ThenEvents()
 	late := []commands.RouterBack{{DeviceID: hill, At: now}}
 	s.When(commands.NarrowOutage{OutageID: outage, Back: late}).ThenNothing()
+}
+
+// TestOutage_ARouterThatFlapsHasItsLongestBreaks: of 25 times 20 are left, and none goes on when the router is back.
+func TestOutage_ARouterThatFlapsHasItsLongestBreaks(t *testing.T) {
+	t.Parallel()
+	begin := begins
+	begin.Downs = events.RouterDowns{{DeviceID: tower, From: begin.StartedAt}}
+	s := decidertest.For(t, outages.Outages(), now).When(begin)
+	s.ThenEvents()
+	at := now
+	var downs events.RouterDowns
+	for n := range 25 {
+		from := at
+		to := from.Add(5 * time.Minute)
+		s.When(commands.ExtendOutage{
+			OutageID: outage, Downs: events.RouterDowns{{DeviceID: hill, From: from}},
+		}).ThenEvents()
+		s.When(commands.NarrowOutage{
+			OutageID: outage, Back: []commands.RouterBack{{DeviceID: hill, At: to}},
+		}).ThenEvents()
+		if n > 0 && n <= 5 { // after a break of a minute
+			downs[len(downs)-1].To = to
+		} else {
+			downs = append(downs, events.RouterDown{DeviceID: hill, From: from, To: to})
+		}
+		at = to.Add(2 * time.Hour)
+		if n < 5 {
+			at = to.Add(time.Minute)
+		}
+	}
+	if got := s.State().Downs.Of(hill); !cmp.Equal(got, downs) {
+		t.Errorf("got %v\nwant %v", got, downs)
+	}
 }
 
 // TestNarrowOutage_WhoeverNamedARouterEndsItsTime: those of an outage that a person began are down until that person

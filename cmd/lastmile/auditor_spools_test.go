@@ -28,7 +28,7 @@ func TestAuditor_DoesNotCompareWhileAnotherProgramHoldsReports(t *testing.T) {
 		})
 	}
 	theirs := map[id.Organization]time.Duration{id.New[id.Organization](): 4 * time.Minute}
-	if err := w.app.telemetry.Tell(t.Context(), "another host", theirs); err != nil {
+	if err := w.app.telemetry.Tell(t.Context(), "another host", theirs, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	why("reports of another organization wait", "")
@@ -88,7 +88,8 @@ func (w *watched) otherTells(waits time.Duration) {
 	err := w.db.Owner.QueryRow(w.t.Context(), `select org_id from `+of+`.sessions union
 		select org_id from `+of+`.looks`).Scan(&org)
 	if err == nil {
-		err = w.app.telemetry.Tell(w.t.Context(), "another host", map[id.Organization]time.Duration{org: waits})
+		aged := map[id.Organization]time.Duration{org: waits}
+		err = w.app.telemetry.Tell(w.t.Context(), "another host", aged, time.Hour)
 	}
 	if err != nil {
 		w.t.Fatal(err)

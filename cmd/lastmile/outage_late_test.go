@@ -13,10 +13,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// TestOutage_WhoseBeginningComesLateIsNone: the job has waited while nobody saw whether the routers came back.
+// TestOutage_WhoseBeginningComesLateIsNone: the job has waited while nobody saw whether the routers came back. Nor does
+// one begin while the program has not heard routers for long, so that they may be silent because it was off.
 func TestOutage_WhoseBeginningComesLateIsNone(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).start().signIn()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
 	cases := k.app.outageCases()
 	org, one, two := k.organizationID("acme"), id.New[id.Device](), id.New[id.Device]()
 	begin := func(at time.Time) {
@@ -30,6 +31,8 @@ func TestOutage_WhoseBeginningComesLateIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	begin(k.app.clock.Now())
+	k.advance(map[string]any{"advance": "10m"})
 	now := k.app.clock.Now().Truncate(time.Microsecond)
 	begin(now.Add(-3 * time.Hour))
 	begin(now.Add(-time.Minute))

@@ -126,8 +126,8 @@ func (a *App) newServer(ctx context.Context, p *radiusParts) error {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
 	p.spool = placename.Of(folder, a.logger)
-	p.teller = a.newTeller(p.recorder, p.spool)
 	p.keeper = a.newKeeper(p.recorder)
+	p.teller = a.newTeller(p)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	p.vouchers = directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
 	p.notes = directory.NewVoucherNotes(p.directory, folder, a.logger)

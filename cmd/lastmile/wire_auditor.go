@@ -53,6 +53,20 @@ func (a *App) accountingBehind(ctx context.Context, org id.Organization) bool {
 	return err != nil || waits
 }
 
+// hears reports whether all that the routers of an organization have told about customers for some time has come, and
+// is in the tables. Otherwise the silence of one of them may be this program's.
+func (a *App) hears(ctx context.Context, org id.Organization, within time.Duration) (bool, error) {
+	own := ""
+	if a.customers.keeper != nil {
+		own = a.customers.spool
+		if a.customers.keeper.HeardFor(org) < within {
+			return false, nil
+		}
+	}
+	hear, err := a.telemetry.OthersHear(ctx, own, within)
+	return hear && !a.accountingBehind(ctx, org), err
+}
+
 // shownRouters reads routers for the auditor, through the gateway of the network area.
 type shownRouters struct{ sessionRouters }
 

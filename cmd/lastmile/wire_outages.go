@@ -41,7 +41,7 @@ func registerOutages(b *bus.Bus) {
 // outageCases begins and ends outages, and finds their customers.
 func (a *App) outageCases() outagescases.Outages {
 	e := a.engines
-	return outagescases.Outages{Bus: e.bus, Clock: a.clock, Places: outagescases.Places{
+	return outagescases.Outages{Bus: e.bus, Clock: a.clock, Hears: a.hears, Places: outagescases.Places{
 		Bus: e.bus, Sessions: a.telemetry, Area: subscribersviews.AreaQuery{
 			Subscribers:   subscribersviews.SubscribersQuery{Views: e.views},
 			Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},

@@ -49,10 +49,11 @@ func (a *App) newRecorder(p *radiusParts) *telemetry.Recorder {
 }
 
 // newTeller makes what tells other programs which reports wait on the disk of this one.
-func (a *App) newTeller(recorder *telemetry.Recorder, spool string) *telemetry.Teller {
+func (a *App) newTeller(p *radiusParts) *telemetry.Teller {
 	return telemetry.NewTeller(telemetry.TellerConfig{
-		Store: a.telemetry, Program: spool, Dir: filepath.Join(a.cfg.DataDir, spoolFolder), Clock: a.clock,
-		Logger: a.logger, Waits: recorder.Waits,
+		Store: a.telemetry, Program: p.spool, Dir: filepath.Join(a.cfg.DataDir, spoolFolder), Clock: a.clock,
+		Logger: a.logger, Waits: p.recorder.Waits,
+		Hears: func() time.Duration { return p.keeper.HeardFor(id.Organization{}) },
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -37,6 +38,7 @@ type Keeper struct {
 	loops *loop.Group
 	pace  clock.Clock   // of the clock, so that pauses stay what they are when somebody sets the machine's
 	ahead time.Duration // the clock less its pace at the last round
+	mu    sync.Mutex    // guards from and held
 	from  time.Time     // by pace; before it nobody is lost: no report could come while the program was off
 	// held are organizations, and until when, by pace, nobody of theirs is lost: their reports waited or were refused.
 	held   map[id.Organization]time.Time
@@ -73,6 +75,19 @@ func (k *Keeper) Start(ctx context.Context) error {
 // Stop ends the rounds.
 func (k *Keeper) Stop() { k.loops.Stop() }
 
+// HeardFor is for how long all reports about an organization's customers have come and are in the tables, but for those
+// that wait a moment. A router that has told nothing for less may be one that could not.
+func (k *Keeper) HeardFor(org id.Organization) time.Duration {
+	now := k.pace.Now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	from := k.from
+	if until := k.held[org]; until.After(from) {
+		from = until
+	}
+	return now.Sub(from.Add(-k.cfg.LostAfter))
+}
+
 // Round does what is due. It is not safe for concurrent use.
 func (k *Keeper) Round(ctx context.Context) error {
 	now, paced := k.cfg.Clock.Now(), k.pace.Now()
@@ -84,7 +99,9 @@ func (k *Keeper) Round(ctx context.Context) error {
 		silent := k.silence(now.Add(-k.cfg.LostAfter), paced)
 		switch {
 		case set:
+			k.mu.Lock()
 			k.from = paced.Add(k.cfg.LostAfter) // the database does not know when, by this clock, anybody was heard
+			k.mu.Unlock()
 		case !paced.Before(k.from):
 			_, swept = k.cfg.Store.CloseLost(ctx, silent)
 			_, early := k.cfg.Store.CloseEarly(ctx, now, silent)
@@ -132,6 +149,8 @@ func (s Silence) behind() (orgs []pgtype.UUID) {
 // silence is the usual instant, and what holds for each organization of which reports wait. Where they wait for long,
 // or were refused, the database does not know who was heard, and routers have to be heard again first.
 func (k *Keeper) silence(since, paced time.Time) Silence {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	waits := k.cfg.Recorder.Waits()
 	for org := range k.cfg.Recorder.TurnedAway() {
 		k.held[org] = paced.Add(k.cfg.LostAfter)

@@ -161,6 +161,9 @@ func TestKeeper_NobodyOfAnOrganizationIsLostWhoseReportsWaitOrAreRefused(t *test
 			}
 			watch.Advance(15 * time.Minute)
 			round(t, keeper)
+			if own, other := keeper.HeardFor(k.org), keeper.HeardFor(calm.Org); own != 0 || other != 15*time.Minute {
+				t.Errorf("heard for %s, another organization's routers for %s", own, other)
+			}
 			if got := k.only(t); got.Reason != "" {
 				t.Errorf("closed: %+v", got)
 			}

@@ -75,14 +75,16 @@ const (
 		select distinct x.subscriber_id, x.subscription_id, d.n ` + placeFromSQL + `
 			and (@after::uuid is null or x.subscriber_id > @after)) s
 		group by subscriber_id, subscription_id order by subscriber_id, subscription_id limit @max`
-	// heardSinceSQL asks open and closed sessions one after the other: each kind has an index of its own.
+	// heardSinceSQL asks open and closed sessions one after the other: each kind has an index of its own. Sessions end
+	// with their last report, so of the closed ones the newest is enough, however many there were.
 	heardSinceSQL = `select d.device, max(x.updated_at) from unnest($2::uuid[], $3::timestamptz[]) d (device, since)
 		cross join lateral (
 			select x.updated_at from {schema}.sessions x where x.org_id = $1 and x.device_id = d.device
 				and x.ended_at is null and x.updated_at > d.since and x.updated_at <= $4 and not x.address_only
-			union all
+			union all (
 			select x.updated_at from {schema}.sessions x where x.org_id = $1 and x.device_id = d.device
-				and x.ended_at > d.since and x.updated_at > d.since and x.updated_at <= $4 and not x.address_only) x
+				and x.ended_at > d.since and x.updated_at > d.since and x.updated_at <= $4 and not x.address_only
+			order by x.ended_at desc limit 1)) x
 		group by d.device`
 	placeCountSQL = `select count(distinct x.subscriber_id)::int ` + placeFromSQL
 )

@@ -37,29 +37,34 @@ const (
 
 // SQL of spools. All times are of the database's clock: those of the programs' machines need not agree.
 const (
-	tellSQL = `insert into {schema}.spools (program, waits_since, told_at, orgs, orgs_since)
+	tellSQL = `insert into {schema}.spools (program, waits_since, told_at, orgs, orgs_since, hears_for)
 		select $1, now() - max(waits), now(), coalesce(array_agg(org) filter (where org is not null), '{}'),
-			coalesce(array_agg(now() - waits) filter (where org is not null), '{}')
+			coalesce(array_agg(now() - waits) filter (where org is not null), '{}'), $4
 		from unnest($2::uuid[], $3::interval[]) w (org, waits)
 		on conflict (program) do update set waits_since = excluded.waits_since, told_at = excluded.told_at,
-			orgs = excluded.orgs, orgs_since = excluded.orgs_since`
+			orgs = excluded.orgs, orgs_since = excluded.orgs_since, hears_for = excluded.hears_for`
 	leaveSQL = `delete from {schema}.spools where program = $1`
 	waitsSQL = `select exists (select from {schema}.spools
 		where program <> @own and told_at >= now() - @vanished::interval
 			and (told_at < now() - @untold::interval or case when orgs is null then waits_since
 				else orgs_since[array_position(orgs, @org)] end < now() - @longer::interval))`
+	hearSQL = `select count(*), count(*) filter (where hears_for + (now() - told_at) < @within::interval)
+		from {schema}.spools where program <> @own and told_at >= now() - @untold::interval`
 	missingSQL     = `select min(waits_since) from {schema}.spools where told_at < now() - $1::interval`
 	purgeSpoolsSQL = `delete from {schema}.spools where told_at < now() - @missing::interval
 		or told_at < now() - @told::interval and waits_since is null`
 )
 
-// Tell records for how long the oldest report of each organization on the disk of a program has waited.
-func (s *Store) Tell(ctx context.Context, program string, waits map[id.Organization]time.Duration) error {
+// Tell records for how long the oldest report of each organization on the disk of a program has waited, and for how
+// long it has heard routers.
+func (s *Store) Tell(
+	ctx context.Context, program string, waits map[id.Organization]time.Duration, hears time.Duration,
+) error {
 	orgs, lengths := make([]pgtype.UUID, 0, len(waits)), make([]time.Duration, 0, len(waits))
 	for org, length := range waits {
 		orgs, lengths = append(orgs, pgtype.UUID{Bytes: org, Valid: true}), append(lengths, length)
 	}
-	if _, err := s.db.Owner.Exec(ctx, s.text(tellSQL), program, orgs, lengths); err != nil {
+	if _, err := s.db.Owner.Exec(ctx, s.text(tellSQL), program, orgs, lengths, hears); err != nil {
 		return fmt.Errorf("tell what waits for the tables: %w", err)
 	}
 	return nil
@@ -86,6 +91,19 @@ func (s *Store) OthersWait(
 		return false, fmt.Errorf("ask what waits for the tables: %w", err)
 	}
 	return waits, nil
+}
+
+// OthersHear reports whether all other programs that hear routers have done so for some time. own is the caller's name;
+// "" = it hears none itself, so there must be others.
+func (s *Store) OthersHear(ctx context.Context, own string, within time.Duration) (bool, error) {
+	var programs, deaf int
+	err := s.db.Owner.QueryRow(ctx, s.text(hearSQL), pgx.NamedArgs{
+		"own": own, "within": within, "untold": untold,
+	}).Scan(&programs, &deaf)
+	if err != nil {
+		return false, fmt.Errorf("ask who hears routers: %w", err)
+	}
+	return deaf == 0 && (own != "" || programs > 0), nil
 }
 
 // Missing gives the instant from which on the tables lack reports that are on the disk of a program which has told
@@ -117,6 +135,7 @@ type TellerConfig struct {
 	Dir     string // on the disk; keeps the name of the program that told last what waits there
 	// Waits gives for how long the oldest report of each organization on the disk has waited; none = nothing waits.
 	Waits  func() map[id.Organization]time.Duration
+	Hears  func() time.Duration // for how long the program has heard routers
 	Clock  clock.Clock
 	Logger *slog.Logger
 }
@@ -167,7 +186,7 @@ func (t *Teller) Stop() {
 func (t *Teller) Tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, t.cfg.Waits()); err != nil || t.adopted {
+	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, t.cfg.Waits(), t.cfg.Hears()); err != nil || t.adopted {
 		return err
 	}
 	return t.adopt(ctx)

@@ -11,6 +11,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
+// hears is for how long the programs of these tests have heard routers.
+func hears() time.Duration { return time.Hour }
+
 // TestTeller_OthersKnowWhatWaits: reports that wait for long, a program that tells nothing any more, and one that stops
 // with and without reports on its disk. A program does not wait for itself.
 func TestTeller_OthersKnowWhatWaits(t *testing.T) {
@@ -19,7 +22,7 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	waits := time.Duration(0)
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
 		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: clock.NewManual(noon), Logger: storetest.Quiet(),
-		Waits: func() map[id.Organization]time.Duration { return k.waiting(waits) },
+		Waits: func() map[id.Organization]time.Duration { return k.waiting(waits) }, Hears: hears,
 	})
 	tell := func(d time.Duration) {
 		t.Helper()
@@ -68,7 +71,7 @@ func TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold(t *testing.T) {
 	teller := func(program, dir string, waits time.Duration) *telemetry.Teller {
 		return telemetry.NewTeller(telemetry.TellerConfig{
 			Store: k.Store, Program: program, Dir: dir, Clock: clock.NewManual(noon), Logger: storetest.Quiet(),
-			Waits: func() map[id.Organization]time.Duration { return k.waiting(waits) },
+			Waits: func() map[id.Organization]time.Duration { return k.waiting(waits) }, Hears: hears,
 		})
 	}
 	tell := func(program, dir string, waits time.Duration) {
@@ -117,7 +120,7 @@ func TestTeller_TellsByItself(t *testing.T) {
 	watch := clock.NewManual(noon)
 	asked := make(chan struct{})
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
-		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: watch, Logger: storetest.Quiet(),
+		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: watch, Logger: storetest.Quiet(), Hears: hears,
 		Waits: func() map[id.Organization]time.Duration {
 			select {
 			case asked <- struct{}{}:
@@ -173,7 +176,7 @@ func TestTeller_WhatWaitsOfOneOrganizationHoldsNoOtherUp(t *testing.T) {
 			}
 		}
 	}
-	err := k.Tell(t.Context(), "a", map[id.Organization]time.Duration{k.org: time.Minute, other: time.Second})
+	err := k.Tell(t.Context(), "a", map[id.Organization]time.Duration{k.org: time.Minute, other: time.Second}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +186,7 @@ func TestTeller_WhatWaitsOfOneOrganizationHoldsNoOtherUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait("told by an older program", true, true)
-	if err := k.Tell(t.Context(), "a", nil); err != nil {
+	if err := k.Tell(t.Context(), "a", nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	wait("nothing waits", false, false)
@@ -207,4 +210,34 @@ func (k *kit) spoolsAge(t *testing.T, by time.Duration) time.Time {
 		return time.Time{}
 	}
 	return *since
+}
+
+// TestOthersHear_WhileEachHasHeardRoutersForSoLong: a program that has just come is one that could not hear them.
+func TestOthersHear_WhileEachHasHeardRoutersForSoLong(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	is := func(when, own string, want bool) {
+		t.Helper()
+		if got, err := k.OthersHear(t.Context(), own, 10*time.Minute); err != nil || got != want {
+			t.Errorf("%s: %v, %v", when, got, err)
+		}
+	}
+	tell := func(program string, hears time.Duration) {
+		t.Helper()
+		if err := k.Tell(t.Context(), program, nil, hears); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("nobody hears routers", "", false)
+	is("only the caller does", "a", true)
+	tell("b", 9*time.Minute)
+	is("for less", "", false)
+	is("for less", "a", false)
+	is("its own", "b", true)
+	k.spoolsAge(t, time.Minute)
+	is("for as long by now", "", true)
+	tell("c", time.Minute)
+	is("another one for less", "a", false)
+	k.spoolsAge(t, 2*time.Minute)
+	is("none tells anything", "", false)
 }

@@ -117,7 +117,8 @@ func seen(args commands.BeginDetectedOutage) (list events.RouterDowns) {
 }
 
 // listen parts routers that do not answer by what they report about customers: those that are silent, each down since
-// its last report when that came after it went away, and when each of the others was heard last.
+// its last report when that came after it went away, and when each of the others was heard last. None is silent as long
+// as reports could not come, or wait: a later look knows more.
 func (u Outages) listen(
 	ctx context.Context, org id.Organization, downs events.RouterDowns,
 ) (silent events.RouterDowns, heard map[id.Device]time.Time, err error) {
@@ -132,12 +133,17 @@ func (u Outages) listen(
 	if err != nil {
 		return nil, nil, err
 	}
+	hears, err := u.Hears(ctx, org, heardFor)
+	if err != nil {
+		return nil, nil, err
+	}
 	heard = map[id.Device]time.Time{}
 	for _, d := range downs {
 		last, is := reported[d.DeviceID]
 		switch {
 		case is && now.Sub(last) < heardFor:
 			heard[d.DeviceID] = last
+		case !hears: // it may have had no chance to report
 		case is && last.After(d.WentAway()):
 			silent = append(silent, events.RouterDown{DeviceID: d.DeviceID, From: last}.Since(d.From))
 		default:

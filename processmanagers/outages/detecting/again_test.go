@@ -143,6 +143,55 @@ func TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd(t *testing.T) {
 	}
 }
 
+// TestDetecting_ARouterThatWasBackForADayHasAnOutageOfItsOwn when it goes away again, while the one that it had lasts.
+func TestDetecting_ARouterThatWasBackForADayHasAnOutageOfItsOwn(t *testing.T) {
+	t.Parallel()
+	mast := id.Derive[id.Device]("test", "mast")
+	one := began("one", tower, tower, mast)
+	s := network(t).Given(down(tower), down(mast), one)
+	back := now.Add(time.Hour)
+	s = later(s, time.Hour).Given(events.DeviceRecovered{DeviceID: mast, At: back}, events.OutageNarrowed{
+		OutageID: one.OutageID, OrgID: org, At: back,
+		Downs: events.RouterDowns{{DeviceID: tower, From: now}, {DeviceID: mast, From: now, To: back}},
+	})
+	for after, own := range map[time.Duration]bool{23 * time.Hour: false, 24 * time.Hour: true} {
+		again := events.DeviceUnreachable{DeviceID: mast, At: back.Add(after)}
+		s := later(s, time.Hour+after).Given(again)
+		out := at(s, time.Hour+after+10*time.Minute).Output()
+		begins := slices.ContainsFunc(out.Jobs, func(j commands.Job) bool {
+			begin, is := j.(commands.BeginDetectedOutage)
+			return is && begin.Root == mast && begin.Since.Equal(again.At)
+		})
+		if begins != own {
+			t.Errorf("after %s: %+v", after, out.Jobs)
+		}
+	}
+}
+
+// TestDetecting_ARouterThatFlapsIsBackAfterAnHour: the other routers of its outage are after two minutes.
+func TestDetecting_ARouterThatFlapsIsBackAfterAnHour(t *testing.T) {
+	t.Parallel()
+	one := began("one", tower, tower, hill)
+	one.Downs = events.RouterDowns{{DeviceID: tower, From: now}, {DeviceID: hill, From: now}}
+	for n := range events.MostRouterTimes - 1 {
+		from := now.Add(-time.Duration(n+1) * 3 * time.Hour)
+		one.Downs = append(one.Downs, events.RouterDown{DeviceID: hill, From: from, To: from.Add(time.Hour)})
+	}
+	s := network(t).Given(down(tower), down(hill), one)
+	back := now.Add(5 * time.Minute)
+	s = later(s, 5*time.Minute).Given(events.DeviceRecovered{DeviceID: hill, At: back})
+	narrow := commands.NarrowOutage{
+		OutageID: one.OutageID, Back: []commands.RouterBack{{DeviceID: hill, At: back}},
+	}
+	is := func(c commands.Command) bool { return cmp.Equal(c, commands.Command(narrow)) }
+	for minutes, want := range map[time.Duration]bool{7: false, 64: false, 65: true} {
+		out := at(s, minutes*time.Minute).Output()
+		if slices.ContainsFunc(out.Commands, is) != want {
+			t.Errorf("after %d minutes: %+v", minutes, out)
+		}
+	}
+}
+
 // TestDetecting_WhatSomebodyEndedComesToAnotherOneAsOfThatEnd: the hill was in an outage of its own.
 func TestDetecting_WhatSomebodyEndedComesToAnotherOneAsOfThatEnd(t *testing.T) {
 	t.Parallel()

@@ -28,9 +28,13 @@ const (
 	Propose = 10 * time.Minute
 )
 
-// mostTimes is how often a router of an outage comes back at most. One that does so more often is down until the outage
-// ends: so the stream of an outage stays short.
-const mostTimes = 20
+// settleFlapping is Settle for the return of a router that went and came very often in an outage: so the stream of that
+// stays short.
+const settleFlapping = time.Hour
+
+// leaves is how long a router of an outage is back until it is of that outage no more: it has one of its own when it
+// goes away again. So many routers of which some are always down make no outage that never ends.
+const leaves = 24 * time.Hour
 
 // lookAgain bounds the time between two looks at routers that are down without an outage, because nobody was off, or in
 // one, because they may be heard again.

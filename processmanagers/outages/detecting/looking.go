@@ -52,12 +52,20 @@ func (s State) groups(of func(id.Device) bool) (list []group) {
 // covering lists the outages that have a router of a group, or its root.
 func (s State) covering(g group) (list []Open) {
 	for _, o := range s.Open {
-		has := func(d id.Device) bool { return slices.Contains(o.Devices, d) }
+		has := func(d id.Device) bool { return s.has(o, d) }
 		if o.Root == g.root || slices.ContainsFunc(g.devices, has) {
 			list = append(list, o)
 		}
 	}
 	return list
+}
+
+// has reports whether a router that is down is one of an outage: it was not back for long before.
+func (s State) has(o Open, d id.Device) bool {
+	left := func(down events.RouterDown) bool { return !down.To.IsZero() && s.Down[d].Sub(down.To) >= leaves }
+	times := o.Downs.Of(d)
+	stays := len(times) == 0 || slices.ContainsFunc(times, func(t events.RouterDown) bool { return !left(t) })
+	return stays && slices.Contains(o.Devices, d)
 }
 
 // isDown reports whether a router counts as down in the outage.
@@ -118,18 +126,24 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		if whole[i] != i {
 			continue
 		}
-		if back := s.back(o, now.Add(-Settle)); len(back) > 0 {
+		if back := s.back(o, now, true); len(back) > 0 {
 			out.Commands = append(out.Commands, commands.NarrowOutage{OutageID: o.ID, Back: back})
 		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
 			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.UpSince})
 		}
 	}
-	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { // an end frees the place of its root
-		return cmp.Compare(a.CommandName(), b.CommandName())
-	})
+	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { return cmp.Compare(rank(a), rank(b)) })
 	out.Timers = []processmanagers.Timer{{Name: look, At: s.after(now)}}
 	return out, nil
+}
+
+// rank orders the commands of a look: what ends has its times by then, and frees the place of its root.
+func rank(c commands.Command) int {
+	return slices.Index([]string{
+		commands.NarrowOutage{}.CommandName(), commands.EndOutage{}.CommandName(),
+		commands.ExtendOutage{}.CommandName(),
+	}, c.CommandName())
 }
 
 // lookAt asks for what follows from a group that is down long enough: a new outage, or what of it belongs to those that
@@ -180,9 +194,15 @@ func (s State) watched(o Open, g group) (list events.RouterDowns) {
 }
 
 // mayNarrow reports whether a time of a router can end before the outage.
-func (o Open) mayNarrow(d id.Device) bool {
-	times := o.Downs.Of(d)
-	return len(times) < mostTimes && (o.Detected || len(times) > 0)
+func (o Open) mayNarrow(d id.Device) bool { return o.Detected || len(o.Downs.Of(d)) > 0 }
+
+// settles is how long a router of the outage is up before it counts as back.
+func (o Open) settles(d id.Device) time.Duration {
+	times := len(o.Downs.Of(d))
+	if times >= events.MostRouterTimes || times > 1 && len(o.Downs) >= events.MostOutageTimes {
+		return settleFlapping
+	}
+	return Settle
 }
 
 // times has the times of a router of an outage.
@@ -271,8 +291,12 @@ func (s State) after(now time.Time) time.Time {
 		}
 	}
 	for _, o := range s.Open {
-		if o.Detected && !o.UpSince.IsZero() || len(s.back(o, now)) > 0 {
+		off := func(d id.Device) bool { return s.isOff(o, d, now.Add(Propose)) }
+		if o.Detected && !slices.ContainsFunc(o.Devices, off) {
 			within(Settle)
+		}
+		for _, b := range s.back(o, now, false) {
+			within(o.settles(b.DeviceID) - now.Sub(b.At))
 		}
 	}
 	for i, whole := range s.whole() {
@@ -296,13 +320,14 @@ func (s State) after(now time.Time) time.Time {
 	return now.Add(wait)
 }
 
-// back lists the routers of an outage that have answered since an instant or longer, while the outage goes on. Those
-// that a person has named count as down until that person ends it.
-func (s State) back(o Open, since time.Time) (list []commands.RouterBack) {
+// back lists the routers of an outage that answer again at an instant, while the outage goes on; settled = for so long
+// that they count as back. Those that a person has named count as down until that person ends it.
+func (s State) back(o Open, now time.Time, settled bool) (list []commands.RouterBack) {
 	for _, d := range o.Devices {
 		at, is := s.Back[d]
 		switch {
-		case !is || at.After(since) || !o.isDown(d) || !o.mayNarrow(d):
+		case !is || at.After(now) || !o.isDown(d) || !o.mayNarrow(d):
+		case settled && now.Sub(at) < o.settles(d):
 		case o.Detected && at.Equal(o.UpSince): // the end of the outage says so
 		default:
 			list = append(list, commands.RouterBack{DeviceID: d, At: at})
