@@ -13,7 +13,8 @@ type RouterDown struct {
 	From     time.Time `json:"from"`
 	To       time.Time `json:"to,omitzero"` // zero = it is down for as long as the outage lasts
 	// First is when it went away, where that was before From: until From another outage had it, which somebody ended
-	// while it was down. Zero = it went away at From.
+	// while it was down, or it was back for a short while, in which not all of its customers were. Zero = it went away
+	// at From.
 	First time.Time `json:"first,omitzero"`
 }
 

@@ -86,6 +86,18 @@ func TestUploadTime_GrowsWithLargeBodiesAlone(t *testing.T) {
 	}
 }
 
+// TestDownloadTime_GrowsWithTheFile, and not without end.
+func TestDownloadTime_GrowsWithTheFile(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int64]time.Duration{
+		0: 0, 16 << 10: time.Second, 1 << 20: 64 * time.Second, 1 << 40: 8 * time.Minute, 1 << 62: 8 * time.Minute,
+	} {
+		if got := downloadTime(size); got != want {
+			t.Errorf("%d bytes have %s, want %s", size, got, want)
+		}
+	}
+}
+
 // FuzzAmount checks that an accepted amount is exactly the number that was sent.
 func FuzzAmount(f *testing.F) {
 	for _, seed := range []string{

@@ -129,6 +129,8 @@ func (a Persons) data(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	c.Made()
+	ctx, done := c.GiveDownloadTime(ctx, file.Bytes)
+	defer done()
 	head := c.Writer.Header()
 	head.Set("Content-Type", contentJSON)
 	head.Set("Content-Disposition", `attachment; filename="`+c.Org.Slug+`-personal-data.json"`)

@@ -62,6 +62,7 @@ func (k *runKit) undoKilled(t *testing.T, run id.BillingRun, most int) {
 		s := k.undoState(t, run)
 		if !s.Running {
 			t.Logf("taken back after %d kills", kills)
+			k.logLeft(t, run)
 			return
 		}
 		if kills == 200 {
@@ -79,6 +80,20 @@ func (k *runKit) undoKilled(t *testing.T, run id.BillingRun, most int) {
 			t.Fatal(err)
 		}
 		kill()
+	}
+}
+
+// logLeft tells what an undo has left of a run, and why.
+func (k *runKit) logLeft(t *testing.T, run id.BillingRun) {
+	t.Helper()
+	k.WaitForAll(t, k.views, billingviews.BatchesName)
+	left, err := billingviews.BatchesQuery{Views: k.views}.Items(t.Context(), k.org, id.As[id.Batch](run),
+		events.ItemBlocked, billingviews.BatchItemKey{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range left {
+		t.Logf("left: %s of %s: %s", item.ID, item.SubscriptionID, item.Code)
 	}
 }
 

@@ -144,8 +144,8 @@ func (u Outages) listen(
 		case is && now.Sub(last) < heardFor:
 			heard[d.DeviceID] = last
 		case !hears: // it may have had no chance to report
-		case is && last.After(d.WentAway()):
-			silent = append(silent, events.RouterDown{DeviceID: d.DeviceID, From: last}.Since(d.From))
+		case is && last.After(d.From):
+			silent = append(silent, events.RouterDown{DeviceID: d.DeviceID, From: last})
 		default:
 			silent = append(silent, d)
 		}

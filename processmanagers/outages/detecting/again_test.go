@@ -94,7 +94,7 @@ func TestDetecting_ARouterThatWasBackAndIsHeardIsInTheWayOfNoEnd(t *testing.T) {
 		OutageID: one.OutageID, OrgID: org, EndedAt: after(31), At: after(33),
 	})
 	out := at(s, 40*time.Minute).Output()
-	want := events.RouterDowns{{DeviceID: tower, From: after(20)}}
+	want := events.RouterDowns{{DeviceID: tower, From: after(20), First: now}} // it was back for a quarter of an hour
 	if len(out.Jobs) != 1 || !cmp.Equal(out.Jobs[0].(commands.BeginDetectedOutage).Downs.Of(tower), want) {
 		t.Errorf("once they fall silent: %+v", out)
 	}
@@ -136,7 +136,7 @@ func TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd(t *testing.T) {
 		back := events.DeviceRecovered{DeviceID: tower, At: now.Add(days)}
 		again := events.DeviceUnreachable{DeviceID: tower, At: now.Add(days + time.Minute)}
 		out = at(s.Given(back, again), days+12*time.Minute).Output()
-		want := events.RouterDowns{{DeviceID: tower, From: again.At}}
+		want := events.RouterDowns{{DeviceID: tower, From: again.At, First: again.At.Add(-24 * time.Hour)}}
 		if got := out.Jobs[0].(commands.BeginDetectedOutage).Downs.Of(tower); !cmp.Equal(got, want) {
 			t.Errorf("%s: it was back: %v", name, got)
 		}
@@ -188,6 +188,23 @@ func TestDetecting_ARouterThatFlapsIsBackAfterAnHour(t *testing.T) {
 		out := at(s, minutes*time.Minute).Output()
 		if slices.ContainsFunc(out.Commands, is) != want {
 			t.Errorf("after %d minutes: %+v", minutes, out)
+		}
+	}
+}
+
+// TestDetecting_AShortReturnIsNoEndForWhoWasCutOffBefore: the next time of the router tells when it went away first.
+// One that was back for half an hour has just gone away.
+func TestDetecting_AShortReturnIsNoEndForWhoWasCutOffBefore(t *testing.T) {
+	t.Parallel()
+	for back, first := range map[time.Duration]time.Time{6 * time.Minute: now, 30 * time.Minute: {}} {
+		up := now.Add(12 * time.Minute)
+		s := later(network(t).Given(down(tower)), 12*time.Minute).Given(events.DeviceRecovered{DeviceID: tower, At: up})
+		again := up.Add(back)
+		s = later(s, 12*time.Minute+back).Given(events.DeviceUnreachable{DeviceID: tower, At: again})
+		out := at(s, 22*time.Minute+back).Output()
+		want := events.RouterDowns{{DeviceID: tower, From: again, First: first}}
+		if len(out.Jobs) != 1 || !cmp.Equal(out.Jobs[0].(commands.BeginDetectedOutage).Downs, want) {
+			t.Errorf("back for %s: %+v", back, out.Jobs)
 		}
 	}
 }

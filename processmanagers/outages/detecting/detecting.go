@@ -12,6 +12,7 @@
 package detecting
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -40,6 +41,13 @@ const leaves = 24 * time.Hour
 // one, because they may be heard again.
 const lookAgain = time.Hour
 
+// shortReturn is how long a router is back at most when whoever was cut off before, and was not on since, had no
+// service in the meantime either; earliestCut bounds how long ago that was.
+const (
+	shortReturn = 30 * time.Minute
+	earliestCut = 24 * time.Hour
+)
+
 // look is the name of the timer.
 const look = "look"
 
@@ -55,6 +63,15 @@ type State struct {
 	LookAt time.Time `json:"lookAt,omitzero"`
 	// Freed are routers that are down, and that an outage has had until then.
 	Freed map[id.Device]Freed `json:"freed,omitempty"`
+	// First is when routers that are down went away before a short return.
+	First    map[id.Device]time.Time `json:"first,omitempty"`
+	Returned map[id.Device]Return    `json:"returned,omitempty"` // routers that have just come back
+}
+
+// Return tells of a router that was down and is back.
+type Return struct {
+	First time.Time `json:"first"` // when it went away
+	At    time.Time `json:"at"`
 }
 
 // Freed tells how an outage had a router that is down: it ended, or the router is heard.
@@ -117,15 +134,15 @@ func evolve(s State, in processmanagers.Input) State {
 		s.OrgID, s.Upstreams = e.OrgID, with(s.Upstreams, e.DeviceID, e.UpstreamID)
 	case events.DeviceUnreachable:
 		s.OrgID = in.Event.Meta.OrgID
-		if _, is := s.Down[e.DeviceID]; !is {
-			s.Down = with(s.Down, e.DeviceID, e.At)
+		if !s.isDown(e.DeviceID) {
+			s = s.goes(e.DeviceID, e.At)
 		}
 	case events.DeviceRecovered:
-		s = s.up(e.DeviceID)
+		s = s.up(e.DeviceID, in.Event.Meta.At)
 	case events.DeviceRebootConfirmed:
-		s = s.up(e.DeviceID)
+		s = s.up(e.DeviceID, in.Event.Meta.At)
 	case events.DeviceDecommissioned:
-		s = s.up(e.DeviceID)
+		s = s.up(e.DeviceID, in.Event.Meta.At)
 	case events.OutageBegan:
 		s.OrgID = e.OrgID
 		s.Open = append(slices.Clone(s.Open), Open{
@@ -161,9 +178,30 @@ func with[V comparable](m map[id.Device]V, device id.Device, value V) map[id.Dev
 	return m
 }
 
+// goes is the state when a router has gone away.
+func (s State) goes(d id.Device, at time.Time) State {
+	s.Down = with(s.Down, d, at)
+	if r := s.Returned[d]; !r.At.IsZero() && at.Sub(r.At) < shortReturn {
+		first := r.First
+		if earliest := at.Add(-earliestCut); first.Before(earliest) {
+			first = earliest
+		}
+		if first.Before(at) {
+			s.First = with(s.First, d, first)
+		}
+	}
+	s.Returned = with(s.Returned, d, Return{})
+	return s
+}
+
 // up is the state when a router answers, or is none any more.
-func (s State) up(d id.Device) State {
-	s.Down, s.Freed = with(s.Down, d, time.Time{}), with(s.Freed, d, Freed{})
+func (s State) up(d id.Device, at time.Time) State {
+	s.Returned = maps.Clone(s.Returned)
+	maps.DeleteFunc(s.Returned, func(_ id.Device, r Return) bool { return at.Sub(r.At) >= shortReturn })
+	if s.isDown(d) {
+		s.Returned = with(s.Returned, d, Return{First: cmp.Or(s.First[d], s.Down[d]), At: at})
+	}
+	s.Down, s.Freed, s.First = with(s.Down, d, time.Time{}), with(s.Freed, d, Freed{}), with(s.First, d, time.Time{})
 	return s
 }
 
@@ -184,7 +222,7 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 func (s State) ended(e events.OutageEnded) State {
 	for _, o := range s.Open {
 		for _, d := range o.Devices {
-			if o.ID == e.OutageID && s.isDown(d) && o.isDown(d) {
+			if o.ID == e.OutageID && s.isDown(d) && o.isDown(d) && e.EndedAt.After(s.Freed[d].From) {
 				s.Freed = with(s.Freed, d, Freed{From: e.EndedAt, At: e.At})
 			}
 		}
@@ -237,5 +275,5 @@ func (s State) isDown(d id.Device) bool {
 // One that was back and goes away again is heard when the looks until then have not brought it into the outage.
 func (s State) isOff(o Open, d id.Device, at time.Time) bool {
 	_, freed := s.Freed[d]
-	return s.isDown(d) && (o.isDown(d) || !freed && at.Sub(s.Down[d]) < Propose)
+	return s.isDown(d) && s.has(o, d) && (o.isDown(d) || !freed && at.Sub(s.Down[d]) < Propose)
 }

@@ -83,7 +83,7 @@ func (s State) haveAll(g group) bool {
 
 // down is the time of a router that no outage has: since it went away, or since the end of the last one that had it.
 func (s State) down(d id.Device) events.RouterDown {
-	return events.RouterDown{DeviceID: d, From: s.Down[d]}.Since(s.Freed[d].From)
+	return events.RouterDown{DeviceID: d, From: s.Down[d], First: s.First[d]}.Since(s.Freed[d].From)
 }
 
 // quiet is how long nothing has changed about the routers of a group.
@@ -130,12 +130,20 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			out.Commands = append(out.Commands, commands.NarrowOutage{OutageID: o.ID, Back: back})
 		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
-			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.UpSince})
+			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end()})
 		}
 	}
 	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { return cmp.Compare(rank(a), rank(b)) })
 	out.Timers = []processmanagers.Timer{{Name: look, At: s.after(now)}}
 	return out, nil
+}
+
+// end is when the outage was over: its last router was back. It has begun before, also by a clock that was ahead then.
+func (o Open) end() time.Time {
+	if o.UpSince.Before(o.StartedAt) {
+		return o.StartedAt
+	}
+	return o.UpSince
 }
 
 // rank orders the commands of a look: what ends has its times by then, and frees the place of its root.
