@@ -122,6 +122,27 @@ func CheckMessageTexts(of events.MessageTemplate, t events.MessageTexts) error {
 		f.Check(strings.Contains(t.SMS, "{otp}"), "sms", "must have {otp}, the code")
 		f.Check(strings.Contains(t.Text, "{otp}"), "email.text", "must have {otp}, the code")
 		f.Check(!strings.Contains(t.Subject, "{otp}"), "email.subject", "must not have {otp}: locked screens show it")
+		checkCodeText(&f, "sms", t.SMS)
+		checkCodeText(&f, "email.text", t.Text)
 	}
 	return f.Err()
+}
+
+// Forms of words in a text with a code: the code with nothing but signs of a sentence at it, and what programs that
+// show messages make a link of. A word that is filled in counts as a letter.
+var (
+	codeAlone = regexp.MustCompile(`^["'(«#:]*\{otp\}["')»,.;:!?]*$`)
+	filledIn  = regexp.MustCompile(`\{[^{}]*\}`)
+	linkLike  = regexp.MustCompile(`(?i)://|^["'(«]*www[.。．｡]|[\p{L}\p{N}][.。．｡]\p{L}{2,}|\d+(\.\d+){3}`)
+)
+
+// checkCodeText checks that a text carries its code to nobody but its reader: a link with the code in it would be
+// opened by whoever previews messages, and the code proves an address on the whole platform.
+func checkCodeText(f *failure.Faults, field, text string) {
+	for _, word := range strings.Fields(text) {
+		f.Check(!strings.Contains(word, "{otp}") || codeAlone.MatchString(word), field,
+			"must have {otp} as a word of its own")
+		f.Check(!linkLike.MatchString(filledIn.ReplaceAllString(word, "x")), field,
+			"must have no address of the internet but {host}: nobody is to take the code elsewhere")
+	}
 }

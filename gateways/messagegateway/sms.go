@@ -1,6 +1,7 @@
 package messagegateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -141,11 +142,12 @@ func bare(err error) error {
 	return err
 }
 
-// byStatus judges an answer by its status alone: nil for one whose body decides. After 500 and 504 the provider may
-// have begun with the message.
+// byStatus judges an answer by its status alone: nil for one whose body decides. After 500, 502 and 504 the provider
+// may have begun with the message: what stands before it has passed that on.
 func byStatus(status int) error {
 	switch {
-	case status == http.StatusInternalServerError, status == http.StatusGatewayTimeout:
+	case status == http.StatusInternalServerError, status == http.StatusBadGateway,
+		status == http.StatusGatewayTimeout:
 		return fmt.Errorf("%w: status %d", ErrUnclear, status)
 	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
 		return refused(CodeRejected, fmt.Sprintf("status %d", status))
@@ -153,6 +155,18 @@ func byStatus(status int) error {
 		return fmt.Errorf("the provider answers with status %d", status)
 	}
 	return nil
+}
+
+// unreadable is the error of an answer that should be JSON and cannot be read. One that breaks off is unclear: what it
+// would have said may be that the message was taken. A page, or nothing, is of somebody else.
+func unreadable(body []byte, who string) error {
+	var any json.RawMessage
+	var syntax *json.SyntaxError
+	begins := bytes.IndexAny(bytes.TrimSpace(body), "{[") == 0
+	if err := json.Unmarshal(body, &any); begins && errors.As(err, &syntax) && syntax.Offset >= int64(len(body)) {
+		return fmt.Errorf("%w: its answer breaks off", ErrUnclear)
+	}
+	return errors.New("the answer is not that of " + who)
 }
 
 // formProvider speaks as Africa's Talking does. Source: docs/facts/messaging.md#africas-talking.
@@ -203,7 +217,7 @@ func (formProvider) read(status int, body []byte) (Taken, error) {
 	}
 	var a formAnswer
 	if err := json.Unmarshal(body, &a); err != nil || a.SMSMessageData == nil {
-		return Taken{}, errors.New("the answer is not that of an SMS provider")
+		return Taken{}, unreadable(body, "an SMS provider")
 	}
 	if len(a.SMSMessageData.Recipients) == 0 {
 		return Taken{}, fmt.Errorf("the provider took no message: %s",

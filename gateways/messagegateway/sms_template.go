@@ -182,15 +182,15 @@ func (p templateProvider) read(status int, body []byte) (Taken, error) {
 		return Taken{}, err
 	}
 	var tree any
-	unreadable := json.Unmarshal(body, &tree) != nil
+	broken := json.Unmarshal(body, &tree) != nil
 	taken := Taken{Reference: at(tree, p.t.Reference), Cost: at(tree, p.t.Cost)}
 	if p.t.Taken.Path == "" {
 		return taken, nil
 	}
 	value := at(tree, p.t.Taken.Path)
 	switch code := p.t.Refused[value]; {
-	case unreadable:
-		return Taken{}, errors.New("the answer is not that of an SMS provider")
+	case broken:
+		return Taken{}, unreadable(body, "an SMS provider")
 	case slices.Contains(p.t.Taken.Values, value):
 		return taken, nil
 	case code != "":

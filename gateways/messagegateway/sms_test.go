@@ -66,6 +66,7 @@ func TestTexter_TellsWhatCertainlyWasNotTakenFromWhatIsUnclear(t *testing.T) {
 		smsprovider.Page: "sms_unavailable", smsprovider.Busy: "sms_unavailable",
 		smsprovider.InvalidNumber: messagegateway.CodeAddress, smsprovider.Blocked: messagegateway.CodeBlocked,
 		smsprovider.InternalError: "unclear", smsprovider.DropAfterTaken: "unclear",
+		smsprovider.BadGateway: "unclear", smsprovider.CutAnswer: "unclear",
 		// The request was written, and nobody can tell what became of it.
 		smsprovider.DropBefore: "unclear",
 	} {

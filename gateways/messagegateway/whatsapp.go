@@ -150,7 +150,7 @@ func (cloudProvider) read(status int, body []byte) (Taken, error) {
 		case err != nil:
 			return Taken{}, err
 		case broken != nil:
-			return Taken{}, errors.New("the answer is not that of WhatsApp")
+			return Taken{}, unreadable(body, "WhatsApp")
 		}
 		if len(a.Messages) == 0 || a.Messages[0].ID == "" {
 			return Taken{}, fmt.Errorf("%w: the answer names no message", ErrUnclear)

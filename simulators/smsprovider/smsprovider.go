@@ -38,6 +38,8 @@ const (
 	ErrorInBody    Fault = "error_in_body"    // 200, a message about an error, and no recipient
 	Page           Fault = "page"             // 200 with a web page
 	InternalError  Fault = "internal_error"   // 500, after the text was taken
+	BadGateway     Fault = "bad_gateway"      // 502, after the text was taken behind what answers
+	CutAnswer      Fault = "cut_answer"       // 201 with half of the answer, after the text was taken
 	Busy           Fault = "busy"             // 503
 	DropBefore     Fault = "drop_before"      // the connection ends, and nothing was taken
 	DropAfterTaken Fault = "drop_after_taken" // the text is taken, and the connection ends before the answer
@@ -173,12 +175,16 @@ func (s *Simulator) take(w http.ResponseWriter, r *http.Request) {
 	switch fault {
 	case DropBefore, DropAfterTaken:
 		panic(http.ErrAbortHandler)
-	case InternalError, Busy:
-		status = http.StatusServiceUnavailable
-		if fault == InternalError {
-			status = http.StatusInternalServerError
-		}
+	case InternalError, BadGateway, Busy:
+		status = map[Fault]int{
+			InternalError: http.StatusInternalServerError, BadGateway: http.StatusBadGateway,
+			Busy: http.StatusServiceUnavailable,
+		}[fault]
 		http.Error(w, "please try again", status)
+		return
+	case CutAnswer:
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"SMSMessageData":{"Message":"Sent to 1/1","Recipients":[{"statusCode":101,`))
 		return
 	case Page:
 		w.Header().Set("Content-Type", "text/html")

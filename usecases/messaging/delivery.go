@@ -181,7 +181,7 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	case late:
 		return time.Time{}, d.late(ctx, a, which, m)
 	case !holds:
-		return time.Time{}, d.drop(ctx, a, which, codeUntrue)
+		return time.Time{}, d.untrue(ctx, a, which, m)
 	}
 	open := f.opens(args.Template, now)
 	if look := now.Add(senderWait); !mine && open.Before(look) {

@@ -42,6 +42,9 @@ const (
 	numberLook = 5 * time.Second
 )
 
+// tellingWait is the pause between two looks at whether a customer hears of the beginning of an outage that is over.
+const tellingWait = time.Minute
+
 // ofDocument reads the invoice or the receipt.
 func (d *Delivery) ofDocument(ctx context.Context, args commands.SendMessage, f *facts) (err error) {
 	if f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID); err != nil { // of the row
@@ -163,6 +166,8 @@ func (f facts) incomplete(args commands.SendMessage, now time.Time) time.Time {
 		return args.At.Add(settleWait)
 	case args.Template == events.NoticeReceipt:
 		return f.numbered(args, now)
+	case args.Template == events.NoticeOutageOver && f.telling && !f.told && now.Before(args.Until):
+		return now.Add(tellingWait)
 	case args.Template == events.NoticeIssued && f.drafted(args) && now.Before(args.Until):
 		return now.Add(draftWait)
 	}

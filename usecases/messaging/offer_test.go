@@ -49,35 +49,50 @@ func TestSend_WhatAGatewayMayHaveTakenIsNotHandedOverAgain(t *testing.T) {
 }
 
 // TestSend_AStopWhileAMessageIsHandedOver: before the gateway has answered nobody knows whether it took the message;
-// afterwards its answer is recorded.
+// afterwards its answer is recorded. So it is when the message is late by then, or its news does not hold any more.
 func TestSend_AStopWhileAMessageIsHandedOver(t *testing.T) {
 	t.Parallel()
-	for _, answered := range []bool{false, true} {
-		k := handing(t)
-		if _, err := k.sendUntil(t, "one", "confirm"); err == nil { // the log takes no record
-			t.Fatal("it was recorded")
-		}
-		offers := k.delivery.Offers
-		if !answered { // the program has stopped before it could note the answer
-			if err := offers.End(t.Context(), k.sent[0].ID); err != nil {
+	for what, happens := range map[string]func(*testing.T, *kit){
+		"nothing happens":   func(*testing.T, *kit) {},
+		"its moment passes": func(_ *testing.T, k *kit) { k.clock.Set(k.args.Until) },
+		"it is paid":        func(t *testing.T, k *kit) { k.settled(t, k.args.SubscriptionID) },
+	} {
+		for _, answered := range []bool{false, true} {
+			k := handing(t)
+			k.stopsAtGateway(t, answered)
+			happens(t, k)
+			if _, err := k.send(t, "one"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := offers.Begin(t.Context(), k.sent[0].ID); err != nil {
-				t.Fatal(err)
+			sent, recorded := k.ended(t).(events.MessageSent)
+			_, doubted := k.ended(t).(events.MessageDoubted)
+			if len(k.sent) != 1 || recorded != answered || doubted == answered ||
+				recorded && sent.Reference != "ref-1" {
+				t.Errorf("%s, answered %v: %#v; handed over %d times", what, answered, k.ended(t), len(k.sent))
 			}
 		}
-		k.delivery = messagingcases.Delivery{ // another program
-			Bus: k.Bus, Views: k.delivery.Views, Clock: k.clock, PayLink: k.delivery.PayLink,
-			Gateways: k.delivery.Gateways, Offers: offers,
-		}
-		if _, err := k.send(t, "one"); err != nil {
+	}
+}
+
+// stopsAtGateway hands the message over with a program that stops then, before or after it notes the answer, and has
+// another program go on.
+func (k *kit) stopsAtGateway(t *testing.T, answered bool) {
+	t.Helper()
+	if _, err := k.sendUntil(t, "one", "confirm"); err == nil { // the log takes no record
+		t.Fatal("it was recorded")
+	}
+	offers := k.delivery.Offers
+	if !answered {
+		if err := offers.End(t.Context(), k.sent[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		sent, recorded := k.ended(t).(events.MessageSent)
-		_, doubted := k.ended(t).(events.MessageDoubted)
-		if len(k.sent) != 1 || recorded != answered || doubted == answered || recorded && sent.Reference != "ref-1" {
-			t.Errorf("answered %v: %#v; handed over %d times", answered, k.ended(t), len(k.sent))
+		if _, err := offers.Begin(t.Context(), k.sent[0].ID); err != nil {
+			t.Fatal(err)
 		}
+	}
+	k.delivery = messagingcases.Delivery{
+		Bus: k.Bus, Views: k.delivery.Views, Clock: k.clock, PayLink: k.delivery.PayLink,
+		Gateways: k.delivery.Gateways, Offers: offers,
 	}
 }
 

@@ -41,7 +41,9 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 		if err != nil {
 			return err
 		}
-		f.told = !began.Org.IsZero() && !began.Dropped && (began.Over || !later)
+		waits := !began.Org.IsZero() && !began.Dropped
+		f.told = waits && (began.Over || !later)
+		f.telling = f.telling || waits && !began.Over
 	}
 	return nil
 }

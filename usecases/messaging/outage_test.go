@@ -142,3 +142,29 @@ func TestSend_OfTwoMessagesAboutOneOutageThatWaitTheSameGoes(t *testing.T) {
 		})
 	}
 }
+
+// TestSend_TheEndWaitsForABeginningThatIsAtItsGateway: the program stops while the gateway takes the message of the
+// beginning, and the outage ends before another one goes on with it.
+func TestSend_TheEndWaitsForABeginningThatIsAtItsGateway(t *testing.T) {
+	t.Parallel()
+	k := handing(t)
+	bus.Register(k.Bus, outages.Outages())
+	k.args.Until = noon.Add(24 * time.Hour)
+	which := k.outage(t, "hill")
+	k.args.Template, k.args.OutageID, k.args.DueAt = events.NoticeOutage, which, time.Time{}
+	k.stopsAtGateway(t, true)
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.EndOutage{OutageID: which})
+	k.args.Template = events.NoticeOutageOver
+	again, err := k.send(t, "over")
+	if err != nil || !again.Equal(k.clock.Now().Add(time.Minute)) || len(k.sent) != 1 {
+		t.Fatalf("again %v, %v; %d were handed over", again, err, len(k.sent))
+	}
+	k.args.Template = events.NoticeOutage
+	if _, err := k.send(t, "one"); err != nil {
+		t.Fatal(err)
+	}
+	k.args.Template = events.NoticeOutageOver
+	if _, err := k.send(t, "over"); err != nil || len(k.sent) != 2 || k.sent[1].Template != events.NoticeOutageOver {
+		t.Errorf("%v; %d were handed over", err, len(k.sent))
+	}
+}

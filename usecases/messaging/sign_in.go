@@ -5,14 +5,14 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // OfSignIn writes a message about a sign-in: at an organization's host in its words, and in the language of the
-// customer; at the root host in ours. A text that an older program has broken is ours, too: its owner could not sign in
-// without it.
+// customer; at the root host in ours. A text that an older program has taken and this one would not is ours, too.
 func (u Settings) OfSignIn(ctx context.Context, w usecases.SignInText) (subject, text string, err error) {
 	language, texts := usualLanguage, Templates{}
 	if !w.Org.IsZero() {
@@ -26,7 +26,7 @@ func (u Settings) OfSignIn(ctx context.Context, w usecases.SignInText) (subject,
 		texts = templatesOf(said, language)
 	}
 	subject, text, err = render(texts[w.Template], w.Channel, w.Words)
-	if err != nil || text == "" {
+	if err != nil || text == "" || commands.CheckMessageTexts(w.Template, texts[w.Template]) != nil {
 		return render(UsualTemplates(language)[w.Template], w.Channel, w.Words)
 	}
 	return subject, text, nil

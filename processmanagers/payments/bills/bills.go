@@ -122,6 +122,7 @@ func Process() processmanagers.Process[Bill] {
 		Name: "bills",
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.BillQueued) string { return e.InvoiceID.String() }),
+			processmanagers.On(func(e events.BillReopened) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.BillCancelled) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.BillAcknowledged) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoicePaid) string { return e.InvoiceID.String() }),
@@ -151,6 +152,9 @@ func evolve(s Bill, in processmanagers.Input) Bill {
 	switch in.Event.Event.(type) {
 	case events.BillQueued:
 		s = Bill{Live: true}
+	case events.BillReopened: // of one that was paid, in part at the bill manager, the instance may be over
+		s.Acknowledged = s.Acknowledged || !s.Live
+		s.Live, s.Settled = true, false
 	case events.BillCancelled:
 		s.Live = false
 	case events.BillAcknowledged:

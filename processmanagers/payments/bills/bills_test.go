@@ -96,6 +96,21 @@ func TestBills_FollowTheirInvoices(t *testing.T) {
 		Then(does(commands.ReopenBill{InvoiceID: invoice}))
 }
 
+// TestBills_OneThatIsOwedAgainIsFollowedAgain: a part of the money came by the bill manager and the rest elsewhere, and
+// that went back.
+func TestBills_OneThatIsOwedAgainIsFollowedAgain(t *testing.T) {
+	t.Parallel()
+	settles := does(commands.SettleBill{InvoiceID: invoice})
+	processtest.For(t, bills.Process(), now).When(queued).Then(nothing).
+		When(events.BillAcknowledged{BillSubject: of, At: now}).Then(nothing).When(paid).Then(settles).ThenEnded().
+		When(events.InvoiceReopened{OrgID: org, InvoiceID: invoice, At: now}).
+		Then(does(commands.ReopenBill{InvoiceID: invoice})).
+		When(events.BillReopened{BillSubject: of, At: now}).Then(nothing).ThenGoesOn().
+		When(events.InvoiceVoided{InvoiceID: invoice, WasIssued: true, At: now}).
+		Then(does(commands.RecallBill{InvoiceID: invoice, Reason: events.BillVoided})).
+		When(paid).Then(settles).ThenEnded()
+}
+
 // TestBills_WhatWasGivenUpIsTakenBack: nobody owes the invoice any more.
 func TestBills_WhatWasGivenUpIsTakenBack(t *testing.T) {
 	t.Parallel()
