@@ -54,41 +54,48 @@ func (l RouterDowns) IsDown(device id.Device) bool {
 	return len(times) == 0 || slices.ContainsFunc(times, func(d RouterDown) bool { return d.To.IsZero() })
 }
 
-// MostRouterTimes is how many times a router has in an outage at most, and MostOutageTimes how many all of them have.
-// So the events of an outage stay small, however often its routers go and come.
+// Bounds of the times in an outage, so that its events stay small, however often its routers go and come.
 const (
-	MostRouterTimes = 20
+	// FewRouterTimes is how many times a router has before those with a short break between them become one.
+	FewRouterTimes = 20
+	// MostRouterTimes is how many it has at most, and MostOutageTimes how many all of them have: beyond, the first one
+	// of a router that comes is given up.
+	MostRouterTimes = 200
 	MostOutageTimes = 2_000
+	// ShortBreak is how long a break is at most that counts as down when a router has many.
+	ShortBreak = time.Hour
 )
 
-// Come adds a time. Where that makes too many, the two times of the router with the shortest break become one.
+// Come adds a time, within the bounds.
 func (l RouterDowns) Come(d RouterDown) RouterDowns {
-	l = append(slices.Clone(l), d)
-	times := len(l.Of(d.DeviceID))
-	for times > MostRouterTimes || times > 1 && len(l) > MostOutageTimes {
-		l = l.withoutShortestBreak(d.DeviceID)
-		times--
+	times := append(l.Of(d.DeviceID), d)
+	slices.SortStableFunc(times, func(a, b RouterDown) int { return a.From.Compare(b.From) })
+	for len(times) > FewRouterTimes {
+		i := shortestBreak(times)
+		if times[i].From.Sub(times[i-1].To) >= ShortBreak {
+			break
+		}
+		if to := times[i].To; to.IsZero() || to.After(times[i-1].To) {
+			times[i-1].To = to
+		}
+		times = slices.Delete(times, i, i+1)
 	}
-	return l
+	rest := slices.DeleteFunc(slices.Clone(l), func(of RouterDown) bool { return of.DeviceID == d.DeviceID })
+	if len(times) > MostRouterTimes || len(times) > 1 && len(rest)+len(times) > MostOutageTimes {
+		times = times[1:]
+	}
+	return append(rest, times...)
 }
 
-// withoutShortestBreak makes one of the two times of a router between which there is the least.
-func (l RouterDowns) withoutShortestBreak(device id.Device) RouterDowns {
-	times := l.Of(device)
-	slices.SortStableFunc(times, func(a, b RouterDown) int { return a.From.Compare(b.From) })
+// shortestBreak is the place of the time before which the break is shortest, of at least two that are sorted.
+func shortestBreak(times []RouterDown) int {
 	shortest := 1
 	for i := 1; i < len(times); i++ {
 		if times[i].From.Sub(times[i-1].To) < times[shortest].From.Sub(times[shortest-1].To) {
 			shortest = i
 		}
 	}
-	first, second := times[shortest-1], times[shortest]
-	if !first.To.IsZero() && (second.To.IsZero() || second.To.After(first.To)) {
-		first.To = second.To
-	}
-	times = slices.Insert(slices.Delete(times, shortest-1, shortest+1), shortest-1, first)
-	rest := slices.DeleteFunc(slices.Clone(l), func(d RouterDown) bool { return d.DeviceID == device })
-	return append(rest, times...)
+	return shortest
 }
 
 // Until gives the times of some routers in an outage of a time; those that go on end with it. A router that went away

@@ -64,7 +64,11 @@ func (a *App) hears(ctx context.Context, org id.Organization, within time.Durati
 		}
 	}
 	hear, err := a.telemetry.OthersHear(ctx, own, within)
-	return hear && !a.accountingBehind(ctx, org), err
+	if err != nil || !hear || a.accountingBehind(ctx, org) {
+		return false, err
+	}
+	cutOff, err := a.telemetry.NobodyElse(ctx, org, a.clock.Now(), within)
+	return !cutOff, err
 }
 
 // shownRouters reads routers for the auditor, through the gateway of the network area.

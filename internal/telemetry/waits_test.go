@@ -241,3 +241,28 @@ func TestOthersHear_WhileEachHasHeardRoutersForSoLong(t *testing.T) {
 	k.spoolsAge(t, 2*time.Minute)
 	is("none tells anything", "", false)
 }
+
+// TestNobodyElse_IsHeardByAnInstallationThatIsCutOff: others were heard in the hour before, and none is now.
+func TestNobodyElse_IsHeardByAnInstallationThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	_, calm := k.neighbours(0)
+	is := func(when string, after time.Duration, want bool) {
+		t.Helper()
+		got, err := k.NobodyElse(t.Context(), k.org, noon.Add(after), 10*time.Minute)
+		if err != nil || got != want {
+			t.Errorf("%s: %v, %v", when, got, err)
+		}
+	}
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	is("there is no other", 11*time.Minute, false)
+	k.commit(t, calm)
+	is("another one is heard", 9*time.Minute, false)
+	is("none is any more", 11*time.Minute, true)
+	silent := telemetry.Silence{Since: noon.Add(time.Minute)}
+	if _, err := k.CloseLost(t.Context(), silent); err != nil {
+		t.Fatal(err)
+	}
+	is("its session is lost by now", 20*time.Minute, true)
+	is("for more than an hour", 71*time.Minute, false)
+}

@@ -173,7 +173,7 @@ func TestDetecting_ARouterThatFlapsIsBackAfterAnHour(t *testing.T) {
 	t.Parallel()
 	one := began("one", tower, tower, hill)
 	one.Downs = events.RouterDowns{{DeviceID: tower, From: now}, {DeviceID: hill, From: now}}
-	for n := range events.MostRouterTimes - 1 {
+	for n := range events.FewRouterTimes - 1 {
 		from := now.Add(-time.Duration(n+1) * 3 * time.Hour)
 		one.Downs = append(one.Downs, events.RouterDown{DeviceID: hill, From: from, To: from.Add(time.Hour)})
 	}

@@ -206,8 +206,7 @@ func (o Open) mayNarrow(d id.Device) bool { return o.Detected || len(o.Downs.Of(
 
 // settles is how long a router of the outage is up before it counts as back.
 func (o Open) settles(d id.Device) time.Duration {
-	times := len(o.Downs.Of(d))
-	if times >= events.MostRouterTimes || times > 1 && len(o.Downs) >= events.MostOutageTimes {
+	if len(o.Downs.Of(d)) >= events.FewRouterTimes {
 		return settleFlapping
 	}
 	return Settle
