@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,9 +51,9 @@ func typedIn(t *testing.T, file, title string) []typed {
 	return list
 }
 
-// TestReadme_ItsWalksGoAsItSays types the commands of README's first walk and of a customer's circle into a shell,
-// beside a demo, and compares what they print with the page. The sign-ins by hand of docs/access.md follow where
-// radclient is installed.
+// TestReadme_ItsWalksGoAsItSays types the commands of README's first walk, of a customer's device and of a customer's
+// circle into a shell, beside a demo, and compares what they print with the page. The sign-ins by hand of
+// docs/access.md follow where radclient is installed.
 func TestReadme_ItsWalksGoAsItSays(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed", "grep"} {
@@ -60,8 +61,9 @@ func TestReadme_ItsWalksGoAsItSays(t *testing.T) {
 			t.Skip(program + " is not installed")
 		}
 	}
-	list := append(typedIn(t, readmeFile, "A first walk"), typedIn(t, readmeFile, "A customer's circle")...)
-	if len(list) < 25 {
+	list := slices.Concat(typedIn(t, readmeFile, "A first walk"), typedIn(t, readmeFile, "A customer's device"),
+		typedIn(t, readmeFile, "A customer's circle"))
+	if len(list) < 31 {
 		t.Fatalf("%d commands were found", len(list))
 	}
 	signIns := typedIn(t, accessFile, "Trying a sign-in")
