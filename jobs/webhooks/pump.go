@@ -124,6 +124,7 @@ func (p *pump) look(ctx context.Context, touched map[id.Webhook]bool, everything
 	if !everything && len(touched) == 0 {
 		return nil
 	}
+	read := p.now()
 	rows, err := webhooksviews.EndpointsQuery{Views: p.cfg.Views}.Every(ctx)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (p *pump) look(ctx context.Context, touched map[id.Webhook]bool, everything
 				enabled = append(enabled, row.ID.UUID())
 			}
 		}
-		if err := p.cfg.Store.end(ctx, enabled, known, codeDisabled, p.now()); err != nil {
+		if err := p.cfg.Store.end(ctx, enabled, known, codeDisabled, read); err != nil {
 			return err
 		}
 		p.ends = false

@@ -218,15 +218,16 @@ func (s *Store) recover(ctx context.Context, code string, now time.Time) error {
 	return nil
 }
 
-// endSQL ends what waits for endpoints that are not enabled, and also pings of those that do not exist any more.
+// endSQL ends what waits for endpoints that are not enabled, and also pings of those that do not exist any more. What
+// came after the endpoints were read may be for one that was enabled since.
 const endSQL = `
 update {schema}.deliveries set state = 'failed', error = $3, next_at = null, ended_at = $4
-where state = 'pending' and begun_at is null and webhook_id <> all($1)
+where state = 'pending' and begun_at is null and created_at <= $4 and webhook_id <> all($1)
 	and (not once or webhook_id <> all($2))`
 
-// end ends what waits for endpoints that are not enabled. known are all that exist.
-func (s *Store) end(ctx context.Context, enabled, known []uuid.UUID, code string, now time.Time) error {
-	if _, err := s.db.Owner.Exec(ctx, s.sql(endSQL), enabled, known, code, now); err != nil {
+// end ends what waits for endpoints that were not enabled at an instant. known are all that existed then.
+func (s *Store) end(ctx context.Context, enabled, known []uuid.UUID, code string, at time.Time) error {
+	if _, err := s.db.Owner.Exec(ctx, s.sql(endSQL), enabled, known, code, at); err != nil {
 		return fmt.Errorf("end deliveries: %w", err)
 	}
 	_, err := s.db.Owner.Exec(ctx, s.sql(`delete from {schema}.failing where webhook_id <> all($1)`), known)
