@@ -46,6 +46,8 @@ type PollCpeFaults struct{}
 type TagCpe struct {
 	CpeID    id.CPE `json:"cpeId"`
 	Position uint64 `json:"position"`
+	// Asks has the CPE ask at its next call who it is, which brings its login.
+	Asks bool `json:"asks,omitempty"`
 }
 
 // FollowCpeLine brings the CPEs that use a login up to what it is from a position of the log on.
