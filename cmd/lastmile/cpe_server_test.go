@@ -290,6 +290,20 @@ func TestCpe_WhatADeviceHasNotToldIsReadAtItsNextCall(t *testing.T) {
 	}
 }
 
+// TestCpe_ABoxWithSpaceRoundItsSerialIsWrittenTo: it is one with the box that it was claimed as.
+func TestCpe_ABoxWithSpaceRoundItsSerialIsWrittenTo(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	if _, err := k.acs.AddDevice(acs.DeviceConfig{Serial: " SN-1 ", OUI: "00d09e"}); err != nil {
+		t.Fatal(err)
+	}
+	box := k.pendingID(k.admin, "SN-1")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	if state, code := k.asks(box, "reboot", nil); state != "confirmed" {
+		t.Errorf("reboot %s %s", state, code)
+	}
+}
+
 // TestCpe_WithoutAServerNothingIsQueued: what nobody could do is not kept.
 func TestCpe_WithoutAServerNothingIsQueued(t *testing.T) {
 	t.Parallel()
