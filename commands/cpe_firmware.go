@@ -12,11 +12,13 @@ import (
 // CpeFirmwareCategory begins the names of the streams of firmware files.
 const CpeFirmwareCategory = "cpefirmware"
 
-// MaxCpeFirmware bounds a file of firmware, in bytes. Source: docs/rules/cpe.md#firmware.
-const MaxCpeFirmware = 64 << 20
-
-// Limits of a file's description, in characters. Source: docs/rules/cpe.md#firmware.
+// Limits of files of firmware. Source: docs/rules/cpe.md#firmware.
 const (
+	// MaxCpeFirmware bounds a file, in bytes.
+	MaxCpeFirmware = 64 << 20
+	// CpeFirmwarePerOrganization is how many files an organization has at most. It bounds their bytes, too: to 1 GiB.
+	CpeFirmwarePerOrganization = 16
+	// The rest bounds a file's description, in characters.
 	maxCpeFilename = 100
 	maxCpeVersion  = 128
 )
@@ -34,9 +36,8 @@ func CpeFirmwareOf(org id.Organization, filename string) id.CPEFirmware {
 	return id.Derive[id.CPEFirmware]("cpe firmware", org.String(), filename)
 }
 
-// RecordCpeFirmware says that the CPE server has a file. The same file again changes nothing. Fails:
-// cpe_firmware_exists.
-type RecordCpeFirmware struct {
+// CpeFirmwareUpload is a file of an organization on its way to the CPE server.
+type CpeFirmwareUpload struct {
 	FirmwareID id.CPEFirmware // of CpeFirmwareOf
 	OrgID      id.Organization
 	File       events.CpeFirmwareFile
@@ -44,15 +45,40 @@ type RecordCpeFirmware struct {
 
 // StoredAs is the name of the file at the CPE server. It has the organization, so that no other one's file is replaced,
 // and the content, so that a campaign never sends other bytes than it began with.
-func (c RecordCpeFirmware) StoredAs() string {
+func (c CpeFirmwareUpload) StoredAs() string {
 	return fmt.Sprintf("lastmile-%s-%.16s-%s", c.OrgID, c.File.SHA256, c.File.Filename)
 }
 
+// BeginCpeFirmware takes a place for a file, before it goes to the CPE server. One that has a place keeps it. Fails:
+// cpe_firmware_exists, firmware_place_taken.
+type BeginCpeFirmware struct {
+	CpeFirmwareUpload
+	Place int // from 1 to CpeFirmwarePerOrganization
+}
+
+// RecordCpeFirmware says that the CPE server has a file. The same file again changes nothing. Fails:
+// cpe_firmware_not_found when it was taken back meanwhile, cpe_firmware_exists.
+type RecordCpeFirmware struct{ CpeFirmwareUpload }
+
+// RemoveCpeFirmware takes a file back. The caller has made sure that nothing loads it. Fails: cpe_firmware_not_found.
+type RemoveCpeFirmware struct{ FirmwareID id.CPEFirmware }
+
+// SettleCpeFirmware says that the CPE server does not have a file any more that was taken back.
+type SettleCpeFirmware struct{ FirmwareID id.CPEFirmware }
+
+func (BeginCpeFirmware) CommandName() string  { return "cpe.BeginCpeFirmware" }
 func (RecordCpeFirmware) CommandName() string { return "cpe.RecordCpeFirmware" }
+func (RemoveCpeFirmware) CommandName() string { return "cpe.RemoveCpeFirmware" }
+func (SettleCpeFirmware) CommandName() string { return "cpe.SettleCpeFirmware" }
 
-func (c RecordCpeFirmware) Target() Target { return At(CpeFirmwareCategory, c.FirmwareID) }
+func (c CpeFirmwareUpload) Target() Target { return At(CpeFirmwareCategory, c.FirmwareID) }
+func (c RemoveCpeFirmware) Target() Target { return At(CpeFirmwareCategory, c.FirmwareID) }
+func (c SettleCpeFirmware) Target() Target { return At(CpeFirmwareCategory, c.FirmwareID) }
 
+func (BeginCpeFirmware) cpeFirmwareCommand()  {}
 func (RecordCpeFirmware) cpeFirmwareCommand() {}
+func (RemoveCpeFirmware) cpeFirmwareCommand() {}
+func (SettleCpeFirmware) cpeFirmwareCommand() {}
 
 // Forms of a file's description. A name is part of an address that CPEs load from, and the rest goes into headers of
 // HTTP.
@@ -63,7 +89,24 @@ var (
 )
 
 // Validate checks form, and that the id is that of the name.
-func (c RecordCpeFirmware) Validate() error {
+func (c CpeFirmwareUpload) Validate() error { return c.faults().Err() }
+
+// Validate checks form and place.
+func (c BeginCpeFirmware) Validate() error {
+	f := c.faults()
+	f.Check(c.Place >= 1 && c.Place <= CpeFirmwarePerOrganization, "place", "must be from %d to %d", 1,
+		CpeFirmwarePerOrganization)
+	return f.Err()
+}
+
+// Validate has nothing to check: the id names the stream.
+func (RemoveCpeFirmware) Validate() error { return nil }
+
+// Validate has nothing to check: the id names the stream.
+func (SettleCpeFirmware) Validate() error { return nil }
+
+// faults are those of the form.
+func (c CpeFirmwareUpload) faults() *failure.Faults {
 	var f failure.Faults
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(len(c.File.Filename) <= maxCpeFilename && cpeFilename.MatchString(c.File.Filename), "filename",
@@ -79,7 +122,7 @@ func (c RecordCpeFirmware) Validate() error {
 	f.Check(c.File.Bytes <= MaxCpeFirmware, "data", "must have at most %d bytes", MaxCpeFirmware)
 	f.Check(cpeSHA256.MatchString(c.File.SHA256), "sha256", "is required")
 	f.Check(c.FirmwareID == CpeFirmwareOf(c.OrgID, c.File.Filename), "firmwareId", "must be an id")
-	return f.Err()
+	return &f
 }
 
 // ErrNoCpeFirmware is the failure for an unknown file, and for that of another organization.
@@ -91,4 +134,16 @@ func ErrNoCpeFirmware() error {
 func ErrCpeFirmwareExists() error {
 	return failure.NewConflict("cpe_firmware_exists",
 		"There is another file of this name, or for other devices. Please give the file a new name.")
+}
+
+// ErrCpeFirmwareInUse is the failure of taking a file back that a deployment needs.
+func ErrCpeFirmwareInUse() error {
+	return failure.NewConflict("cpe_firmware_in_use",
+		"A deployment needs this file. Halt it, or wait until it has ended and no device loads the file any more.")
+}
+
+// ErrCpeFirmwareLimit is the failure of one file too many.
+func ErrCpeFirmwareLimit() error {
+	return failure.NewConflict("cpe_firmware_limit_reached",
+		"Your organization has as many files of firmware as it may have. Delete one that is no longer used.")
 }

@@ -46,6 +46,8 @@ type PollCpeFaults struct{}
 type TagCpe struct {
 	CpeID    id.CPE `json:"cpeId"`
 	Position uint64 `json:"position"`
+	// Asks has the CPE ask at its next call who it is, which brings its login.
+	Asks bool `json:"asks,omitempty"`
 }
 
 // FollowCpeLine brings the CPEs that use a login up to what it is from a position of the log on.
@@ -149,3 +151,15 @@ type TakeOutCpeOnu struct{ CpeOnuWork }
 
 func (PlaceCpeOnu) Kind() string   { return "cpe_place_onu" }
 func (TakeOutCpeOnu) Kind() string { return "cpe_take_out_onu" }
+
+// DeleteCpeFirmware takes a file from the CPE server that was taken back at a position of the log, unless a campaign
+// loads it.
+type DeleteCpeFirmware struct {
+	FirmwareID id.CPEFirmware  `json:"firmwareId"`
+	OrgID      id.Organization `json:"orgId"`
+	StoredAs   string          `json:"storedAs"`
+	Position   uint64          `json:"position"`
+}
+
+// Kind names the kind of job.
+func (DeleteCpeFirmware) Kind() string { return "cpe_delete_firmware" }

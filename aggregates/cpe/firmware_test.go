@@ -19,8 +19,12 @@ var (
 		Filename: "box-2.0.bin", OUI: "00AABB", ProductClass: "ONT", Version: "2.0", Bytes: 5,
 		SHA256: strings.Repeat("ab", 32),
 	}
-	record = commands.RecordCpeFirmware{
+	record = commands.RecordCpeFirmware{CpeFirmwareUpload: commands.CpeFirmwareUpload{
 		FirmwareID: commands.CpeFirmwareOf(acme, image.Filename), OrgID: acme, File: image,
+	}}
+	starts = commands.BeginCpeFirmware{CpeFirmwareUpload: record.CpeFirmwareUpload, Place: 3}
+	begun  = events.CpeFirmwareBegun{
+		FirmwareID: record.FirmwareID, OrgID: acme, File: image, StoredAs: record.StoredAs(), Place: 3, At: now,
 	}
 	stored = events.CpeFirmwareStored{
 		FirmwareID: record.FirmwareID, OrgID: acme, File: image, StoredAs: record.StoredAs(), At: now,
@@ -49,11 +53,52 @@ func TestFirmware_IsRecordedOnceUnderEachName(t *testing.T) {
 	) *decidertest.Scenario[cpe.Firmware, commands.CpeFirmwareCommand, events.CpeFirmwareEvent] {
 		return decidertest.For(t, cpe.FirmwareFiles(), now).Given(list...)
 	}
-	file().When(record).Then(stored).BelongsTo(acme, "cpe_firmware_not_found")
-	file(stored).When(record).ThenNothing()
-	other := record
+	file().When(starts).Then(begun).BelongsTo(acme, "cpe_firmware_not_found")
+	file(begun).When(starts).ThenNothing()
+	file(begun).When(record).Then(stored)
+	file(begun, stored).When(record).ThenNothing()
+	file(stored).When(starts).ThenNothing() // it is of a time before places
+	file().When(record).ThenFails("cpe_firmware_not_found")
+	other := starts
 	other.File.Version = "2.1"
-	file(stored).When(other).ThenFails("cpe_firmware_exists")
+	for _, list := range [][]events.CpeFirmwareEvent{{begun}, {begun, stored}, {stored}} {
+		file(list...).When(other).ThenFails("cpe_firmware_exists")
+	}
+}
+
+// TestFirmware_KeepsNameAndPlaceUntilTheServerDoesNotHaveIt: an upload of before would otherwise put it back.
+func TestFirmware_KeepsNameAndPlaceUntilTheServerDoesNotHaveIt(t *testing.T) {
+	t.Parallel()
+	file := func(
+		list ...events.CpeFirmwareEvent,
+	) *decidertest.Scenario[cpe.Firmware, commands.CpeFirmwareCommand, events.CpeFirmwareEvent] {
+		return decidertest.For(t, cpe.FirmwareFiles(), now).Given(list...)
+	}
+	remove := commands.RemoveCpeFirmware{FirmwareID: record.FirmwareID}
+	settle := commands.SettleCpeFirmware{FirmwareID: record.FirmwareID}
+	removed := events.CpeFirmwareRemoved{
+		FirmwareID: record.FirmwareID, OrgID: acme, StoredAs: record.StoredAs(), At: now,
+	}
+	deleted := events.CpeFirmwareDeleted{FirmwareID: record.FirmwareID, OrgID: acme, At: now}
+	file().When(remove).ThenFails("cpe_firmware_not_found")
+	file(stored).When(remove).Then(removed)
+	file(begun).When(remove).Then(removed)
+	file(begun, removed).When(remove).ThenFails("cpe_firmware_not_found")
+	file(begun, removed).When(starts).ThenFails("cpe_firmware_exists")
+	file(begun, removed).When(record).ThenFails("cpe_firmware_exists")
+	file(begun, stored).When(settle).ThenNothing()
+	file(begun, stored, removed).When(settle).Then(deleted)
+	file(begun, stored, removed, deleted).When(settle).ThenNothing()
+	file(begun, stored, removed, deleted).When(record).ThenFails("cpe_firmware_not_found")
+	file(begun, stored, removed, deleted).When(starts).Then(begun)
+	definition := cpe.FirmwareFiles()
+	state := cpe.Firmware{}
+	for i, e := range []events.CpeFirmwareEvent{begun, stored, removed, deleted} {
+		state = definition.Evolve(state, e)
+		if got := len(definition.Claims(state)); got != map[bool]int{true: 1}[i < 3] {
+			t.Errorf("%T: %d claims", e, got)
+		}
+	}
 }
 
 // TestFirmware_IsDescribedInWordsThatGoIntoAddressesAndHeaders, and has bytes, but not too many.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,6 +143,96 @@ func TestCpe_FilesOfFirmware(t *testing.T) {
 	if served := k.served(t.Context(), "/files/"); strings.Count(served, "1 Firmware Upgrade Image") != 2 {
 		t.Errorf("the server has %s", served)
 	}
+}
+
+// TestCpe_FilesOfFirmwareAreSoMany: of many that come at once as many are stored as an organization may have, and no
+// other one's count. One that is deleted makes room.
+func TestCpe_FilesOfFirmwareAreSoMany(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	rival := k.organization("rival", "ada@rival.test")
+	var all sync.WaitGroup
+	codes := make([]string, 20)
+	for n := range codes {
+		all.Go(func() {
+			_, err := k.admin.call(t.Context(), "POST", "/cpe/firmware/upload", "",
+				firmware(fmt.Sprint("box-", n, ".bin"), "HomeBox-2", "2.0", "image"))
+			if no := asAPIError(err); no != nil {
+				codes[n] = no.Code
+			} else if err != nil {
+				codes[n] = err.Error()
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(codes)
+	want := append(make([]string, 16), slices.Repeat([]string{"cpe_firmware_limit_reached"}, 4)...)
+	if !slices.Equal(codes, want) {
+		t.Errorf("uploads end as %q", codes)
+	}
+	stored := func(ctx context.Context) int {
+		return strings.Count(k.served(ctx, "/files/?projection=metadata"), "1 Firmware Upgrade Image")
+	}
+	rows := k.all(k.admin, "/cpe/firmware")
+	if len(rows) != 16 || stored(t.Context()) != 16 {
+		t.Fatalf("listed %d, the server has %d", len(rows), stored(t.Context()))
+	}
+	k.must(rival, "POST", "/cpe/firmware/upload", firmware("box.bin", "HomeBox-2", "2.0", "image"))
+	k.must(k.admin, "DELETE", "/cpe/firmware/"+rows[3].text("id"), nil)
+	k.eventually("the file to be gone", func(ctx context.Context) (bool, error) {
+		k.now.Advance(10 * time.Second)
+		return stored(ctx) == 16, nil
+	})
+	k.eventually("room for another one", func(ctx context.Context) (bool, error) {
+		_, err := k.reads(ctx, "/cpe/firmware")
+		return len(k.all(k.admin, "/cpe/firmware")) == 15, err
+	})
+	k.upload("another.bin", "HomeBox-2", "2.0")
+	k.refused(k.admin, "POST /cpe/firmware/upload", firmware("one-more.bin", "HomeBox-2", "2.0", "image"), 409,
+		"cpe_firmware_limit_reached")
+}
+
+// TestCpe_AFileOfFirmwareIsDeleted when no deployment needs it, and at a server whose answer is lost. Its name
+// is free afterwards.
+func TestCpe_AFileOfFirmwareIsDeleted(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t, "CPE_SYNC_INTERVAL=1s")
+	rival := k.organization("rival", "ada@rival.test")
+	devices, _ := k.boxes(acs.DeviceConfig{Serial: "SN-1", Model: "Box"})
+	file := k.upload("box-2.0.bin", "HomeBox-2", "2.0")
+	if file.text("state") != "stored" {
+		t.Errorf("uploaded %v", file)
+	}
+	at := "DELETE /cpe/firmware/" + file.text("id")
+	if err := k.acs.SetPower(devices[0], false); err != nil { // it has called a moment ago
+		t.Fatal(err)
+	}
+	deploy := map[string]any{"filename": "box-2.0.bin", "model": "Box"}
+	campaign := k.must(k.admin, "POST", "/cpe/firmware/deploy", deploy).text("campaignId")
+	k.refused(k.admin, at, nil, 409, "cpe_firmware_in_use")
+	k.refused(rival, at, nil, 404, "cpe_firmware_not_found")
+	k.must(k.admin, "POST", "/cpe/firmware/campaigns/"+campaign+"/halt", nil)
+	k.campaignIs(campaign, "halted 1: 0 + 0 + 0, 1 skipped")
+	k.signInAgain()
+	k.acs.SetFaults(acs.Faults{LoseAnswers: 1})
+	k.must(k.admin, "DELETE", "/cpe/firmware/"+file.text("id"), nil)
+	k.refused(k.admin, at, nil, 404, "cpe_firmware_not_found")
+	if rows := k.all(k.admin, "/cpe/firmware"); len(rows) != 1 || rows[0].text("state") != "removing" {
+		t.Errorf("listed %v", rows)
+	}
+	k.refused(k.admin, "POST /cpe/firmware/deploy", deploy, 404, "cpe_firmware_not_found")
+	k.refused(k.admin, "POST /cpe/firmware/upload", firmware("box-2.0.bin", "HomeBox-2", "2.0", "image of 2.0"), 409,
+		"cpe_firmware_exists")
+	k.eventually("the file to be gone", func(ctx context.Context) (bool, error) {
+		k.now.Advance(10 * time.Second)
+		_, err := k.reads(ctx, "/cpe/firmware")
+		return !strings.Contains(k.served(ctx, "/files/?projection=_id"), "box-2.0.bin"), err
+	})
+	k.eventually("the list without it", func(context.Context) (bool, error) {
+		return len(k.all(k.admin, "/cpe/firmware")) == 0, nil
+	})
+	k.must(k.admin, "POST", "/cpe/firmware/upload", firmware("box-2.0.bin", "HomeBox-2", "2.1", "other bytes"))
+	k.audited("cpe.RemoveCpeFirmware")
 }
 
 // TestCpe_ALargeFileOfFirmware is larger than all other bodies may be.

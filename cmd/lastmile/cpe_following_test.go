@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -153,6 +154,33 @@ func TestCpe_TheLoginIsPushedAndTagsFollowAtOnce(t *testing.T) {
 		}
 	}
 	k.keeps(line.password, "another secret")
+}
+
+// TestCpe_WithoutAPushTheNextCallBringsTheLogin: the tags are right at once, and the device asks for the rest.
+func TestCpe_WithoutAPushTheNextCallBringsTheLogin(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	line := k.connect(k.admin, "secret-of-acme", "amina-line")
+	for n, root := range []string{"Device", "InternetGatewayDevice"} {
+		device, box := k.adds(serialOf(n), root)
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+		k.must(k.admin, "POST", "/cpe/devices/"+box+"/assign-subscriber", map[string]any{
+			"subscriberId": line.subscriber,
+		})
+		k.tagged(device, "org:acme", "sub:amina-line", "plan:home")
+		k.eventually("the login of "+device, func(ctx context.Context) (bool, error) {
+			if err := errors.Join(k.acs.Inform(device, "2 PERIODIC"), k.acs.Idle(ctx)); err != nil {
+				return false, err
+			}
+			has, err := k.acs.Parameters(device)
+			at := dialledAt[root]
+			return has[at+"Username"] == "amina-line" && has[at+"Password"] == line.password, err
+		})
+		if list := k.kinds(box); len(list) != 0 {
+			t.Errorf("operations %v", list)
+		}
+	}
+	k.keeps(line.password)
 }
 
 // faults waits until somebody sees the faults of some devices and no others, and gives the last of them.

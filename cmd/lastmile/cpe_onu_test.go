@@ -117,6 +117,23 @@ func TestCpe_TheOnuIsSetUpWithTheClaim(t *testing.T) {
 	k.keeps(line.password, onuToken)
 }
 
+// TestCpe_AClaimWithAnOnuNamesItsService: of a customer's two services the one that is named gives the login.
+func TestCpe_AClaimWithAnOnuNamesItsService(t *testing.T) {
+	t.Parallel()
+	k := newOnuKit(t)
+	line := k.connect(k.admin, "secret-of-acme", "amina-line")
+	first := k.must(k.admin, "GET", "/subscriptions/"+line.subscription, nil)
+	second := k.must(k.admin, "POST", "/subscriptions", map[string]any{
+		"subscriberId": line.subscriber, "planId": first.text("planId"), "username": "amina-shop",
+	})
+	device, box := k.adds("SN-1", "Device")
+	body := map[string]any{"subscriberId": line.subscriber, "onu": onuAt(1, 100)}
+	k.refused(k.admin, "POST /cpe/pending/"+box+"/claim", body, 422, "invalid_input")
+	body["subscriptionId"] = second.text("id")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", body)
+	k.tagged(device, "org:acme", "sub:amina-shop", "plan:home")
+}
+
 // claimsOnu claims a device with an ONU, which may have to be free first, and gives the operation.
 func (k *kit) claimsOnu(box string, onu map[string]any) (operation string) {
 	k.t.Helper()

@@ -22,8 +22,8 @@ type acsKit struct {
 	now *clock.Movable
 }
 
-// newACSKit waits until the program has brought its provisions and the file of speed tests.
-func newACSKit(t *testing.T, settings ...string) acsKit {
+// newACS starts a CPE server that no program has seen yet.
+func newACS(t *testing.T) (*acs.Simulator, *clock.Movable) {
 	t.Helper()
 	now := clock.NewMovable(clock.System(), 0)
 	sim := acs.New(acs.Config{Clock: now, Live: true, SessionWait: 10 * time.Second})
@@ -31,6 +31,19 @@ func newACSKit(t *testing.T, settings ...string) acsKit {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	return sim, now
+}
+
+// newACSKit starts a program and its CPE server.
+func newACSKit(t *testing.T, settings ...string) acsKit {
+	t.Helper()
+	sim, now := newACS(t)
+	return acsKitAt(t, sim, now, settings...)
+}
+
+// acsKitAt waits until the program has brought its provisions and the file of speed tests.
+func acsKitAt(t *testing.T, sim *acs.Simulator, now *clock.Movable, settings ...string) acsKit {
+	t.Helper()
 	k := newKit(t, append(settings, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(),
 		"ACS_FS_URL="+sim.FilesURL())...)
 	k.clock = now
@@ -39,7 +52,7 @@ func newACSKit(t *testing.T, settings ...string) acsKit {
 	out := acsKit{kit: k, acs: sim, now: now}
 	k.eventually("provisions and the file of speed tests", func(ctx context.Context) (bool, error) {
 		files, presets := out.served(ctx, "/files/?projection=_id"), out.served(ctx, "/presets/?projection=_id")
-		return strings.Contains(files, "lastmile-10mb.bin") && strings.Count(presets, "lastmile-") == 4, nil
+		return strings.Contains(files, "lastmile-10mb.bin") && strings.Count(presets, "lastmile-") == 5, nil
 	})
 	return out
 }
@@ -228,6 +241,67 @@ func TestCpe_ReadingTheServerFindsWhatWasMissed(t *testing.T) {
 	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
 	tagged()
 	k.keeps(line.password)
+}
+
+// TestCpe_DevicesThatTheServerKnewBeforeAsk: nobody asked at their bootstrap. One that a reading of the server has
+// found is asked about at its next call.
+func TestCpe_DevicesThatTheServerKnewBeforeAsk(t *testing.T) {
+	t.Parallel()
+	sim, now := newACS(t)
+	device := knows(t, sim)
+	k := acsKitAt(t, sim, now, "CPE_SYNC_INTERVAL=1s")
+	k.pendingID(k.admin, "SN-1")
+	k.eventually("five minutes between calls", func(ctx context.Context) (bool, error) {
+		if err := errors.Join(k.acs.Inform(device, "2 PERIODIC"), k.acs.Idle(ctx)); err != nil {
+			return false, err
+		}
+		has, err := k.acs.Parameters(device)
+		return has["Device.ManagementServer.PeriodicInformInterval"] == 300.0, err
+	})
+}
+
+// knows adds a device to a server that has no provisions of ours yet.
+func knows(t *testing.T, sim *acs.Simulator) (device string) {
+	t.Helper()
+	device, err := sim.AddDevice(acs.DeviceConfig{Serial: "SN-1", OUI: "00AABB", ProductClass: "ONT"})
+	if err = errors.Join(err, sim.Idle(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return device
+}
+
+// TestCpe_WhatADeviceHasNotToldIsReadAtItsNextCall: its networks are not known, so the write fails; the same one later
+// does not.
+func TestCpe_WhatADeviceHasNotToldIsReadAtItsNextCall(t *testing.T) {
+	t.Parallel()
+	sim, now := newACS(t)
+	device := knows(t, sim)
+	k := acsKitAt(t, sim, now, "CPE_SYNC_INTERVAL=1h") // no reading finds it
+	k.calls("SN-1")
+	box := k.pendingID(k.admin, "SN-1")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	wifi := map[string]any{"ssid": "Home of Amina", "password": "s3cret-wifi"}
+	if state, code := k.asks(box, "wifi", wifi); state != "failed" || code != "no_wifi" {
+		t.Errorf("before: %s %s", state, code)
+	}
+	k.informs(device)
+	if state, code := k.asks(box, "wifi", wifi); state != "confirmed" {
+		t.Errorf("after: %s %s", state, code)
+	}
+}
+
+// TestCpe_ABoxWithSpaceRoundItsSerialIsWrittenTo: it is one with the box that it was claimed as.
+func TestCpe_ABoxWithSpaceRoundItsSerialIsWrittenTo(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	if _, err := k.acs.AddDevice(acs.DeviceConfig{Serial: " SN-1 ", OUI: "00d09e"}); err != nil {
+		t.Fatal(err)
+	}
+	box := k.pendingID(k.admin, "SN-1")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	if state, code := k.asks(box, "reboot", nil); state != "confirmed" {
+		t.Errorf("reboot %s %s", state, code)
+	}
 }
 
 // TestCpe_WithoutAServerNothingIsQueued: what nobody could do is not kept.

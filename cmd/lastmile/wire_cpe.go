@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/campaigning"
+	"github.com/lastmile-isp/lastmile/processmanagers/cpe/firmwareremoval"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/following"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/onurelease"
 	"github.com/lastmile-isp/lastmile/processmanagers/cpe/onusetup"
@@ -42,7 +43,7 @@ func cpeArea() area {
 		},
 		processes: []processmanagers.Any{
 			operating.Process(), following.Process(), campaigning.Process(), provisioning.Process(),
-			onusetup.Process(), onurelease.Process(),
+			onusetup.Process(), onurelease.Process(), firmwareremoval.Process(),
 		},
 		wire: (*App).wireCPE,
 	}
@@ -100,7 +101,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		cpeapi.Identification{
 			Cases: cases, Key: a.cfg.ACSInternalKey, Version: genieacs.OwnVersion,
 		}.Routes(),
-		a.wireFirmware(informs, rows, server.Server),
+		a.wireFirmware(informs, rows, server),
 		cpeapi.Provisions{
 			Cases: cpecases.Provisions{Bus: a.engines.bus, Ready: server.Ready, Check: faultOfScript},
 			Rows:  provisions, Views: a.engines.views, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
@@ -146,13 +147,13 @@ func (a *App) wireCPEServer(
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
 	provisions := cpeviews.ProvisionsQuery{Views: a.engines.views}
 	secrets := a.storage.vault.Secrets
-	server := cpeServer{cpejobs.NoServer{}, cpejobs.NoServer{}}
+	server := cpeServer{cpejobs.NoServer{}, cpejobs.NoServer{}, cpejobs.NoServer{}}
 	scripts := cpejobs.Provisions{
 		Bus: a.engines.bus, Row: provisions.Any, Held: provisions.Held, Server: cpejobs.NoServer{}, Logger: a.logger,
 	}
 	if gateway != nil {
 		acs := cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
-		server, scripts.Server = cpeServer{acs, acs}, gateway
+		server, scripts.Server = cpeServer{acs, acs, acs}, gateway
 		cpejobs.Preparation{Gateway: gateway, Provisions: scripts, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
 			Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
@@ -175,9 +176,9 @@ func (a *App) wireCPEServer(
 	return server
 }
 
-// wireFirmware registers the job of campaigns, and makes the endpoints of firmware.
+// wireFirmware registers the jobs of campaigns and files, and makes the endpoints of firmware.
 func (a *App) wireFirmware(
-	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, server cpejobs.Server,
+	informs *cpejobs.Informs, rows cpeviews.CPEsQuery, server cpeServer,
 ) []httpapi.Route {
 	e, is := a.engines, a.cfg.ACSNBIURL != ""
 	campaigns := cpeviews.CampaignsQuery{Views: e.views}
@@ -193,8 +194,10 @@ func (a *App) wireFirmware(
 		}
 		return err
 	}, jobrunner.Options{})
+	cpejobs.FirmwareFiles{Bus: e.bus, Campaigns: campaigns, Server: server.files}.Register(e.jobs)
 	cases := cpecases.Firmware{
-		Bus: e.bus, Store: server.Store, CPEs: rows, Settings: a.settings(), Clock: a.clock,
+		Bus: e.bus, Ready: server.Ready, Store: server.Store, Delete: server.files.Delete, CPEs: rows,
+		Campaigns: campaigns, Settings: a.settings(), Clock: a.clock, Logger: a.logger,
 	}
 	users := identityviews.UsersQuery{Views: e.views}.Names
 	return slices.Concat(

@@ -15,6 +15,7 @@ import (
 type cpeServer struct {
 	cpejobs.Server
 	boxes cpejobs.Boxes
+	files cpejobs.FileServer
 }
 
 // opticalTerminals are the optical line terminals, and what they read.

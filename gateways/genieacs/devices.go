@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ type Listing struct {
 	Skip   int
 	Limit  int       // of one page; 100 when 0, at most 1,000
 	Since  time.Time // only those that informed at or after it
-	Serial string    // only this serial number
+	Serial string    // only this serial number, also with space around it
 	Tag    string
 	Paths  []string // parameters to read: whole paths of leaves, none of which holds a secret
 	// Values are such parameters of which only the value is read: addresses of requests must not become too long.
@@ -102,7 +103,7 @@ func (l Listing) selection() (selection, error) {
 		if checkTag(l.Serial) != nil {
 			return selection{}, unfit("serial number must be 1 to 200 bytes without * and control characters")
 		}
-		query["_deviceId._SerialNumber"] = l.Serial
+		query["_deviceId._SerialNumber"] = `/^\s{0,9}` + regexp.QuoteMeta(l.Serial) + `\s{0,9}$/`
 	}
 	fields, err := projection(l.Paths)
 	for _, p := range l.Values {
@@ -161,8 +162,8 @@ func (s *Server) Devices(ctx context.Context, l Listing, each func(Device) error
 	}
 	return list(ctx, s, "list_devices", sel, func(d document) error {
 		device := d.device(slices.Concat(l.Paths, l.Values))
-		if device.ID == "" || l.Serial != "" && device.Serial != l.Serial {
-			return nil // a query also finds serial numbers that are equal as numbers
+		if device.ID == "" || l.Serial != "" && strings.TrimSpace(device.Serial) != l.Serial {
+			return nil
 		}
 		return each(device)
 	})

@@ -39,8 +39,8 @@ func TagInScript(tag string) string {
 	return out.String()
 }
 
-// DeviceID is the server's name of a device. It comes from the server and is never built: its parts are escaped by the
-// server's own rule.
+// DeviceID is the server's name of a device. What is done to a device names the id that came from the server: its parts
+// are escaped by the server's own rule. One that is built is good for a look alone.
 type DeviceID string
 
 // maxID bounds a device id, in bytes.

@@ -22,7 +22,7 @@ var own embed.FS
 
 // OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
 // finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions).
-const OwnVersion = 1
+const OwnVersion = 2
 
 // Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
 const Unidentified = "lastmile_unidentified"
@@ -56,7 +56,7 @@ func ownFile(name string) string {
 	return string(text)
 }
 
-// OwnPresets are the presets that run our provisions. Only one of the first three fits a session.
+// OwnPresets are the presets that run our provisions. Only one of the first four fits a session.
 func OwnPresets() []Preset {
 	return []Preset{
 		{
@@ -71,6 +71,11 @@ func OwnPresets() []Preset {
 			Name: "lastmile-again", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
 			Events:       map[string]bool{"0 BOOTSTRAP": false, "Registered": false},
 			Precondition: "Tags." + TagInScript(Unidentified) + " IS NOT NULL",
+		},
+		{ // one that the server knew before it had our provisions has never asked, and is not new to it
+			Name: "lastmile-boot", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
+			Events:       map[string]bool{"0 BOOTSTRAP": false, "Registered": false, "1 BOOT": true},
+			Precondition: "Tags." + TagInScript(Unidentified) + " IS NULL",
 		},
 		{
 			Name: healthName, Channel: healthName, Weight: 10, Events: map[string]bool{"2 PERIODIC": true},

@@ -1,6 +1,7 @@
 package genieacs_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,10 +22,10 @@ const answered = `{"known":true,"orgSlug":"acme","tags":["org:acme","sub:jane.do
 	["InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.Username","jane.doe","xsd:string"],
 	["InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.Password","pppoe-secret","xsd:string"],
 	["InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.Enable",true,"xsd:boolean"]
-	],"provisionVersion":"1"}`
+	],"provisionVersion":"2"}`
 
 // pending says that a device has no organization.
-const pending = `{"known":true,"orgSlug":"","tags":[],"parameters":[],"provisionVersion":"1"}`
+const pending = `{"known":true,"orgSlug":"","tags":[],"parameters":[],"provisionVersion":"2"}`
 
 // ready is a kit with our provisions and a platform.
 func ready(t *testing.T) (*kit, *platform) {
@@ -101,6 +102,66 @@ func TestOwn_ADeviceGetsAllInItsFirstSession(t *testing.T) {
 				t.Error("a password was logged")
 			}
 		})
+	}
+}
+
+// TestOwn_TheLoginGoesToTheConnectionThatTheDeviceHas: also where it is not the first by its number, and after a
+// factory reset. It is the one to which the platform writes later.
+func TestOwn_TheLoginGoesToTheConnectionThatTheDeviceHas(t *testing.T) {
+	t.Parallel()
+	for root, has := range map[genieacs.Root]string{
+		genieacs.TR181: "Device.PPP.Interface.3.",
+		genieacs.TR098: "InternetGatewayDevice.WANDevice.1.WANConnectionDevice.3.WANPPPConnection.1.",
+	} {
+		t.Run(string(root), func(t *testing.T) {
+			t.Parallel()
+			k, _ := ready(t)
+			id := k.add(acs.DeviceConfig{Serial: "W1", Root: string(root), Dialled: 3})
+			for _, when := range []string{"first", "after a reset"} {
+				k.noFaults()
+				l, err := k.Layout(t.Context(), id)
+				if err != nil || len(l.PPPoE) != 1 || l.PPPoE[0].Username != has+"Username" {
+					t.Fatalf("%s: layout %+v, %v", when, l, err)
+				}
+				for name, want := range map[string]any{
+					"Username": "jane.doe", "Password": "pppoe-secret", "Enable": true, "ConnectionStatus": "Connected",
+				} {
+					if got := k.inside(id, has+name); got != want {
+						t.Errorf("%s: %s is %v, want %v", when, name, got, want)
+					}
+				}
+				k.clock.Advance(time.Minute)
+				if err := k.sim.PressReset(string(id)); err != nil {
+					t.Fatal(err)
+				}
+				k.settle()
+			}
+		})
+	}
+}
+
+// TestOwn_OfSeveralConnectionsTheFirstGetsTheLogin: by number, and not by the letters of it.
+func TestOwn_OfSeveralConnectionsTheFirstGetsTheLogin(t *testing.T) {
+	t.Parallel()
+	k, p := ready(t)
+	id := k.add(acs.DeviceConfig{Serial: "W2", Dialled: 9})
+	sent, err := k.Call(t.Context(), id, genieacs.Task{Kind: genieacs.AddObject, Object: "Device.PPP.Interface"})
+	if err != nil || sent.Outcome != genieacs.Done {
+		t.Fatalf("%+v, %v", sent, err)
+	}
+	k.settle()
+	p.tell(200, strings.ReplaceAll(answered, "jane.doe", "ali"))
+	if err := k.AddTag(t.Context(), id, genieacs.Unidentified); err != nil {
+		t.Fatal(err)
+	}
+	k.inform(id, "2 PERIODIC")
+	k.noFaults()
+	for path, want := range map[string]any{
+		"Device.PPP.Interface.9.Username": "ali", "Device.PPP.Interface.10.Username": "",
+	} {
+		if got := k.inside(id, path); got != want {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
 	}
 }
 
@@ -229,6 +290,41 @@ func TestOwn_ADeviceThatTheServerForgotIsIdentifiedAgain(t *testing.T) {
 	}
 }
 
+// TestOwn_ADeviceThatTheServerKnewBeforeAsksWhenItBoots: nobody asked about it at its bootstrap.
+func TestOwn_ADeviceThatTheServerKnewBeforeAsksWhenItBoots(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.tell(200, answered)
+	k := newKit(t, acs.Config{Identify: acs.Identify{URL: p.URL, Key: "internal"}})
+	id := k.add(acs.DeviceConfig{Serial: "K1"})
+	if _, err := k.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.inform(id, "2 PERIODIC")
+	if n := len(p.questions()); n != 0 {
+		t.Errorf("asked %d times before it booted", n)
+	}
+	k.inform(id, "1 BOOT")
+	k.noFaults()
+	if d := k.read(id); !slices.Contains(d.Tags, "org:acme") || len(p.questions()) != 1 {
+		t.Errorf("tags %v, asked %d times", d.Tags, len(p.questions()))
+	}
+	for path, want := range map[string]any{
+		"Device.ManagementServer.PeriodicInformInterval": 300.0, "Device.PPP.Interface.1.Password": "pppoe-secret",
+	} {
+		if got := k.inside(id, path); got != want {
+			t.Errorf("%s is %v", path, got)
+		}
+	}
+	if err := k.AddTag(t.Context(), id, genieacs.Unidentified); err != nil {
+		t.Fatal(err)
+	}
+	k.inform(id, "1 BOOT")
+	if n := len(p.questions()); n != 2 { // once for the boot and the tag
+		t.Errorf("asked %d times", n)
+	}
+}
+
 func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, acs.Config{})
@@ -242,19 +338,20 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 		return n
 	}
 	first, err := k.Install(t.Context())
-	if err != nil || len(first.Written) != 7 || writes() != 7 {
+	if err != nil || len(first.Written) != 8 || writes() != 8 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	again, err := k.Install(t.Context())
-	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 7 {
+	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 8 {
 		t.Errorf("%+v, %v, %d writes", again, err, writes())
 	}
 	name := "lastmile-health"
+	present := fmt.Sprint("version ", genieacs.OwnVersion)
 	ours, _, _ := k.Provision(t.Context(), name)
 	preset, _, _ := k.Preset(t.Context(), name)
 	for what, script := range map[string]string{
 		"by hand": ours + "log('x');", "without a head": "log('x');",
-		"head by hand": strings.Replace(ours, "version 1", "version 9", 1) + "\n",
+		"head by hand": strings.Replace(ours, present, "version 9", 1) + "\n",
 	} {
 		if err := k.PutProvision(t.Context(), name, script); err != nil {
 			t.Fatal(err)
@@ -266,11 +363,11 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 		}
 	}
 	// A newer program was here: its script and its preset stay.
-	newer := strings.Replace(ours, "version 1", "version 2", 1)
+	newer := strings.Replace(ours, present, fmt.Sprint("version ", genieacs.OwnVersion+1), 1)
 	if err := k.PutProvision(t.Context(), name, newer); err != nil {
 		t.Fatal(err)
 	}
-	preset.Version = 2
+	preset.Version = genieacs.OwnVersion + 1
 	preset.Events = map[string]bool{"1 BOOT": true}
 	if err := k.PutPreset(t.Context(), preset); err != nil {
 		t.Fatal(err)
@@ -280,7 +377,7 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 	if err != nil || len(done.Written) != 0 || !slices.Equal(done.Newer, []string{name, name}) || writes() != before {
 		t.Errorf("newer: %+v, %v", done, err)
 	}
-	preset.Version = 1
+	preset.Version = genieacs.OwnVersion
 	if err := k.PutPreset(t.Context(), preset); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +398,7 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 		"README.md", "ext/lastmile.js", "genieacs.env", "provisions/lastmile-bootstrap.js",
 		"provisions/lastmile-health.js", "provisions/lastmile-identify.js",
 		"presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
-		"presets/lastmile-again.json", "presets/lastmile-health.json",
+		"presets/lastmile-again.json", "presets/lastmile-boot.json", "presets/lastmile-health.json",
 	} {
 		if files[name] == "" {
 			t.Errorf("%s is missing", name)

@@ -36,8 +36,16 @@ func (a Firmware) Routes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/cpe/firmware/upload", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Request: cpeFirmwareUpload{}, Response: cpeFirmwareFile{},
 			Status: http.StatusCreated, BodyLimit: firmwareBody, Summary: "Put a file of firmware on the CPE server",
-			Codes:  []string{"cpe_firmware_exists", "cpe_server_not_set_up", "cpe_server_unavailable"},
+			Codes: []string{
+				"cpe_firmware_exists", "cpe_firmware_limit_reached", "cpe_server_not_set_up", "cpe_server_unavailable",
+			},
 			Handle: a.upload,
+		},
+		{
+			Method: http.MethodDelete, Path: "/cpe/firmware/:id", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Status: http.StatusNoContent,
+			Summary: "Take a file of firmware from the CPE server", Codes: []string{"cpe_firmware_in_use"},
+			Handle: a.remove,
 		},
 		{
 			Method: http.MethodGet, Path: "/cpe/firmware", Hosts: httpapi.OnOrganization,
@@ -56,6 +64,12 @@ type cpeFirmwareUpload struct {
 	Data         []byte `json:"data" doc:"at most 64 MiB before base64"`
 }
 
+// cpeFirmwareState is how far a file has come.
+type cpeFirmwareState string
+
+// Texts implements httpapi.Enumerated.
+func (cpeFirmwareState) Texts() []string { return cpeviews.FirmwareStates() }
+
 // cpeFirmwareFile is a file of firmware, without its bytes.
 type cpeFirmwareFile struct {
 	ID           id.CPEFirmware    `json:"id"`
@@ -65,6 +79,7 @@ type cpeFirmwareFile struct {
 	Version      string            `json:"version"`
 	Size         int64             `json:"size" doc:"in bytes"`
 	SHA256       string            `json:"sha256" doc:"in hexadecimal digits"`
+	State        cpeFirmwareState  `json:"state" doc:"one that stays uploading was lost: upload it again, or delete it"`
 	UploadedAt   time.Time         `json:"uploadedAt"`
 	UploadedBy   *httpapi.StaffRef `json:"uploadedBy" doc:"null: no member of the staff"`
 }
@@ -73,7 +88,8 @@ type cpeFirmwareFile struct {
 func showFirmware(r cpeviews.FirmwareRow, names map[id.User]string) cpeFirmwareFile {
 	return cpeFirmwareFile{
 		ID: r.ID, Filename: r.Filename, OUI: r.OUI, ProductClass: r.ProductClass, Version: r.Version, Size: r.Bytes,
-		SHA256: r.SHA256, UploadedAt: r.StoredAt, UploadedBy: staffRef(r.ActorKind, r.ActorID, names),
+		SHA256: r.SHA256, State: cpeFirmwareState(r.State), UploadedAt: r.StoredAt,
+		UploadedBy: staffRef(r.ActorKind, r.ActorID, names),
 	}
 }
 
@@ -117,6 +133,22 @@ func (a Firmware) upload(ctx context.Context, c *httpapi.Call) error {
 		},
 	}
 	return httpapi.SendOne(ctx, c, http.StatusCreated, one, file, done)
+}
+
+// remove answers once the file is known as taken back; the CPE server follows.
+func (a Firmware) remove(ctx context.Context, c *httpapi.Call) error {
+	file, err := httpapi.PathID[id.CPEFirmware](c, "id", commands.ErrNoCpeFirmware)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.Remove(ctx, c.Asked(), file)
+	if err != nil {
+		return err
+	}
+	if _, err := c.WaitVisible(ctx, cpeviews.FirmwareName, done.Position); err != nil {
+		return err
+	}
+	return c.NoContent()
 }
 
 // list answers with a page of the organization's files.

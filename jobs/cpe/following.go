@@ -49,8 +49,8 @@ func (f Following) Register(queue *jobrunner.Runner) {
 	jobrunner.AddWorker(queue, f.Line, jobrunner.Options{})
 }
 
-// Tag gives a CPE the tags that it should have, and takes those of yesterday away. One that the server does not know
-// gets them when it calls.
+// Tag gives a CPE the tags that it should have, takes those of yesterday away, and has it ask who it is where that is
+// wanted. One that the server does not know gets all when it calls.
 func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) error {
 	if err := f.Rows.Views.WaitFor(ctx, cpeviews.CPEsName, args.Position); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 		return nil
 	}
 	for range tagTries {
-		if err := f.tag(ctx, *row); err != nil {
+		if err := f.tag(ctx, *row, args.Asks); err != nil {
 			return err
 		}
 		after, err := f.Rows.Any(ctx, args.CpeID)
@@ -79,11 +79,14 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 }
 
 // tag writes what differs.
-func (f Following) tag(ctx context.Context, row cpeviews.CPERow) error {
+func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) error {
 	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
 		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
 	})
 	should := row.Tags()
+	if asks {
+		should = append(should, genieacs.Unidentified)
+	}
 	for _, tag := range device.Tags {
 		if err == nil && ourTag(tag) && !slices.Contains(should, tag) {
 			err = f.Gateway.RemoveTag(ctx, device.ID, tag)

@@ -338,7 +338,7 @@ func TestCheck_TasksThatWaitForTheDeviceOfAnotherOrganizationAreTakenAway(t *tes
 // deploys makes the operation one of a campaign with a file of firmware.
 func (o *operated) deploys() {
 	o.t.Helper()
-	file := commands.RecordCpeFirmware{
+	file := commands.CpeFirmwareUpload{
 		FirmwareID: commands.CpeFirmwareOf(o.owner, "box.bin"), OrgID: o.owner, File: events.CpeFirmwareFile{
 			Filename: "box.bin", OUI: "00AABB", Version: "2.0", Bytes: 1, SHA256: strings.Repeat("ab", 32),
 		},
@@ -348,7 +348,9 @@ func (o *operated) deploys() {
 	o.work.Deployed = &events.CpeDeployed{
 		CampaignID: campaign, FirmwareID: file.FirmwareID, BeginBy: time.Now().Add(time.Hour),
 	}
-	for _, c := range []commands.Command{file, commands.StartCpeCampaign{
+	for _, c := range []commands.Command{commands.BeginCpeFirmware{
+		CpeFirmwareUpload: file, Place: 1,
+	}, commands.RecordCpeFirmware{CpeFirmwareUpload: file}, commands.StartCpeCampaign{
 		CampaignID: campaign, OrgID: o.owner, FirmwareID: file.FirmwareID, Filename: "box.bin", Version: "2.0",
 		Model: "Box", CpeIDs: []id.CPE{o.work.CpeID}, Terms: events.CpeCampaignTerms{
 			AtOnce: 1, Timezone: "UTC", Deadline: o.work.Deployed.BeginBy,

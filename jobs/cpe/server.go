@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -72,6 +71,8 @@ func settle(out Outcome, err error) (Outcome, error) {
 		return Outcome{}, err
 	case errors.Is(err, genieacs.ErrUnfit):
 		return Outcome{Code: "unfit", Message: err.Error()}, nil
+	case errors.Is(err, genieacs.ErrAmbiguous):
+		return Outcome{Code: "ambiguous_device", Message: "The CPE server has several devices of this identity."}, nil
 	case errors.Is(err, genieacs.ErrUnknownDevice):
 		return Outcome{Code: "unknown_device", Message: "The CPE server does not know the device."}, nil
 	case errors.As(err, &theirs):
@@ -82,20 +83,7 @@ func settle(out Outcome, err error) (Outcome, error) {
 
 // find looks for the device of a write by its identity.
 func (a ACS) find(ctx context.Context, of events.CpeIdentity) (genieacs.Device, error) {
-	var found []genieacs.Device
-	_, err := a.Gateway.Devices(ctx, genieacs.Listing{Serial: of.SerialNumber}, func(d genieacs.Device) error {
-		if strings.EqualFold(strings.TrimSpace(d.OUI), of.OUI) && strings.TrimSpace(d.ProductClass) == of.ProductClass {
-			found = append(found, d)
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return genieacs.Device{}, err
-	case len(found) == 0:
-		return genieacs.Device{}, genieacs.ErrUnknownDevice
-	}
-	return found[0], nil
+	return a.Gateway.Find(ctx, of.OUI, of.ProductClass, of.SerialNumber)
 }
 
 // Send implements Server.

@@ -52,7 +52,7 @@ func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, e
 		return plan{}, refusal{"not_supported", "This program does not know the operation."}
 	}
 	if device.Root == genieacs.None {
-		return plan{}, refusal{"no_settings", "The device has not told its settings yet."}
+		return plan{}, a.asking(ctx, device.ID, refusal{"no_settings", "The device has not told its settings yet."})
 	}
 	tree := genieacs.TreeOf(device.Root)
 	switch w.Kind {
@@ -83,10 +83,24 @@ func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, e
 	if err != nil {
 		return plan{}, err
 	}
+	write := loginPlan
 	if w.Kind == events.CpeWifi {
-		return wifiPlan(w, layout)
+		write = wifiPlan
 	}
-	return loginPlan(w, layout)
+	p, err := write(w, layout)
+	return p, a.asking(ctx, device.ID, err)
+}
+
+// asking has a device ask at its next call who it is, when it lacks what a write needs: its tree is read then. A device
+// that the server knew before it had our provisions was never read.
+func (a ACS) asking(ctx context.Context, device genieacs.DeviceID, missing error) error {
+	if missing == nil {
+		return nil
+	}
+	if err := a.Gateway.AddTag(ctx, device, genieacs.Unidentified); err != nil {
+		return err
+	}
+	return missing
 }
 
 // written is a plan that sets parameters and reads those back that can be read, in the same session.

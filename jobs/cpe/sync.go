@@ -22,8 +22,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 )
 
-// Sync reads from the CPE server which CPEs have called: it learns what they are, records those that could not ask who
-// they are, and has those ask again whose tags are not those of the read model. Every field is required. Safe for
+// Sync reads from the CPE server which CPEs have called: it learns what they are, records those that have not asked who
+// they are, and has these ask, and those whose tags are not those of the read model. Every field is required. Safe for
 // concurrent use.
 type Sync struct {
 	Bus     *bus.Bus
@@ -166,7 +166,10 @@ func identityOf(d genieacs.Device) events.CpeIdentity {
 func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cpeviews.CPERow, known bool) error {
 	cause := r.cause
 	cause.OrgID = row.OrgID
-	if !known {
+	if !known { // before it is recorded: a program that dies between the two finds it unknown again
+		if err := r.ask(ctx, d); err != nil {
+			return err
+		}
 		_, err := r.Bus.Execute(ctx, commands.IdentifyCpe{CpeID: cpe, Identity: identityOf(d)},
 			cause.Meta("identify "+cpe.String()))
 		if err != nil {
@@ -185,6 +188,14 @@ func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cp
 		r.Informs.HeardAt(cpe, row.OrgID, d.LastInform)
 	}
 	if !known || sameTags(d.Tags, row.Tags()) {
+		return nil
+	}
+	return r.ask(ctx, d)
+}
+
+// ask has a device ask at its next call who it is.
+func (r *reading) ask(ctx context.Context, d genieacs.Device) error {
+	if slices.Contains(d.Tags, genieacs.Unidentified) {
 		return nil
 	}
 	err := r.Gateway.AddTag(ctx, d.ID, genieacs.Unidentified)

@@ -118,6 +118,18 @@ func (q CampaignsQuery) State(ctx context.Context, org id.Organization, campaign
 	return null.Zero(state), err
 }
 
+// Uses reports whether a campaign of an organization may still send a file, or a device may still load it.
+func (q CampaignsQuery) Uses(ctx context.Context, org id.Organization, file id.CPEFirmware) (bool, error) {
+	var uses *bool
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &uses, pgx.RowTo[bool], q.Views.SQL(CampaignsName, `
+			select exists (select from {schema}.campaigns c where c.org_id = $1 and c.firmware_id = $2
+				and (c.state in ('running', 'stopped') or exists (select from {schema}.devices d
+					where d.campaign_id = c.campaign_id and d.state = 'sent')))`), org, file)
+	})
+	return null.Zero(uses), err
+}
+
 // List returns up to max campaigns of an organization after a key, newest first.
 func (q CampaignsQuery) List(
 	ctx context.Context, org id.Organization, after CampaignKey, max int,

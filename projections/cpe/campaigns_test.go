@@ -10,18 +10,45 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// Each file of firmware shows what it is, and who uploaded it.
+// Each file of firmware shows what it is, who uploaded it, and whether the CPE server has it.
 func TestFirmware_Story(t *testing.T) {
 	t.Parallel()
 	acme, jane := id.Derive[id.Organization]("test", "acme"), id.Derive[id.User]("test", "jane")
 	story := projectiontest.NewStory(acme, began).With(func(m *events.Metadata) {
 		m.Actor = events.Actor{Kind: events.ActorUser, ID: jane.String(), Role: "admin"}
-	}).Add("cpefirmware-box", events.CpeFirmwareStored{
-		FirmwareID: id.Derive[id.CPEFirmware]("test", "box"), OrgID: acme, StoredAs: "lastmile-acme-box.bin", At: began,
-		File: events.CpeFirmwareFile{
-			Filename: "box.bin", OUI: "00AABB", ProductClass: "ONT", Version: "2.0", Bytes: 5, SHA256: "abcd",
-		},
 	})
+	for i, name := range []string{"box", "lost", "stored", "removing", "deleted", "back"} {
+		at := began.Add(time.Duration(i) * time.Minute)
+		stored := events.CpeFirmwareStored{
+			FirmwareID: id.Derive[id.CPEFirmware]("test", name), OrgID: acme, StoredAs: "lastmile-acme-box.bin",
+			At: at, File: events.CpeFirmwareFile{
+				Filename: name + ".bin", OUI: "00AABB", ProductClass: "ONT", Version: "2.0", Bytes: 5, SHA256: "abcd",
+			},
+		}
+		begun := events.CpeFirmwareBegun{
+			FirmwareID: stored.FirmwareID, OrgID: acme, StoredAs: stored.StoredAs, Place: i + 1, At: at,
+			File: stored.File,
+		}
+		removed := events.CpeFirmwareRemoved{
+			FirmwareID: stored.FirmwareID, OrgID: acme, StoredAs: stored.StoredAs, At: at,
+		}
+		deleted := events.CpeFirmwareDeleted{FirmwareID: stored.FirmwareID, OrgID: acme, At: at}
+		life := []events.Event{begun, stored, removed, deleted}
+		switch name {
+		case "box": // of a time before places
+			life = []events.Event{stored}
+		case "lost":
+			life = life[:1]
+		case "stored":
+			life = life[:2]
+		case "removing":
+			life = life[:3]
+		case "back":
+			begun.File.Version, begun.At = "2.1", at.Add(time.Second)
+			life = append(life, begun)
+		}
+		story.Add("cpefirmware-"+name, life...)
+	}
 	projectiontest.Check(t, cpeviews.Firmware{}, story)
 }
 

@@ -9,8 +9,10 @@ create table {schema}.files (
   bytes bigint not null,
   sha256 text not null,
   stored_as text not null, -- its name at the CPE server
-  stored_at timestamptz not null,
+  state text not null,
+  stored_at timestamptz not null, -- or when its upload began
   actor_kind text not null,
-  actor_id text not null
+  actor_id text not null,
+  revision bigint not null
 );
 create index files_newest on {schema}.files (org_id, stored_at desc, firmware_id desc);

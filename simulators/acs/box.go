@@ -32,6 +32,8 @@ type DeviceConfig struct {
 	Off bool `json:"off"`
 	// NAT puts it behind address translation: connection requests do not reach it.
 	NAT bool `json:"nat"`
+	// Dialled is the number of its dialled connection, or in TR-098 of what holds it; 1 when it is 0.
+	Dialled int `json:"dialled"`
 }
 
 // withDefaults fills what is empty.
@@ -44,6 +46,7 @@ func (c DeviceConfig) withDefaults() DeviceConfig {
 		c.ProductClass = cmp.Or(c.ProductClass, map[string]string{rootTR181: "HomeBox-2", rootTR098: "HG8"}[c.Root])
 	}
 	c.Firmware = cmp.Or(c.Firmware, "1.0.0")
+	c.Dialled = cmp.Or(c.Dialled, 1)
 	return c
 }
 
@@ -156,12 +159,13 @@ func (b *box) newer(random *rand.Rand) {
 		b.secret(point+"Security.KeyPassphrase", fmt.Sprintf("key-%08x", random.Uint32()))
 		b.add(point+"AssociatedDeviceNumberOfEntries", float64(random.IntN(5)), false)
 	}
-	b.add("PPP.Interface.1.Enable", false, true)
-	b.add("PPP.Interface.1.Username", "", true)
-	b.secret("PPP.Interface.1.Password", "")
-	b.add("PPP.Interface.1.ConnectionStatus", "Disconnected", false)
-	b.add("PPP.Interface.1.LastConnectionError", "ERROR_NONE", false)
-	b.add("PPP.Interface.1.IPCP.LocalIPAddress", "", false)
+	ppp := fmt.Sprintf("PPP.Interface.%d.", b.cfg.Dialled)
+	b.add(ppp+"Enable", false, true)
+	b.add(ppp+"Username", "", true)
+	b.secret(ppp+"Password", "")
+	b.add(ppp+"ConnectionStatus", "Disconnected", false)
+	b.add(ppp+"LastConnectionError", "ERROR_NONE", false)
+	b.add(ppp+"IPCP.LocalIPAddress", "", false)
 	b.add("IP.Interface.1.IPv4Address.1.IPAddress", "10.20.0.2", false)
 	b.add("IP.Interface.1.Stats.BytesSent", 0.0, false)
 	b.add("IP.Interface.1.Stats.BytesReceived", 0.0, false)
@@ -178,13 +182,14 @@ func (b *box) older(random *rand.Rand) {
 		key := []string{"PreSharedKey.1.KeyPassphrase", "KeyPassphrase"}[i]
 		b.secret(lan+key, fmt.Sprintf("key-%08x", random.Uint32()))
 	}
-	wan := "WANDevice.1.WANConnectionDevice.1."
-	b.add(wan+"WANPPPConnection.1.Enable", false, true)
-	b.add(wan+"WANPPPConnection.1.Username", "", true)
-	b.secret(wan+"WANPPPConnection.1.Password", "")
-	b.add(wan+"WANPPPConnection.1.ConnectionStatus", "Disconnected", false)
-	b.add(wan+"WANPPPConnection.1.ExternalIPAddress", "", false)
-	b.add(wan+"WANIPConnection.1.ExternalIPAddress", "10.20.0.3", false)
+	wan := "WANDevice.1.WANConnectionDevice."
+	ppp := fmt.Sprintf("%s%d.WANPPPConnection.1.", wan, b.cfg.Dialled)
+	b.add(ppp+"Enable", false, true)
+	b.add(ppp+"Username", "", true)
+	b.secret(ppp+"Password", "")
+	b.add(ppp+"ConnectionStatus", "Disconnected", false)
+	b.add(ppp+"ExternalIPAddress", "", false)
+	b.add(wan+"1.WANIPConnection.1.ExternalIPAddress", "10.20.0.3", false)
 	b.add("WANDevice.1.WANCommonInterfaceConfig.TotalBytesSent", 0.0, false)
 	b.add("WANDevice.1.WANCommonInterfaceConfig.TotalBytesReceived", 0.0, false)
 	b.tests("", "IPPingDiagnostics")

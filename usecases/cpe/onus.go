@@ -62,7 +62,7 @@ func (u Onus) request(
 func (u CPEs) ClaimWithOnu(
 	ctx context.Context, asked usecases.Asked, in Claim, place events.CpeOnuPlace,
 ) (id.CPEOperation, bus.Result, error) {
-	to, err := u.use(ctx, asked.Org(), use{subscriber: in.SubscriberID})
+	to, err := u.use(ctx, asked.Org(), use{subscriber: in.SubscriberID, subscription: in.SubscriptionID})
 	if err != nil {
 		return id.CPEOperation{}, bus.Result{}, err
 	}

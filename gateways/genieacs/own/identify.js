@@ -42,16 +42,44 @@ for (const root of ["Device", "InternetGatewayDevice"]) {
 declare("Device.WiFi.SSID.*.SSID", {path: now, value: now});
 declare("Device.WiFi.AccessPoint.*.SSIDReference", {path: now, value: now});
 declare("Device.WiFi.AccessPoint.*.Security.KeyPassphrase", {path: now, writable: now});
-declare("Device.PPP.Interface.*.Username", {path: now, value: now});
+const newer = declare("Device.PPP.Interface.*.Username", {path: now, value: now});
 declare("Device.PPP.Interface.*.Password", {path: now, writable: now});
 declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.SSID", {path: now, value: now});
 declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.KeyPassphrase", {path: now, writable: now});
 declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.PreSharedKey.1.KeyPassphrase", {path: now, writable: now});
 declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.PreSharedKey.1.PreSharedKey", {path: now, writable: now});
-declare("InternetGatewayDevice.WANDevice.1.WANConnectionDevice.*.WANPPPConnection.*.Username", {path: now, value: now});
+const older = declare("InternetGatewayDevice.WANDevice.1.WANConnectionDevice.*.WANPPPConnection.*.Username", {path: now, value: now});
 declare("InternetGatewayDevice.WANDevice.1.WANConnectionDevice.*.WANPPPConnection.*.Password", {path: now, writable: now});
 
+// The first dialled connection of those that were found: the one that the platform writes to as well.
+function first(found) {
+  let path = "", least = "";
+  for (const one of found) {
+    const order = one.path.replace(/[0-9]+/g, (n) => n.padStart(9, "0"));
+    if (path === "" || order < least) {
+      path = one.path;
+      least = order;
+    }
+  }
+  return path.slice(0, path.lastIndexOf(".") + 1);
+}
+
 const told = ext("lastmile", "identify", identity("SerialNumber"), identity("OUI"), identity("ProductClass"));
+
+// The platform names the first connection of each data model; a device may have given its own another number.
+const renamed = [
+  ["Device.PPP.Interface.1.", first(newer)],
+  ["InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.", first(older)],
+];
+
+function nameOf(name) {
+  for (const [usual, own] of renamed) {
+    if (own !== "" && name.startsWith(usual)) {
+      return own + name.slice(usual.length);
+    }
+  }
+  return name;
+}
 
 if (!told) {
   // The platform was out of reach: the next inform asks again.
@@ -68,6 +96,6 @@ if (!told) {
     declare(path, null, {value: true});
   }
   for (const parameter of told.parameters || []) {
-    declare(parameter[0], {value: 1}, {value: parameter[2] ? [parameter[1], parameter[2]] : parameter[1]});
+    declare(nameOf(parameter[0]), {value: 1}, {value: parameter[2] ? [parameter[1], parameter[2]] : parameter[1]});
   }
 }

@@ -2,7 +2,8 @@
 // leads to one or two jobs, which look at what is so by then.
 //
 //	claimed, assigned, given, taken, released ──► job TagCpe
-//	claimed, assigned or given with a login ──► job FollowCpeLine, which has the login written to the CPE
+//	claimed, assigned or given with a login ──► job FollowCpeLine, which has the login written to the CPE; where
+//	nobody waits for it, TagCpe has the CPE ask for it at its next call
 //	login changed ──► job FollowCpeLine, for all CPEs that use it
 //	plan changed, ended ──► job FollowCpeLine, for their tags alone
 //
@@ -64,7 +65,8 @@ func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 			OrgID: e.OrgID, SubscriptionID: e.SubscriptionID, CpeID: e.CpeID, Push: true,
 		})...)
 	case events.CpeSubscriberAssigned:
-		list = tag(e.CpeID)
+		login := !e.SubscriptionID.IsZero()
+		list = []commands.Job{commands.TagCpe{CpeID: e.CpeID, Position: at, Asks: login && !e.PushNow}}
 		if e.PushNow {
 			list = append(list, line(commands.FollowCpeLine{
 				OrgID: e.OrgID, SubscriptionID: e.SubscriptionID, CpeID: e.CpeID, Push: true,

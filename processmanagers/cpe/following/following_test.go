@@ -21,7 +21,8 @@ var (
 	line = id.Derive[id.Subscription]("test", "line")
 )
 
-// TestFollowing_EachEventLeadsToItsJobs: the login is pushed only where it is known and wanted.
+// TestFollowing_EachEventLeadsToItsJobs: the login is pushed only where it is known and wanted at once; else the device
+// asks for it at its next call.
 func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 	t.Parallel()
 	claimed := events.CpeClaimed{CpeID: box, OrgID: acme, SubscriberID: jane, SubscriptionID: line, At: now}
@@ -31,6 +32,10 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 	waiting, without := given, given
 	waiting.PushNow, without.SubscriptionID = false, id.Subscription{}
 	tag := commands.TagCpe{CpeID: box, Position: processtest.Position}
+	asks := tag
+	asks.Asks = true
+	neither := waiting
+	neither.SubscriptionID = id.Subscription{}
 	push := commands.FollowCpeLine{
 		OrgID: acme, SubscriptionID: line, CpeID: box, Push: true, Position: processtest.Position,
 	}
@@ -44,7 +49,8 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 	}{
 		{claimed, []commands.Job{tag, push}}, {events.CpeAssigned(claimed), []commands.Job{tag, push}},
 		{events.CpeClaimed{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag}},
-		{given, []commands.Job{tag, push}}, {waiting, []commands.Job{tag}}, {without, []commands.Job{tag}},
+		{given, []commands.Job{tag, push}}, {waiting, []commands.Job{asks}}, {without, []commands.Job{tag}},
+		{neither, []commands.Job{tag}},
 		{events.CpeSubscriberRemoved{CpeID: box, OrgID: acme, SubscriberID: jane, At: now}, []commands.Job{tag}},
 		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag}},
 		{events.SubscriptionCredentialsSet{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{all}},

@@ -3,6 +3,7 @@ import { catalogue, plural } from './catalogue'
 
 type CampaignState = Shape<'CpeCampaign'>['state']
 type DeviceState = Shape<'CpeCampaignDevice'>['state']
+type FileState = Shape<'CpeFirmwareFile'>['state']
 type SkipReason = Shape<'CpeSkip'>['reason']
 
 /** firmwareText has what the pages of firmware and its deployments say. */
@@ -21,6 +22,11 @@ export const firmwareText = catalogue(
     upload: 'Upload a file',
     uploadHint: 'At most 64 MB. Devices of another maker or class never get it.',
     uploadedNow: 'The file is on the CPE server.',
+    fileStates: { uploading: 'Not there yet', stored: 'Ready', removing: 'Goes' } satisfies Record<FileState, string>,
+    remove: 'Delete',
+    removeTitle: (name: string) => `Delete ${name}?`,
+    removeDoes: 'The file goes from the CPE server. Devices that run it keep it.',
+    removed: 'The file is deleted.',
     choose: 'File',
     filename: 'Name',
     filenameHint: '1 to 100 letters, digits or . _ -',
@@ -88,6 +94,11 @@ export const firmwareText = catalogue(
     upload: 'Pakia faili',
     uploadHint: 'MB 64 zisizidi. Vifaa vya mtengenezaji au aina nyingine havilipati kamwe.',
     uploadedNow: 'Faili lipo kwenye seva ya CPE.',
+    fileStates: { uploading: 'Bado halijafika', stored: 'Tayari', removing: 'Linaondolewa' },
+    remove: 'Futa',
+    removeTitle: (name) => `Futa ${name}?`,
+    removeDoes: 'Faili linaondolewa kwenye seva ya CPE. Vifaa vinavyolitumia vinabaki nalo.',
+    removed: 'Faili limefutwa.',
     choose: 'Faili',
     filename: 'Jina',
     filenameHint: 'Herufi, tarakimu au . _ - 1 hadi 100',

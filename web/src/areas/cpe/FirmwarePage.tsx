@@ -1,11 +1,13 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Row, useRows } from '../../api/rows'
+import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { firmwareText } from '../../text/firmware'
 import { useFormat } from '../../text/format'
+import { Confirm } from '../../ui/Confirm'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { later } from '../../ui/later'
@@ -31,7 +33,9 @@ export default function FirmwarePage() {
   const campaigns = useRows('/cpe/firmware/campaigns', noFilters, { every: 5_000 })
   const [uploads, setUploads] = useState(false)
   const [sent, setSent] = useState<File | null>(null)
+  const [removed, setRemoved] = useState<File | null>(null)
   const deploys = may('POST /cpe/firmware/deploy')
+  const removes = may('DELETE /cpe/firmware/{id}')
   const upload = may('POST /cpe/firmware/upload') && <Button onClick={() => setUploads(true)}>{t.upload}</Button>
   const fileColumns: Column<File>[] = [
     { id: 'file', title: t.file, cell: (r) => <span style={{ overflowWrap: 'anywhere' }}>{r.filename}</span> },
@@ -39,9 +43,15 @@ export default function FirmwarePage() {
     { id: 'for', title: t.for, width: 180, wideOnly: true, cell: (r) => [r.oui, r.productClass].filter(Boolean).join(' ') },
     { id: 'size', title: t.size, width: 100, figure: true, wideOnly: true, cell: (r) => f.bytes(r.size) },
     { id: 'at', title: t.uploaded, width: 150, wideOnly: true, cell: (r) => <When at={r.uploadedAt} /> },
-    ...(deploys ? [{
-      id: 'send', title: '', width: 160, narrow: 124,
-      cell: (r: File) => <Button size="compact-sm" variant="light" aria-label={`${t.deploy}: ${r.filename}`} onClick={() => setSent(r)}>{t.deploy}</Button>,
+    { id: 'state', title: t.state, width: 120, wideOnly: true, cell: (r) => <State tone={r.state === 'stored' ? 'good' : 'quiet'}>{t.fileStates[r.state]}</State> },
+    ...(deploys || removes ? [{
+      id: 'send', title: '', width: 240, narrow: 124,
+      cell: (r: File) => (
+        <Group gap="xs">
+          {deploys && r.state === 'stored' && <Button size="compact-sm" variant="light" aria-label={`${t.deploy}: ${r.filename}`} onClick={() => setSent(r)}>{t.deploy}</Button>}
+          {removes && r.state !== 'removing' && <Button size="compact-sm" variant="default" aria-label={`${t.remove}: ${r.filename}`} onClick={() => setRemoved(r)}>{t.remove}</Button>}
+        </Group>
+      ),
     }] : []),
   ]
   const campaignColumns: Column<Campaign>[] = [
@@ -61,6 +71,25 @@ export default function FirmwarePage() {
       </Section>
       {uploads && <UploadDialog onClose={() => setUploads(false)} />}
       {sent && <DeployDialog of={sent} onClose={() => setSent(null)} />}
+      {removed && <Remove of={removed} onClose={() => setRemoved(null)} />}
     </Page>
+  )
+}
+
+function Remove({ of: r, onClose }: { of: File; onClose: () => void }) {
+  const t = useText(firmwareText)
+  const write = useWrite('delete', '/cpe/firmware/{id}', { told: () => t.removed, then: onClose })
+  return (
+    <Confirm
+      title={t.removeTitle(r.filename)}
+      verb={t.remove}
+      danger
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={() => write.mutate({ params: { path: { id: r.id } } })}
+      onClose={onClose}
+    >
+      {t.removeDoes}
+    </Confirm>
   )
 }
