@@ -177,6 +177,7 @@ func (b *box) older(random *rand.Rand) {
 		b.add(lan+"TotalAssociations", float64(random.IntN(5)), false)
 		key := []string{"PreSharedKey.1.KeyPassphrase", "KeyPassphrase"}[i]
 		b.secret(lan+key, fmt.Sprintf("key-%08x", random.Uint32()))
+		b.secret(lan+"PreSharedKey.1.PreSharedKey", "")
 	}
 	wan := "WANDevice.1.WANConnectionDevice.1."
 	b.add(wan+"WANPPPConnection.1.Enable", false, true)
