@@ -28,8 +28,9 @@ type Server interface {
 	Find(ctx context.Context, w Write) (found bool, out Outcome, err error)
 	// Outcome tells what became of a write that was sent.
 	Outcome(ctx context.Context, w Write) (Outcome, error)
-	// Withdraw takes the tasks of a write away; those that have ended are no failure.
-	Withdraw(ctx context.Context, w Write) error
+	// Withdraw takes the tasks of a write away, also those whose answers were lost, and what the server would do again
+	// of those that have ended. It reports whether none had ended, and one was there: then nothing was done.
+	Withdraw(ctx context.Context, w Write) (there bool, err error)
 	// Store puts a file of firmware where CPEs load it from.
 	Store(ctx context.Context, c commands.RecordCpeFirmware, content []byte) error
 	// Ready fails while the server does not answer.
@@ -228,7 +229,7 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 		write.SentAt = *row.SentAt
 	}
 	if !known { // its tasks may still wait for the device
-		if err := o.Server.Withdraw(ctx, write); err != nil {
+		if _, err := o.Server.Withdraw(ctx, write); err != nil {
 			return fmt.Errorf("withdraw operation %s: %w", args.OperationID, err)
 		}
 		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)

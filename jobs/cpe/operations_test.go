@@ -57,9 +57,9 @@ func (s *server) Outcome(_ context.Context, w cpejobs.Write) (cpejobs.Outcome, e
 }
 
 // Withdraw implements cpejobs.Server.
-func (s *server) Withdraw(_ context.Context, w cpejobs.Write) error {
+func (s *server) Withdraw(_ context.Context, w cpejobs.Write) (bool, error) {
 	s.asked = append(s.asked, fmt.Sprint("withdraw ", len(w.Tasks)))
-	return nil
+	return s.has, nil
 }
 
 // Store implements cpejobs.Server.

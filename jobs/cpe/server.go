@@ -38,7 +38,7 @@ func (NoServer) Find(context.Context, Write) (bool, Outcome, error) {
 func (NoServer) Outcome(context.Context, Write) (Outcome, error) { return Outcome{}, errNoServer() }
 
 // Withdraw implements Server.
-func (NoServer) Withdraw(context.Context, Write) error { return errNoServer() }
+func (NoServer) Withdraw(context.Context, Write) (bool, error) { return false, errNoServer() }
 
 // Store implements Server.
 func (NoServer) Store(context.Context, commands.RecordCpeFirmware, []byte) error {
@@ -223,15 +223,50 @@ func faultText(f genieacs.Fault) string {
 	return text
 }
 
-// Withdraw implements Server.
-func (a ACS) Withdraw(ctx context.Context, w Write) error {
-	for _, t := range w.Tasks {
-		if err := a.Gateway.DeleteTask(ctx, genieacs.TaskID(t.ID)); err != nil &&
-			!errors.Is(err, genieacs.ErrUnknownTask) {
-			return err
+// Withdraw implements Server. A device that the server does not know has no tasks.
+func (a ACS) Withdraw(ctx context.Context, w Write) (bool, error) {
+	device, err := a.find(ctx, w.CPE)
+	if errors.Is(err, genieacs.ErrUnknownDevice) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	waiting, err := a.Gateway.Tasks(ctx, device.ID)
+	if err != nil {
+		return false, err
+	}
+	return a.withdraw(ctx, device.ID, tasksOf(w, waiting))
+}
+
+// withdraw takes tasks away, and reports whether all were there. One that is gone may have left a fault, with which the
+// server would do its work again by itself: that goes, too. Source: docs/facts/genieacs.md#queue.
+func (a ACS) withdraw(ctx context.Context, device genieacs.DeviceID, tasks []genieacs.TaskID) (bool, error) {
+	there := len(tasks) > 0
+	for _, task := range tasks {
+		err := a.Gateway.DeleteTask(ctx, task)
+		if errors.Is(err, genieacs.ErrUnknownTask) {
+			there, err = false, a.Gateway.ClearFault(ctx, string(device)+":task_"+string(task))
+		}
+		if err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return there, nil
+}
+
+// tasksOf are the tasks of a write at the server: one whose answer was lost is known by its key alone.
+func tasksOf(w Write, waiting []genieacs.Waiting) []genieacs.TaskID {
+	var tasks []genieacs.TaskID
+	for _, t := range w.Tasks {
+		tasks = append(tasks, genieacs.TaskID(t.ID))
+	}
+	for _, t := range waiting {
+		if strings.HasPrefix(t.UniqueKey, w.Key+"-") && !slices.Contains(tasks, t.ID) {
+			tasks = append(tasks, t.ID)
+		}
+	}
+	return tasks
 }
 
 // readBack judges a write whose tasks have ended without a fault, by what the server has read since.

@@ -65,55 +65,65 @@ func certain(w Write, out Outcome, err error) (Outcome, error) {
 // firmwareOutcome follows a download: its task waits for the device, the device fetches the file, takes it, boots, and
 // tells of its version. A task that waits for too long is taken back, and the device was certainly not told.
 func (a ACS) firmwareOutcome(ctx context.Context, w Write, device genieacs.Device) (Outcome, error) {
-	tasks, err := a.Gateway.Tasks(ctx, device.ID)
+	all, err := a.Gateway.Tasks(ctx, device.ID)
 	if err != nil {
 		return Outcome{}, err
 	}
-	waiting := slices.DeleteFunc(tasks, func(t genieacs.Waiting) bool { return t.UniqueKey != taskKey(w, 0) })
-	if fault, err := a.faultOf(ctx, w, device, waiting); err != nil || fault.Code != "" {
+	if fault, err := a.faultOf(ctx, w, device, all); err != nil || fault.Code != "" {
 		return fault, err
 	}
+	waiting := slices.DeleteFunc(all, func(t genieacs.Waiting) bool { return t.UniqueKey != taskKey(w, 0) })
 	switch {
 	case len(waiting) > 0 && w.Going && a.Clock.Now().Before(w.BeginBy):
 		return Outcome{}, nil
 	case len(waiting) > 0:
-		return a.takeBack(ctx, waiting)
+		return a.takeBack(ctx, w, device.ID, waiting)
 	}
-	return a.flashed(ctx, w, device)
+	out, err := a.flashed(ctx, w, device)
+	if err == nil && (out.Done || out.Code != "") { // nothing of it is to happen again
+		_, err = a.withdraw(ctx, device.ID, tasksOf(w, nil))
+	}
+	return out, err
 }
 
-// faultOf looks for a fault of a write. Its tasks are taken away before it is told: the server would try again.
+// faultOf looks for a fault of a write among those of its device, which has tasks. The tasks of the write, and faults
+// of those that are gone, are taken away before it is told: the server would try again.
 func (a ACS) faultOf(
-	ctx context.Context, w Write, device genieacs.Device, waiting []genieacs.Waiting,
+	ctx context.Context, w Write, device genieacs.Device, has []genieacs.Waiting,
 ) (Outcome, error) {
-	for _, t := range waiting { // one whose answer was lost is known by its key alone
-		if !slices.ContainsFunc(w.Tasks, func(of events.CpeTask) bool { return of.ID == string(t.ID) }) {
-			w.Tasks = append(slices.Clip(w.Tasks), events.CpeTask{ID: string(t.ID), Name: string(t.Kind)})
-		}
-	}
+	tasks := tasksOf(w, has)
 	faults, err := a.Gateway.DeviceFaults(ctx, device.ID)
 	if err != nil {
 		return Outcome{}, err
 	}
 	for _, f := range faults {
 		task, is := f.Task()
-		if is && slices.ContainsFunc(w.Tasks, func(t events.CpeTask) bool { return t.ID == string(task) }) {
-			return Outcome{Code: f.Code, Message: faultText(f)}, a.Withdraw(ctx, w)
+		if !is || !slices.Contains(tasks, task) && (len(tasks) > 0 || !lostTo(w, f, has)) {
+			continue
 		}
+		if len(tasks) == 0 {
+			tasks = []genieacs.TaskID{task}
+		}
+		_, err := a.withdraw(ctx, device.ID, tasks)
+		return Outcome{Code: f.Code, Message: faultText(f)}, err
 	}
 	return Outcome{}, nil
 }
 
+// lostTo reports whether a fault is that of a download whose task nobody knows, because the answer was lost: only
+// downloads fail when their tasks are gone.
+func lostTo(w Write, f genieacs.Fault, has []genieacs.Waiting) bool {
+	return w.Kind == events.CpeFirmware && !f.At.Before(w.AskedAt) &&
+		!slices.ContainsFunc(has, func(t genieacs.Waiting) bool { return "task_"+string(t.ID) == f.Channel })
+}
+
 // takeBack deletes tasks that wait. One that is not there any more has just begun, and is looked for again.
-func (a ACS) takeBack(ctx context.Context, waiting []genieacs.Waiting) (Outcome, error) {
-	for _, t := range waiting {
-		err := a.Gateway.DeleteTask(ctx, t.ID)
-		if errors.Is(err, genieacs.ErrUnknownTask) {
-			return Outcome{}, nil
-		}
-		if err != nil {
-			return Outcome{}, err
-		}
+func (a ACS) takeBack(
+	ctx context.Context, w Write, device genieacs.DeviceID, waiting []genieacs.Waiting,
+) (Outcome, error) {
+	tasks := tasksOf(Write{Key: w.Key}, waiting)
+	if there, err := a.withdraw(ctx, device, tasks); err != nil || !there {
+		return Outcome{}, err
 	}
 	return Outcome{Code: events.CpeNotBegun, Message: "The device did not call in time."}, nil
 }
