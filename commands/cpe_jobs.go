@@ -16,14 +16,15 @@ type CheckCpeOperation struct{ CpeWork }
 
 // CpeWork says which operation a job is about, with what of it never changes.
 type CpeWork struct {
-	OperationID id.CPEOperation         `json:"operationId"`
-	CpeID       id.CPE                  `json:"cpeId"`
-	OrgID       id.Organization         `json:"orgId"`
-	Operation   events.CpeOperationKind `json:"operation"`
-	ValuesRef   id.Secret               `json:"valuesRef"`
-	CallNow     bool                    `json:"callNow,omitempty"`
-	ExpiresAt   time.Time               `json:"expiresAt,omitzero"`
-	Deployed    *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
+	OperationID  id.CPEOperation         `json:"operationId"`
+	CpeID        id.CPE                  `json:"cpeId"`
+	OrgID        id.Organization         `json:"orgId"`
+	SubscriberID id.Subscriber           `json:"subscriberId"` // whose CPE it was; null = no customer's
+	Operation    events.CpeOperationKind `json:"operation"`
+	ValuesRef    id.Secret               `json:"valuesRef"`
+	CallNow      bool                    `json:"callNow,omitempty"`
+	ExpiresAt    time.Time               `json:"expiresAt,omitzero"`
+	Deployed     *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
 }
 
 // AdvanceCpeCampaign tells the next CPEs of a campaign to fetch the file, stops or ends it.

@@ -115,10 +115,10 @@ func (o Operations) Register(queue *jobrunner.Runner) {
 
 // Codes of failures that are ours and not the server's.
 const (
-	codeReleased = "released" // the organization does not have the CPE any more
+	codeReleased = "released" // the organization, or the customer, does not have the CPE any more
 	codeUnknown  = "unknown"  // it may have happened, and must not happen twice
 	codeLost     = "lost"     // its values are not there, as after a restore of an older vault
-	// The device has another login by now, which an operation of its own writes.
+	// The device has another login by now, or another Wi-Fi was asked for, which an operation of its own writes.
 	codeReplaced = "replaced"
 )
 
@@ -183,10 +183,12 @@ func (o Operations) takeBack(ctx context.Context, w commands.CpeWork, cause jobs
 
 // Messages of codes.
 const (
-	aboutReleased = "The device does not belong to the organization any more."
-	aboutUnknown  = "It is not known whether the device was told."
-	aboutLost     = "The values to be written are not there any more."
-	aboutReplaced = "The customer has another login by now."
+	aboutReleased   = "The device does not belong to the organization any more."
+	aboutGiven      = "The device does not belong to the customer any more."
+	aboutUnknown    = "It is not known whether the device was told."
+	aboutLost       = "The values to be written are not there any more."
+	aboutReplaced   = "The customer has another login by now."
+	aboutSuperseded = "The Wi-Fi was changed once more."
 )
 
 // repeatable reports whether an operation that is done twice does the same as once.
@@ -276,7 +278,7 @@ func (o Operations) confirm(
 }
 
 // write makes what the server gets, and says of what is not to be done any more why. What was asked for a CPE that the
-// organization does not have any more is nothing for the next customer.
+// organization, or the customer, does not have any more is nothing for the next one.
 func (o Operations) write(ctx context.Context, w commands.CpeWork) (Write, error) {
 	row, err := o.CPE(ctx, w.CpeID)
 	if err != nil {
@@ -293,6 +295,9 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (Write, error
 	case w.Deployed != nil:
 		out.Deployment, err = o.deployment(ctx, w)
 		return out, err
+	case !w.SubscriberID.IsZero() && row.SubscriberID != w.SubscriberID: // zero also in jobs of an earlier program
+		out.stopped = refusal{codeReleased, aboutGiven}
+		return out, nil
 	case w.ValuesRef.IsZero():
 		return out, nil
 	}
@@ -307,16 +312,33 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (Write, error
 	if err := json.Unmarshal(kept, &out.Values); err != nil {
 		return Write{}, fmt.Errorf("values of operation %s cannot be read", w.OperationID) // the cause has them
 	}
-	if w.Operation == events.CpeLogin {
+	out.stopped, err = o.replaced(ctx, w, *row, out.Values)
+	return out, err
+}
+
+// replaced tells why values are not the latest any more: an older login, or an older Wi-Fi, must not come after a newer
+// one. The zero value is for those that are.
+func (o Operations) replaced(
+	ctx context.Context, w commands.CpeWork, row cpeviews.CPERow, values commands.CpeValues,
+) (refusal, error) {
+	switch w.Operation {
+	case events.CpeLogin:
 		password, err := o.Password(ctx, row.PasswordRef)
 		if err != nil {
-			return Write{}, err
+			return refusal{}, err
 		}
-		if null.Zero(row.Username) != out.Values.Username || password != out.Values.Password {
-			out.stopped = refusal{codeReplaced, aboutReplaced}
+		if null.Zero(row.Username) != values.Username || password != values.Password {
+			return refusal{codeReplaced, aboutReplaced}, nil
 		}
+	case events.CpeWifi:
+		later, err := o.Rows.Superseded(ctx, w.OrgID, w.OperationID)
+		if err != nil || !later {
+			return refusal{}, err
+		}
+		return refusal{codeReplaced, aboutSuperseded}, nil
+	default: // what may be done beside others of its kind
 	}
-	return out, nil
+	return refusal{}, nil
 }
 
 // deployment reads the file of a write of firmware, and whether its campaign goes on. Both are in the log before the

@@ -75,6 +75,7 @@ type operated struct {
 	views  *runner.Views
 	server *server
 	owner  id.Organization // of the CPE, as the read model has it
+	user   id.Subscriber   // the same
 	// The login that the customer has by now.
 	username, password string
 	work               commands.CpeWork
@@ -108,7 +109,8 @@ func operate(t *testing.T, kind events.CpeOperationKind) *operated {
 		Files:    cpeviews.FirmwareQuery{Views: o.views}, Campaigns: cpeviews.CampaignsQuery{Views: o.views},
 		CPE: func(context.Context, id.CPE) (*cpeviews.CPERow, error) {
 			return &cpeviews.CPERow{
-				ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB", Username: &o.username,
+				ID: o.work.CpeID, OrgID: o.owner, SubscriberID: o.user, SerialNumber: "SN-1", OUI: "00AABB",
+				Username: &o.username,
 			}, nil
 		},
 	}
