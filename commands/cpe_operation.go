@@ -52,7 +52,8 @@ type QueueCpeOperation struct {
 // something asks; everybody else looks. Fails: cpe_operation_not_found, cpe_operation_over.
 type BeginCpeOperation struct{ OperationID id.CPEOperation }
 
-// ReportCpeOperationSent says that the CPE server has the tasks. Fails: cpe_operation_not_found.
+// ReportCpeOperationSent says that the CPE server has the tasks. The same ones again change nothing, nor do others than
+// those of before with one that reads back. Fails: cpe_operation_not_found.
 type ReportCpeOperationSent struct {
 	OperationID id.CPEOperation
 	Tasks       []events.CpeTask

@@ -88,7 +88,8 @@ type CpeOperationBegan struct {
 	At time.Time `json:"at"`
 }
 
-// CpeOperationSent records that the CPE server has the tasks.
+// CpeOperationSent records that the CPE server has the tasks: those of the write, and once more when the device is
+// asked in another session what it has then.
 type CpeOperationSent struct {
 	CpeOperationSubject
 	Tasks []CpeTask `json:"tasks"`

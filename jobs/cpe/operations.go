@@ -73,8 +73,9 @@ type Outcome struct {
 	Done    bool   // it was found done
 	Code    string // of the fault; "" = it has not failed
 	Message string // in the words of CPE or server
-	Tasks   []events.CpeTask
-	Call    string // "ok", "queued" or "failed"
+	// Tasks are those that the server has by now; of Outcome none when they are those of before.
+	Tasks []events.CpeTask
+	Call  string // "ok", "queued" or "failed"
 	// Result has the figures of a test that is done; nil = it was no test.
 	Result *events.CpeTestResult
 }
@@ -256,6 +257,8 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 		return o.takeBack(ctx, args.CpeWork, cause, write)
 	case out.Code != "":
 		return o.fail(ctx, args.CpeWork, cause, refusal{out.Code, out.Message})
+	case len(out.Tasks) > 0: // the device is asked what it has
+		return o.sent(ctx, args.CpeWork, cause, out)
 	}
 	return nil
 }
