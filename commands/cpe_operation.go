@@ -173,6 +173,12 @@ func ErrNoCpeOperation() error {
 	return failure.NewNotFound("cpe_operation_not_found", "There is no such operation.")
 }
 
+// ErrCpeOperationsFull is the failure of a request for a CPE that has too many open ones.
+func ErrCpeOperationsFull() error {
+	return failure.NewConflict("cpe_operations_full",
+		"So many changes and tests wait for this device already. Wait until some have ended.")
+}
+
 // ErrCpeOperationOver is the failure of work on an operation that has ended.
 func ErrCpeOperationOver() error {
 	return failure.NewConflict("cpe_operation_over", "This operation has ended.")

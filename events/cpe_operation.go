@@ -64,6 +64,9 @@ type CpeDeployed struct {
 // tries that CPE again.
 const CpeNotBegun = "not_begun"
 
+// CpeReplaced is the code of an operation that failed because something newer is written in its place.
+const CpeReplaced = "replaced"
+
 // CpeOperationQueued records that somebody asked for a write.
 type CpeOperationQueued struct {
 	CpeOperationSubject

@@ -2,6 +2,7 @@ package cpejobs_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -56,18 +57,21 @@ func TestSend_NothingGoesToTheDeviceOfAnotherCustomer(t *testing.T) {
 	o.is(cpe.Failed, "send", "withdraw 1")
 }
 
+// again asks for another change of the Wi-Fi, and waits until the read model shows it.
+func (o *operated) again() {
+	o.t.Helper()
+	o.Run(o.t, coretest.Operator(o.owner), commands.QueueCpeOperation{
+		OperationID: id.New[id.CPEOperation](), CpeID: o.work.CpeID, OrgID: o.owner, Kind: events.CpeWifi,
+	})
+	o.WaitForAll(o.t, o.views, cpeviews.OperationsName)
+}
+
 // TestSend_AnOlderWifiDoesNotComeAfterANewerOne: one that was not sent is not, and one that waits is taken back. One
 // that was found done before was done.
 func TestSend_AnOlderWifiDoesNotComeAfterANewerOne(t *testing.T) {
 	t.Parallel()
-	again := func(o *operated) {
-		o.Run(t, coretest.Operator(o.owner), commands.QueueCpeOperation{
-			OperationID: id.New[id.CPEOperation](), CpeID: o.work.CpeID, OrgID: o.owner, Kind: events.CpeWifi,
-		})
-		o.WaitForAll(t, o.views, cpeviews.OperationsName)
-	}
 	o := operate(t, events.CpeWifi)
-	again(o)
+	o.again()
 	if err := o.send(id.New[id.Any]()); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +81,7 @@ func TestSend_AnOlderWifiDoesNotComeAfterANewerOne(t *testing.T) {
 		if err := o.send(id.New[id.Any]()); err != nil {
 			t.Fatal(err)
 		}
-		again(o)
+		o.again()
 		o.server.outcome = cpejobs.Outcome{Done: done}
 		o.check()
 		asked := []string{"send", "outcome of 1"}
@@ -86,4 +90,26 @@ func TestSend_AnOlderWifiDoesNotComeAfterANewerOne(t *testing.T) {
 		}
 		o.is(want, asked...)
 	}
+}
+
+// TestWaiting_CountsWhatHasNotEndedAndWhatWasReplaced lately, of the organization alone.
+func TestWaiting_CountsWhatHasNotEndedAndWhatWasReplaced(t *testing.T) {
+	t.Parallel()
+	o, began := operate(t, events.CpeWifi), time.Now().Add(-time.Minute)
+	o.again()
+	counts := func(org id.Organization, since time.Time, want int) {
+		t.Helper()
+		o.WaitForAll(t, o.views, cpeviews.OperationsName)
+		if n, err := o.jobs.Rows.Waiting(t.Context(), org, o.work.CpeID, since); n != want || err != nil {
+			t.Errorf("%d wait since %s, want %d (%v)", n, since, want, err)
+		}
+	}
+	counts(o.owner, began, 2)
+	if err := o.send(id.New[id.Any]()); err != nil { // it is replaced by the other one
+		t.Fatal(err)
+	}
+	o.is(cpe.Failed)
+	counts(o.owner, began, 2)
+	counts(o.owner, time.Now().Add(time.Minute), 1)
+	counts(id.New[id.Organization](), began, 0)
 }

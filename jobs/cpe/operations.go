@@ -120,7 +120,7 @@ const (
 	codeUnknown  = "unknown"  // it may have happened, and must not happen twice
 	codeLost     = "lost"     // its values are not there, as after a restore of an older vault
 	// The device has another login by now, or another Wi-Fi was asked for, which an operation of its own writes.
-	codeReplaced = "replaced"
+	codeReplaced = events.CpeReplaced
 )
 
 // Send hands an operation to the server. Only the attempt that has announced it does so; one that finds it announced

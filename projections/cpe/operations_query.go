@@ -66,6 +66,25 @@ func (q OperationsQuery) Get(
 	return row, err
 }
 
+// Waiting counts the operations of an organization on a CPE that have not ended, and those that were asked for since an
+// instant and replaced by others.
+func (q OperationsQuery) Waiting(
+	ctx context.Context, org id.Organization, cpe id.CPE, since time.Time,
+) (count int, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &count, pgx.RowTo[int], q.Views.SQL(OperationsName, `select (
+			select count(*) from {schema}.operations where org_id = @org and cpe_id = @cpe
+				and state in ('queued', 'sent') and kind <> @onu
+		) + (
+			select count(*) from {schema}.operations where org_id = @org and cpe_id = @cpe
+				and asked_at > @since and error_code = @replaced
+		)`), pgx.NamedArgs{
+			"org": org, "cpe": cpe, "onu": string(events.CpeOnuSetUp), "since": since, "replaced": events.CpeReplaced,
+		})
+	})
+	return count, err
+}
+
 // Superseded reports whether an operation of the same kind was asked for on the same CPE after this one.
 func (q OperationsQuery) Superseded(
 	ctx context.Context, org id.Organization, operation id.CPEOperation,
