@@ -15,6 +15,7 @@ import (
 const (
 	flashPatience = 2 * time.Hour
 	taskGrace     = 10 * time.Minute // in which a task is taken back that has not begun in time
+	longSession   = time.Minute      // a session that began so long before a task does not run it any more
 )
 
 // Codes of downloads that failed without a fault of the server.
@@ -23,6 +24,9 @@ const (
 	codeOldVersion   = "old_version"   // the device has taken the file, booted, and runs the version of before
 	codeNotConfirmed = "not_confirmed" // the device has not told of the version in time
 )
+
+// aboutNoCall is the message of a download of which a device was certainly not told.
+const aboutNoCall = "The device did not call in time."
 
 // Store implements Server. Both sides hold the file in memory.
 func (a ACS) Store(ctx context.Context, c commands.RecordCpeFirmware, content []byte) error {
@@ -125,7 +129,7 @@ func (a ACS) takeBack(
 	if there, err := a.withdraw(ctx, device, tasks); err != nil || !there {
 		return Outcome{}, err
 	}
-	return Outcome{Code: events.CpeNotBegun, Message: "The device did not call in time."}, nil
+	return Outcome{Code: events.CpeNotBegun, Message: aboutNoCall}, nil
 }
 
 // flashed judges a download whose task has ended. A boot alone proves nothing: the device may have begun to load after
@@ -151,7 +155,10 @@ func (a ACS) flashed(ctx context.Context, w Write, device genieacs.Device) (Outc
 			Code: codeOldVersion, Message: "The device took the file and runs " + version.Text() + ".",
 		}, nil
 	}
+	ended := w.BeginBy.Add(taskGrace + longSession) // by then the server has dropped a task that has not run
 	switch {
+	case len(w.Tasks) > 0 && device.LastInform.Before(since.Add(-longSession)) && !a.Clock.Now().Before(ended):
+		return Outcome{Code: events.CpeNotBegun, Message: aboutNoCall}, nil
 	case a.Clock.Now().Before(w.SentAt.Add(flashPatience)):
 		return Outcome{}, nil
 	case len(w.Tasks) == 0:
