@@ -25,6 +25,8 @@ type CpeWork struct {
 	CallNow      bool                    `json:"callNow,omitempty"`
 	ExpiresAt    time.Time               `json:"expiresAt,omitzero"`
 	Deployed     *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
+	// Left says that the organization has given the CPE up, whoever has it by then.
+	Left bool `json:"left,omitempty"`
 }
 
 // AdvanceCpeCampaign tells the next CPEs of a campaign to fetch the file, stops or ends it.
@@ -47,6 +49,14 @@ type PollCpeFaults struct{}
 type TagCpe struct {
 	CpeID    id.CPE `json:"cpeId"`
 	Position uint64 `json:"position"`
+}
+
+// LeaveCpe has the operations of an organization on a CPE looked for that it has given up, from a position of the log
+// on: what waits at the CPE server is nothing for the next one.
+type LeaveCpe struct {
+	CpeID    id.CPE          `json:"cpeId"`
+	OrgID    id.Organization `json:"orgId"`
+	Position uint64          `json:"position"`
 }
 
 // FollowCpeLine brings the CPEs that use a login up to what it is from a position of the log on.
@@ -72,6 +82,7 @@ func (SyncCpes) Kind() string          { return "cpe_sync" }
 func (PollCpeFaults) Kind() string     { return "cpe_poll_faults" }
 func (TagCpe) Kind() string            { return "cpe_tag" }
 func (FollowCpeLine) Kind() string     { return "cpe_follow_line" }
+func (LeaveCpe) Kind() string          { return "cpe_leave" }
 
 func (AdvanceCpeCampaign) Kind() string { return "cpe_advance_campaign" }
 

@@ -292,7 +292,7 @@ func (o Operations) write(ctx context.Context, w commands.CpeWork) (Write, error
 		out.CPE = events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass}
 	}
 	switch {
-	case row == nil || row.OrgID != w.OrgID:
+	case row == nil || row.OrgID != w.OrgID || w.Left:
 		out.stopped = refusal{codeReleased, aboutReleased}
 		return out, nil
 	case w.Deployed != nil:

@@ -66,6 +66,17 @@ func (q OperationsQuery) Get(
 	return row, err
 }
 
+// Open returns the operations of an organization on a CPE that have not ended, without those of the set-up of an ONU.
+func (q OperationsQuery) Open(ctx context.Context, org id.Organization, cpe id.CPE) ([]OperationRow, error) {
+	var rows []OperationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[OperationRow], q.Views.SQL(OperationsName, operationSelect+`
+			org_id = $1 and cpe_id = $2 and state in ('queued', 'sent') and kind <> $3
+			order by asked_at, operation_id`), org, cpe, string(events.CpeOnuSetUp))
+	})
+	return rows, err
+}
+
 // Waiting counts the operations of an organization on a CPE that have not ended, and those that were asked for since an
 // instant and replaced by others.
 func (q OperationsQuery) Waiting(

@@ -31,6 +31,7 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 	waiting, without := given, given
 	waiting.PushNow, without.SubscriptionID = false, id.Subscription{}
 	tag := commands.TagCpe{CpeID: box, Position: processtest.Position}
+	leave := commands.LeaveCpe{CpeID: box, OrgID: acme, Position: processtest.Position}
 	push := commands.FollowCpeLine{
 		OrgID: acme, SubscriptionID: line, CpeID: box, Push: true, Position: processtest.Position,
 	}
@@ -46,7 +47,7 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 		{events.CpeClaimed{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag}},
 		{given, []commands.Job{tag, push}}, {waiting, []commands.Job{tag}}, {without, []commands.Job{tag}},
 		{events.CpeSubscriberRemoved{CpeID: box, OrgID: acme, SubscriberID: jane, At: now}, []commands.Job{tag}},
-		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag}},
+		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag, leave}},
 		{events.SubscriptionCredentialsSet{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{all}},
 		{events.SubscriptionPlanChanged{SubscriptionID: line, OrgID: acme, At: now}, []commands.Job{look}},
 		{events.SubscriptionEnded{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{look}},
