@@ -16,14 +16,17 @@ type CheckCpeOperation struct{ CpeWork }
 
 // CpeWork says which operation a job is about, with what of it never changes.
 type CpeWork struct {
-	OperationID id.CPEOperation         `json:"operationId"`
-	CpeID       id.CPE                  `json:"cpeId"`
-	OrgID       id.Organization         `json:"orgId"`
-	Operation   events.CpeOperationKind `json:"operation"`
-	ValuesRef   id.Secret               `json:"valuesRef"`
-	CallNow     bool                    `json:"callNow,omitempty"`
-	ExpiresAt   time.Time               `json:"expiresAt,omitzero"`
-	Deployed    *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
+	OperationID  id.CPEOperation         `json:"operationId"`
+	CpeID        id.CPE                  `json:"cpeId"`
+	OrgID        id.Organization         `json:"orgId"`
+	SubscriberID id.Subscriber           `json:"subscriberId"` // whose CPE it was; null = no customer's
+	Operation    events.CpeOperationKind `json:"operation"`
+	ValuesRef    id.Secret               `json:"valuesRef"`
+	CallNow      bool                    `json:"callNow,omitempty"`
+	ExpiresAt    time.Time               `json:"expiresAt,omitzero"`
+	Deployed     *events.CpeDeployed     `json:"deployed,omitempty"` // of firmware alone
+	// Left says that the organization has given the CPE up, whoever has it by then.
+	Left bool `json:"left,omitempty"`
 }
 
 // AdvanceCpeCampaign tells the next CPEs of a campaign to fetch the file, stops or ends it.
@@ -50,6 +53,14 @@ type TagCpe struct {
 	Asks bool `json:"asks,omitempty"`
 }
 
+// LeaveCpe has the operations of an organization on a CPE looked for that it has given up, from a position of the log
+// on: what waits at the CPE server is nothing for the next one.
+type LeaveCpe struct {
+	CpeID    id.CPE          `json:"cpeId"`
+	OrgID    id.Organization `json:"orgId"`
+	Position uint64          `json:"position"`
+}
+
 // FollowCpeLine brings the CPEs that use a login up to what it is from a position of the log on.
 type FollowCpeLine struct {
 	OrgID          id.Organization `json:"orgId"`
@@ -73,6 +84,7 @@ func (SyncCpes) Kind() string          { return "cpe_sync" }
 func (PollCpeFaults) Kind() string     { return "cpe_poll_faults" }
 func (TagCpe) Kind() string            { return "cpe_tag" }
 func (FollowCpeLine) Kind() string     { return "cpe_follow_line" }
+func (LeaveCpe) Kind() string          { return "cpe_leave" }
 
 func (AdvanceCpeCampaign) Kind() string { return "cpe_advance_campaign" }
 

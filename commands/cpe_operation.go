@@ -52,7 +52,8 @@ type QueueCpeOperation struct {
 // something asks; everybody else looks. Fails: cpe_operation_not_found, cpe_operation_over.
 type BeginCpeOperation struct{ OperationID id.CPEOperation }
 
-// ReportCpeOperationSent says that the CPE server has the tasks. Fails: cpe_operation_not_found.
+// ReportCpeOperationSent says that the CPE server has the tasks. The same ones again change nothing, nor do others than
+// those of before with one that reads back. Fails: cpe_operation_not_found.
 type ReportCpeOperationSent struct {
 	OperationID id.CPEOperation
 	Tasks       []events.CpeTask
@@ -170,6 +171,12 @@ func secretCpeName(name string) bool {
 // ErrNoCpeOperation is the failure for an unknown operation, and for that of another organization.
 func ErrNoCpeOperation() error {
 	return failure.NewNotFound("cpe_operation_not_found", "There is no such operation.")
+}
+
+// ErrCpeOperationsFull is the failure of a request for a CPE that has too many open ones.
+func ErrCpeOperationsFull() error {
+	return failure.NewConflict("cpe_operations_full",
+		"So many changes and tests wait for this device already. Wait until some have ended.")
 }
 
 // ErrCpeOperationOver is the failure of work on an operation that has ended.

@@ -64,6 +64,9 @@ type CpeDeployed struct {
 // tries that CPE again.
 const CpeNotBegun = "not_begun"
 
+// CpeReplaced is the code of an operation that failed because something newer is written in its place.
+const CpeReplaced = "replaced"
+
 // CpeOperationQueued records that somebody asked for a write.
 type CpeOperationQueued struct {
 	CpeOperationSubject
@@ -88,7 +91,8 @@ type CpeOperationBegan struct {
 	At time.Time `json:"at"`
 }
 
-// CpeOperationSent records that the CPE server has the tasks.
+// CpeOperationSent records that the CPE server has the tasks: those of the write, and once more when the device is
+// asked in another session what it has then.
 type CpeOperationSent struct {
 	CpeOperationSubject
 	Tasks []CpeTask `json:"tasks"`

@@ -1,6 +1,7 @@
 package cpe
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -113,7 +114,7 @@ func decideOperation(
 			return step(events.CpeOperationBegan{CpeOperationSubject: about, At: now})
 		}
 	case commands.ReportCpeOperationSent:
-		if s.State != Sent {
+		if s.State != Sent || s.readsBack(c.Tasks) {
 			return step(events.CpeOperationSent{CpeOperationSubject: about, Tasks: c.Tasks, Call: c.Call, At: now})
 		}
 	case commands.ConfirmCpeOperation:
@@ -130,6 +131,11 @@ func decideOperation(
 		}
 	}
 	return nil, nil
+}
+
+// readsBack reports whether tasks are those that the server had before, and one that reads what they have done.
+func (s Operation) readsBack(tasks []events.CpeTask) bool {
+	return len(s.Tasks) > 0 && len(tasks) > 1 && tasks[0] == s.Tasks[0] && !slices.Equal(tasks, s.Tasks)
 }
 
 // step returns one event as a decision.

@@ -55,6 +55,14 @@ func TestOperation_GoesFromTheRequestToItsOutcome(t *testing.T) {
 	operation(t, queued, began).When(begin).ThenNothing() // somebody else is asking the server
 	operation(t, queued, began).When(report).Then(sent)
 	operation(t, queued, began, sent).When(report).ThenNothing()
+	reads, read := report, sent
+	reads.Tasks = append(tasks[:1:1], events.CpeTask{ID: "5403908ef28ea3a25c138add", Name: "getParameterValues"})
+	read.Tasks = reads.Tasks
+	operation(t, queued, began, sent).When(reads).Then(read)
+	operation(t, queued, began, sent, read).When(reads).ThenNothing()
+	others := reads
+	others.Tasks = reads.Tasks[1:]
+	operation(t, queued, began, sent).When(others).ThenNothing()
 	operation(t, queued, began, sent).When(confirm).Then(confirmed)
 	operation(t, queued, began).When(confirm).Then(confirmed) // after a crash it was found done
 	operation(t, queued).When(confirm).ThenNothing()

@@ -349,6 +349,35 @@ func TestCpe_ADeploymentStopsWhenDevicesFail(t *testing.T) {
 	k.runs(devices[6], boxes[6], "2.0", 1)
 }
 
+// TestCpe_AFailedDownloadIsNotDoneAgainByTheServer, which would do so by itself for as long as it has the fault: also
+// when nobody knows the task, whose answer was lost.
+func TestCpe_AFailedDownloadIsNotDoneAgainByTheServer(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []int{0, 1} {
+		k := newACSKit(t, "CPE_SYNC_INTERVAL=1s")
+		devices, boxes := k.boxes(acs.DeviceConfig{Serial: "SN-1", Model: "Box"})
+		k.upload("box-2.0.bin", "HomeBox-2", "2.0")
+		k.faulty(devices[0], acs.DeviceFaults{TransferFault: "9010"})
+		k.tagged(devices[0], "org:acme") // nothing else writes then
+		k.acs.SetFaults(acs.Faults{LoseAnswers: lost})
+		campaign := k.must(k.admin, "POST", "/cpe/firmware/deploy", map[string]any{
+			"filename": "box-2.0.bin", "model": "Box",
+		}).text("campaignId")
+		k.eventually("the fault", func(ctx context.Context) (bool, error) {
+			err := k.acs.Inform(devices[0], "2 PERIODIC") // a connection request is not made when the answer was lost
+			return strings.Contains(k.served(ctx, "/faults/?projection=code"), "9010"), err
+		})
+		k.campaignIs(campaign, "finished 1: 0 + 1 + 0, 0 skipped")
+		k.faulty(devices[0], acs.DeviceFaults{})
+		k.later(2 * time.Hour)
+		k.informs(devices[0])
+		if left := k.served(t.Context(), "/faults/?projection=_id"); strings.Contains(left, devices[0]) {
+			t.Errorf("%d lost: the server has %s", lost, left)
+		}
+		k.runs(devices[0], boxes[0], "1.0.0", 0)
+	}
+}
+
 // TestCpe_ADeploymentKeepsItsHours: nothing begins before them.
 func TestCpe_ADeploymentKeepsItsHours(t *testing.T) {
 	t.Parallel()

@@ -183,6 +183,39 @@ func TestCpe_WithoutAPushTheNextCallBringsTheLogin(t *testing.T) {
 	k.keeps(line.password)
 }
 
+// TestCpe_AReleaseTakesBackAtOnceWhatWaits: the next look for an operation of yesterday is minutes away, in which the
+// device could come for the next organization.
+func TestCpe_AReleaseTakesBackAtOnceWhatWaits(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	device, box := k.adds("SN-1", "Device")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	k.tagged(device, "org:acme")
+	if err := k.acs.SetPower(device, false); err != nil {
+		t.Fatal(err)
+	}
+	asked := k.must(k.admin, "POST", "/cpe/devices/"+box+"/wifi", map[string]any{
+		"ssid": "Home of Amina", "password": "s3cret-wifi",
+	}).text("operationId")
+	k.eventually("the task", func(ctx context.Context) (bool, error) {
+		got, err := k.admin.call(ctx, "GET", "/cpe/operations/"+asked, "", nil)
+		return got.text("state") == "sent", err
+	})
+	k.eventually("six looks", func(context.Context) (bool, error) { // each twice as late as the one before
+		k.now.Advance(5 * time.Second)
+		return strings.Count(strings.Join(k.acs.Requests(), "\n"), "GET /tasks/") >= 6, nil
+	})
+	k.signInAgain()
+	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
+	k.eventually("no task", func(ctx context.Context) (bool, error) {
+		return !strings.Contains(k.served(ctx, "/tasks/?projection=name"), "setParameterValues"), nil
+	})
+	k.eventually("the end", func(ctx context.Context) (bool, error) {
+		got, err := k.admin.call(ctx, "GET", "/cpe/operations/"+asked, "", nil)
+		return got.text("state") == "failed" && got.at("error.code") == "released", err
+	})
+}
+
 // faults waits until somebody sees the faults of some devices and no others, and gives the last of them.
 func (k acsKit) faults(as apiClient, want ...string) (last answer) {
 	k.t.Helper()

@@ -196,6 +196,27 @@ func TestCpe_WritesEndInTheTruth(t *testing.T) {
 	k.refused(k.admin, at+"/parameters", named("Device.ManagementServer.URL", "http://x"), 422, "")
 }
 
+// TestCpe_AWriteIsConfirmedByWhatTheDeviceHas: one that takes a write without a fault and keeps what it had is found
+// out, although the server says that the value was set.
+func TestCpe_AWriteIsConfirmedByWhatTheDeviceHas(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	for n, root := range []string{"Device", "InternetGatewayDevice"} {
+		device, box := k.adds(serialOf(n), root)
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+		for _, c := range []struct {
+			swallow            bool
+			state, code, phase string
+		}{{true, "failed", "not_written", "swallowed"}, {false, "confirmed", "", "taken"}} {
+			k.faulty(device, acs.DeviceFaults{Swallow: c.swallow})
+			state, code := k.asks(box, "wifi", map[string]any{"ssid": "Home of Amina", "password": "key " + c.phase})
+			if state != c.state || code != c.code {
+				t.Errorf("%s, %s: %s %s", root, c.phase, state, code)
+			}
+		}
+	}
+}
+
 // TestCpe_ReadingTheServerFindsWhatWasMissed: a device that could not ask who it is becomes pending, with what it says
 // of itself; after its claim it gets tags and login, and loses them with its release.
 func TestCpe_ReadingTheServerFindsWhatWasMissed(t *testing.T) {

@@ -118,7 +118,8 @@ func (a *App) cpeWrites(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQ
 	}
 	return cpeapi.Writes{
 		Cases: cpecases.Operations{
-			Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Allows: a.cpeMayReach, UploadBase: base,
+			Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Waiting: operations.Waiting, Clock: a.clock,
+			Allows: a.cpeMayReach, UploadBase: base,
 		},
 		Rows: operations, CPEs: rows, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "", Uploads: base != "",
 	}

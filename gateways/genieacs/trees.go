@@ -120,7 +120,7 @@ type Band struct {
 	Index int
 	SSID  string   // path of the name
 	Name  string   // its present name, as far as the server knows
-	Keys  []string // paths of its key, one of which counts: set all that the device has. Their values are never read.
+	Keys  []string // paths of its key, one of which counts: set all of them. Their values are never read.
 	// Clients is the path of the number of its clients; Associated is the present one, -1 when it is not known.
 	Clients    string
 	Associated int
@@ -238,10 +238,7 @@ func present(root Root, all []Band, values map[string]Value) []Band {
 		if at, ok := named[b.Index]; ok && at >= 1 && at <= len(all) {
 			b.Keys, b.Clients = all[at-1].Keys, all[at-1].Clients
 		}
-		b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(p string) bool {
-			_, has := values[p]
-			return !has
-		})
+		b.Keys = keysOf(b, values)
 		if text := values[b.Clients].Text(); text != "" {
 			if _, err := fmt.Sscan(text, &b.Associated); err != nil {
 				b.Associated = -1
@@ -250,6 +247,25 @@ func present(root Root, all []Band, values map[string]Value) []Band {
 		out = append(out, b)
 	}
 	return out
+}
+
+// keysOf keeps the places of a network's key that the device has. PreSharedKey takes a key of 64 hexadecimal digits, by
+// TR-098, and a passphrase only on devices that have no other place: a strict one would refuse the whole write.
+func keysOf(b Band, values map[string]Value) []string {
+	var keys, digits []string
+	for _, p := range b.Keys {
+		_, has := values[p]
+		switch {
+		case has && strings.HasSuffix(p, ".PreSharedKey"):
+			digits = append(digits, p)
+		case has:
+			keys = append(keys, p)
+		}
+	}
+	if len(keys) == 0 {
+		return digits
+	}
+	return keys
 }
 
 // dialledOf are the dialled connections that a device may have.

@@ -39,7 +39,7 @@ func (a Writes) Routes() []httpapi.Route {
 		return httpapi.Route{
 			Method: http.MethodPost, Path: "/cpe/devices/:id/" + path, Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Request: request, Response: cpeWrite{}, Status: http.StatusAccepted,
-			Summary: summary, Codes: []string{"cpe_server_not_set_up"}, Handle: handle,
+			Summary: summary, Codes: []string{"cpe_server_not_set_up", "cpe_operations_full"}, Handle: handle,
 		}
 	}
 	return []httpapi.Route{
@@ -53,7 +53,8 @@ func (a Writes) Routes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/me/devices/:id/wifi", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSubscriber, Own: httpapi.OwnRows, PeopleOnly: true, Request: cpeWifiRequest{},
-			Response: cpeWrite{}, Status: http.StatusAccepted, Codes: []string{"cpe_server_not_set_up"},
+			Response: cpeWrite{}, Status: http.StatusAccepted,
+			Codes:   []string{"cpe_server_not_set_up", "cpe_operations_full"},
 			Summary: "Change name and password of the Wi-Fi of an own CPE", Handle: a.ownWifi,
 		},
 	}

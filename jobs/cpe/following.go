@@ -47,6 +47,7 @@ func (f Following) Register(queue *jobrunner.Runner) {
 		MaxAttempts: followAttempts, Backoff: jobrunner.Doubling(5*time.Second, time.Minute),
 	})
 	jobrunner.AddWorker(queue, f.Line, jobrunner.Options{})
+	jobrunner.AddWorker(queue, f.leave, jobrunner.Options{})
 }
 
 // Tag gives a CPE the tags that it should have, takes those of yesterday away, and has it ask who it is where that is
@@ -133,6 +134,31 @@ func (f Following) Line(ctx context.Context, args commands.FollowCpeLine, cause 
 	if len(next) == 0 {
 		return nil
 	}
+	return f.Queue.Follow(ctx, cause, next)
+}
+
+// leave has each operation looked for that is open on a CPE which its organization has given up: it fails, and what
+// waits at the CPE server is taken back.
+func (f Following) leave(ctx context.Context, args commands.LeaveCpe, cause jobs.Cause) error {
+	if err := f.Rows.Views.WaitFor(ctx, cpeviews.OperationsName, args.Position); err != nil {
+		return err
+	}
+	rows, err := f.Operations.Open(ctx, args.OrgID, args.CpeID)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	next := map[string]commands.Job{}
+	for _, row := range rows {
+		work := commands.CpeWork{
+			OperationID: row.ID, CpeID: row.CpeID, OrgID: args.OrgID, Operation: events.CpeOperationKind(row.Kind),
+			Left: true,
+		}
+		next[row.ID.String()] = commands.SendCpeOperation{CpeWork: work}
+		if row.State == "sent" {
+			next[row.ID.String()] = commands.CheckCpeOperation{CpeWork: work}
+		}
+	}
+	cause.OrgID = args.OrgID
 	return f.Queue.Follow(ctx, cause, next)
 }
 

@@ -28,8 +28,9 @@ type Server interface {
 	Find(ctx context.Context, w Write) (found bool, out Outcome, err error)
 	// Outcome tells what became of a write that was sent.
 	Outcome(ctx context.Context, w Write) (Outcome, error)
-	// Withdraw takes the tasks of a write away; those that have ended are no failure.
-	Withdraw(ctx context.Context, w Write) error
+	// Withdraw takes the tasks of a write away, also those whose answers were lost, and what the server would do again
+	// of those that have ended. It reports whether none had ended, and one was there: then nothing was done.
+	Withdraw(ctx context.Context, w Write) (there bool, err error)
 	// Store puts a file of firmware where CPEs load it from.
 	Store(ctx context.Context, c commands.RecordCpeFirmware, content []byte) error
 	// Ready fails while the server does not answer.
@@ -48,8 +49,8 @@ type Write struct {
 	ExpiresAt time.Time
 	Deployment
 
-	lost     bool // its values were deleted
-	replaced bool // the login is another one by now
+	// stopped says why it is not to be done any more; the zero value is for one that is.
+	stopped refusal
 }
 
 // Deployment has the facts of a write of firmware alone. The zero value is for all others.
@@ -72,8 +73,9 @@ type Outcome struct {
 	Done    bool   // it was found done
 	Code    string // of the fault; "" = it has not failed
 	Message string // in the words of CPE or server
-	Tasks   []events.CpeTask
-	Call    string // "ok", "queued" or "failed"
+	// Tasks are those that the server has by now; of Outcome none when they are those of before.
+	Tasks []events.CpeTask
+	Call  string // "ok", "queued" or "failed"
 	// Result has the figures of a test that is done; nil = it was no test.
 	Result *events.CpeTestResult
 }
@@ -114,26 +116,20 @@ func (o Operations) Register(queue *jobrunner.Runner) {
 
 // Codes of failures that are ours and not the server's.
 const (
-	codeReleased = "released" // the organization does not have the CPE any more
+	codeReleased = "released" // the organization, or the customer, does not have the CPE any more
 	codeUnknown  = "unknown"  // it may have happened, and must not happen twice
 	codeLost     = "lost"     // its values are not there, as after a restore of an older vault
-	// The device has another login by now, which an operation of its own writes.
-	codeReplaced = "replaced"
+	// The device has another login by now, or another Wi-Fi was asked for, which an operation of its own writes.
+	codeReplaced = events.CpeReplaced
 )
 
 // Send hands an operation to the server. Only the attempt that has announced it does so; one that finds it announced
 // cannot know whether its predecessor came so far, and looks for it. What may be done twice is sent again then, under
 // the same key. What may not has failed, with the truth: that it is not known.
 func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, cause jobs.Cause) error {
-	write, known, err := o.write(ctx, args.CpeWork)
+	write, err := o.write(ctx, args.CpeWork)
 	if err != nil {
 		return err
-	}
-	if !known {
-		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
-	}
-	if write.Image.File != "" && (!write.Going || !o.Clock.Now().Before(write.BeginBy)) {
-		return o.fail(ctx, args.CpeWork, cause, events.CpeNotBegun, "The deployment did not come so far in time.")
 	}
 	cause.OrgID = args.OrgID
 	begun, err := o.Bus.Execute(ctx, commands.BeginCpeOperation{OperationID: args.OperationID}, cause.Meta("begin"))
@@ -143,11 +139,14 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	if err != nil {
 		return err
 	}
+	if write.Image.File != "" && (!write.Going || !o.Clock.Now().Before(write.BeginBy)) {
+		write.stopped = refusal{events.CpeNotBegun, "The deployment did not come so far in time."}
+	}
 	switch {
-	case write.lost:
-		return o.fail(ctx, args.CpeWork, cause, codeLost, "The values to be written are not there any more.")
-	case write.replaced:
-		return o.fail(ctx, args.CpeWork, cause, codeReplaced, aboutReplaced)
+	case write.stopped.code != "" && begun.Changed: // nobody has asked the server before
+		return o.fail(ctx, args.CpeWork, cause, write.stopped)
+	case write.stopped.code != "":
+		return o.takeBack(ctx, args.CpeWork, cause, write)
 	}
 	if !begun.Changed {
 		found, out, err := o.Server.Find(ctx, write)
@@ -159,7 +158,7 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 		case args.Operation == events.CpeFirmware: // it may be on its way: the version will tell
 			return o.sent(ctx, args.CpeWork, cause, Outcome{Call: "queued"})
 		case !repeatable(args.Operation):
-			return o.fail(ctx, args.CpeWork, cause, codeUnknown, aboutUnknown)
+			return o.fail(ctx, args.CpeWork, cause, refusal{codeUnknown, aboutUnknown})
 		}
 	}
 	out, err := o.Server.Send(ctx, write)
@@ -169,14 +168,29 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 	return o.sent(ctx, args.CpeWork, cause, out)
 }
 
-// Messages of codeReleased and codeUnknown.
-const (
-	aboutReleased = "The device does not belong to the organization any more."
-	aboutUnknown  = "It is not known whether the device was told."
-)
+// takeBack fails an operation that is not to be done any more, after what the server may have of it was taken away.
+// Firmware that an earlier attempt may have sent, and that does not wait there, may be on its way: the version will
+// tell.
+func (o Operations) takeBack(ctx context.Context, w commands.CpeWork, cause jobs.Cause, write Write) error {
+	there, err := o.Server.Withdraw(ctx, write)
+	if err != nil {
+		return fmt.Errorf("withdraw operation %s: %w", w.OperationID, err)
+	}
+	if !there && w.Operation == events.CpeFirmware && write.SentAt.IsZero() {
+		return o.sent(ctx, w, cause, Outcome{Call: "queued"})
+	}
+	return o.fail(ctx, w, cause, write.stopped)
+}
 
-// aboutReplaced is the message of codeReplaced.
-const aboutReplaced = "The customer has another login by now."
+// Messages of codes.
+const (
+	aboutReleased   = "The device does not belong to the organization any more."
+	aboutGiven      = "The device does not belong to the customer any more."
+	aboutUnknown    = "It is not known whether the device was told."
+	aboutLost       = "The values to be written are not there any more."
+	aboutReplaced   = "The customer has another login by now."
+	aboutSuperseded = "The Wi-Fi was changed once more."
+)
 
 // repeatable reports whether an operation that is done twice does the same as once.
 func repeatable(kind events.CpeOperationKind) bool {
@@ -186,7 +200,7 @@ func repeatable(kind events.CpeOperationKind) bool {
 // sent reports that the server has the operation, or has refused it.
 func (o Operations) sent(ctx context.Context, w commands.CpeWork, cause jobs.Cause, out Outcome) error {
 	if out.Code != "" {
-		return o.fail(ctx, w, cause, out.Code, out.Message)
+		return o.fail(ctx, w, cause, refusal{out.Code, out.Message})
 	}
 	cause.OrgID = w.OrgID
 	_, err := o.Bus.Execute(ctx, commands.ReportCpeOperationSent{
@@ -196,10 +210,10 @@ func (o Operations) sent(ctx context.Context, w commands.CpeWork, cause jobs.Cau
 }
 
 // fail reports why an operation was not done.
-func (o Operations) fail(ctx context.Context, w commands.CpeWork, cause jobs.Cause, code, message string) error {
+func (o Operations) fail(ctx context.Context, w commands.CpeWork, cause jobs.Cause, why refusal) error {
 	cause.OrgID = w.OrgID
 	_, err := o.Bus.Execute(ctx, commands.FailCpeOperation{
-		OperationID: w.OperationID, Code: shortened(code, 64), Message: shortened(message, 500),
+		OperationID: w.OperationID, Code: shortened(why.code, 64), Message: shortened(why.message, 500),
 	}, cause.Meta("fail"))
 	return err
 }
@@ -219,7 +233,7 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	if err != nil || row == nil || row.State != "sent" {
 		return err
 	}
-	write, known, err := o.write(ctx, args.CpeWork)
+	write, err := o.write(ctx, args.CpeWork)
 	if err != nil {
 		return err
 	}
@@ -227,25 +241,24 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	if row.SentAt != nil {
 		write.SentAt = *row.SentAt
 	}
-	if !known { // its tasks may still wait for the device
-		if err := o.Server.Withdraw(ctx, write); err != nil {
-			return fmt.Errorf("withdraw operation %s: %w", args.OperationID, err)
-		}
-		return o.fail(ctx, args.CpeWork, cause, codeReleased, aboutReleased)
-	}
-	if write.lost {
+	switch write.stopped.code {
+	case codeReleased: // its tasks may still wait for the device
+		return o.takeBack(ctx, args.CpeWork, cause, write)
+	case codeLost:
 		return nil // it has ended meanwhile
 	}
 	out, err := o.Server.Outcome(ctx, write)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for operation %s: %w", args.OperationID, err)
-	case out.Code != "" && write.replaced: // the device may have the newer one
-		return o.fail(ctx, args.CpeWork, cause, codeReplaced, aboutReplaced)
-	case out.Code != "":
-		return o.fail(ctx, args.CpeWork, cause, out.Code, out.Message)
 	case out.Done:
 		return o.confirm(ctx, args.CpeWork, cause, out.Result)
+	case write.stopped.code != "": // the device may have what replaces it
+		return o.takeBack(ctx, args.CpeWork, cause, write)
+	case out.Code != "":
+		return o.fail(ctx, args.CpeWork, cause, refusal{out.Code, out.Message})
+	case len(out.Tasks) > 0: // the device is asked what it has
+		return o.sent(ctx, args.CpeWork, cause, out)
 	}
 	return nil
 }
@@ -267,43 +280,68 @@ func (o Operations) confirm(
 	return err
 }
 
-// write makes what the server gets. known is false for a CPE that the organization does not have any more: what its
-// staff asked for is nothing for the next customer.
-func (o Operations) write(ctx context.Context, w commands.CpeWork) (out Write, known bool, err error) {
+// write makes what the server gets, and says of what is not to be done any more why. What was asked for a CPE that the
+// organization, or the customer, does not have any more is nothing for the next one.
+func (o Operations) write(ctx context.Context, w commands.CpeWork) (Write, error) {
 	row, err := o.CPE(ctx, w.CpeID)
-	if err != nil || row == nil || row.OrgID != w.OrgID {
-		return Write{}, false, err
+	if err != nil {
+		return Write{}, err
 	}
-	out = Write{
-		Key: w.OperationID.String(), Kind: w.Operation, CallNow: w.CallNow, ExpiresAt: w.ExpiresAt,
-		CPE: events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass},
+	out := Write{Key: w.OperationID.String(), Kind: w.Operation, CallNow: w.CallNow, ExpiresAt: w.ExpiresAt}
+	if row != nil {
+		out.CPE = events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass}
 	}
-	if w.Deployed != nil {
+	switch {
+	case row == nil || row.OrgID != w.OrgID || w.Left:
+		out.stopped = refusal{codeReleased, aboutReleased}
+		return out, nil
+	case w.Deployed != nil:
 		out.Deployment, err = o.deployment(ctx, w)
-		return out, true, err
-	}
-	if w.ValuesRef.IsZero() {
-		return out, true, nil
+		return out, err
+	case !w.SubscriberID.IsZero() && row.SubscriberID != w.SubscriberID: // zero also in jobs of an earlier program
+		out.stopped = refusal{codeReleased, aboutGiven}
+		return out, nil
+	case w.ValuesRef.IsZero():
+		return out, nil
 	}
 	kept, err := o.Values(ctx, w.ValuesRef)
 	if failure.KindOf(err) == failure.NotFound {
-		out.lost = true
-		return out, true, nil
+		out.stopped = refusal{codeLost, aboutLost}
+		return out, nil
 	}
 	if err != nil {
-		return Write{}, false, err
+		return Write{}, err
 	}
 	if err := json.Unmarshal(kept, &out.Values); err != nil {
-		return Write{}, false, fmt.Errorf("values of operation %s cannot be read", w.OperationID) // the cause has them
+		return Write{}, fmt.Errorf("values of operation %s cannot be read", w.OperationID) // the cause has them
 	}
-	if w.Operation == events.CpeLogin {
+	out.stopped, err = o.replaced(ctx, w, *row, out.Values)
+	return out, err
+}
+
+// replaced tells why values are not the latest any more: an older login, or an older Wi-Fi, must not come after a newer
+// one. The zero value is for those that are.
+func (o Operations) replaced(
+	ctx context.Context, w commands.CpeWork, row cpeviews.CPERow, values commands.CpeValues,
+) (refusal, error) {
+	switch w.Operation {
+	case events.CpeLogin:
 		password, err := o.Password(ctx, row.PasswordRef)
 		if err != nil {
-			return Write{}, false, err
+			return refusal{}, err
 		}
-		out.replaced = null.Zero(row.Username) != out.Values.Username || password != out.Values.Password
+		if null.Zero(row.Username) != values.Username || password != values.Password {
+			return refusal{codeReplaced, aboutReplaced}, nil
+		}
+	case events.CpeWifi:
+		later, err := o.Rows.Superseded(ctx, w.OrgID, w.OperationID)
+		if err != nil || !later {
+			return refusal{}, err
+		}
+		return refusal{codeReplaced, aboutSuperseded}, nil
+	default: // what may be done beside others of its kind
 	}
-	return out, true, nil
+	return refusal{}, nil
 }
 
 // deployment reads the file of a write of firmware, and whether its campaign goes on. Both are in the log before the

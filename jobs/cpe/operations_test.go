@@ -57,9 +57,9 @@ func (s *server) Outcome(_ context.Context, w cpejobs.Write) (cpejobs.Outcome, e
 }
 
 // Withdraw implements cpejobs.Server.
-func (s *server) Withdraw(_ context.Context, w cpejobs.Write) error {
+func (s *server) Withdraw(_ context.Context, w cpejobs.Write) (bool, error) {
 	s.asked = append(s.asked, fmt.Sprint("withdraw ", len(w.Tasks)))
-	return nil
+	return s.has, nil
 }
 
 // Store implements cpejobs.Server.
@@ -75,6 +75,7 @@ type operated struct {
 	views  *runner.Views
 	server *server
 	owner  id.Organization // of the CPE, as the read model has it
+	user   id.Subscriber   // the same
 	// The login that the customer has by now.
 	username, password string
 	work               commands.CpeWork
@@ -108,7 +109,8 @@ func operate(t *testing.T, kind events.CpeOperationKind) *operated {
 		Files:    cpeviews.FirmwareQuery{Views: o.views}, Campaigns: cpeviews.CampaignsQuery{Views: o.views},
 		CPE: func(context.Context, id.CPE) (*cpeviews.CPERow, error) {
 			return &cpeviews.CPERow{
-				ID: o.work.CpeID, OrgID: o.owner, SerialNumber: "SN-1", OUI: "00AABB", Username: &o.username,
+				ID: o.work.CpeID, OrgID: o.owner, SubscriberID: o.user, SerialNumber: "SN-1", OUI: "00AABB",
+				Username: &o.username,
 			}, nil
 		},
 	}
@@ -409,4 +411,51 @@ func TestSend_NothingOfAHaltedCampaignIsSent(t *testing.T) {
 		}
 		o.is(cpe.Failed)
 	}
+}
+
+// TestSend_WhatMayHaveBeenSentIsTakenBackFirst: the answer of the first attempt was lost, and the second one finds that
+// the operation is not to be done any more. Firmware that does not wait at the server may be on its way.
+func TestSend_WhatMayHaveBeenSentIsTakenBackFirst(t *testing.T) {
+	t.Parallel()
+	late := func(o *operated) { o.work.Deployed.BeginBy = time.Now().Add(-time.Second) }
+	released := func(o *operated) { o.owner = id.New[id.Organization]() }
+	for _, c := range []struct {
+		kind events.CpeOperationKind
+		then func(*operated)
+		has  bool
+		want cpe.OperationState
+	}{
+		{events.CpeFirmware, late, true, cpe.Failed}, {events.CpeFirmware, late, false, cpe.Sent},
+		{events.CpeFirmware, released, true, cpe.Failed}, {events.CpeWifi, released, true, cpe.Failed},
+		{events.CpeWifi, released, false, cpe.Failed}, {events.CpeFactoryReset, released, true, cpe.Failed},
+		{events.CpeLogin, func(o *operated) { o.password = "another" }, true, cpe.Failed},
+		{events.CpeWifi, func(o *operated) {
+			if err := o.Vault.Secrets.Delete(t.Context(), o.work.ValuesRef); err != nil {
+				t.Fatal(err)
+			}
+		}, true, cpe.Failed},
+	} {
+		o, job := operateAs(t, c.kind), id.New[id.Any]()
+		o.username, o.password, o.server.lose = "jane", "s3cret", 1
+		if err := o.send(job); !errors.Is(err, errLost) {
+			t.Fatal(err)
+		}
+		c.then(o)
+		o.server.has = c.has
+		if err := o.send(job); err != nil {
+			t.Fatal(err)
+		}
+		o.is(c.want, "send", "withdraw 0")
+	}
+}
+
+// operateAs queues an operation of any kind.
+func operateAs(t *testing.T, kind events.CpeOperationKind) *operated {
+	t.Helper()
+	if kind != events.CpeFirmware {
+		return operate(t, kind)
+	}
+	o := operate(t, events.CpeReboot)
+	o.deploys()
+	return o
 }

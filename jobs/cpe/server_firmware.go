@@ -15,6 +15,7 @@ import (
 const (
 	flashPatience = 2 * time.Hour
 	taskGrace     = 10 * time.Minute // in which a task is taken back that has not begun in time
+	longSession   = time.Minute      // a session that began so long before a task does not run it any more
 )
 
 // Codes of downloads that failed without a fault of the server.
@@ -23,6 +24,9 @@ const (
 	codeOldVersion   = "old_version"   // the device has taken the file, booted, and runs the version of before
 	codeNotConfirmed = "not_confirmed" // the device has not told of the version in time
 )
+
+// aboutNoCall is the message of a download of which a device was certainly not told.
+const aboutNoCall = "The device did not call in time."
 
 // Store implements Server. Both sides hold the file in memory.
 func (a ACS) Store(ctx context.Context, c commands.RecordCpeFirmware, content []byte) error {
@@ -65,57 +69,67 @@ func certain(w Write, out Outcome, err error) (Outcome, error) {
 // firmwareOutcome follows a download: its task waits for the device, the device fetches the file, takes it, boots, and
 // tells of its version. A task that waits for too long is taken back, and the device was certainly not told.
 func (a ACS) firmwareOutcome(ctx context.Context, w Write, device genieacs.Device) (Outcome, error) {
-	tasks, err := a.Gateway.Tasks(ctx, device.ID)
+	all, err := a.Gateway.Tasks(ctx, device.ID)
 	if err != nil {
 		return Outcome{}, err
 	}
-	waiting := slices.DeleteFunc(tasks, func(t genieacs.Waiting) bool { return t.UniqueKey != taskKey(w, 0) })
-	if fault, err := a.faultOf(ctx, w, device, waiting); err != nil || fault.Code != "" {
+	if fault, err := a.faultOf(ctx, w, device, all); err != nil || fault.Code != "" {
 		return fault, err
 	}
+	waiting := slices.DeleteFunc(all, func(t genieacs.Waiting) bool { return t.UniqueKey != taskKey(w, 0) })
 	switch {
 	case len(waiting) > 0 && w.Going && a.Clock.Now().Before(w.BeginBy):
 		return Outcome{}, nil
 	case len(waiting) > 0:
-		return a.takeBack(ctx, waiting)
+		return a.takeBack(ctx, w, device.ID, waiting)
 	}
-	return a.flashed(ctx, w, device)
+	out, err := a.flashed(ctx, w, device)
+	if err == nil && (out.Done || out.Code != "") { // nothing of it is to happen again
+		_, err = a.withdraw(ctx, device.ID, tasksOf(w, nil))
+	}
+	return out, err
 }
 
-// faultOf looks for a fault of a write. Its tasks are taken away before it is told: the server would try again.
+// faultOf looks for a fault of a write among those of its device, which has tasks. The tasks of the write, and faults
+// of those that are gone, are taken away before it is told: the server would try again.
 func (a ACS) faultOf(
-	ctx context.Context, w Write, device genieacs.Device, waiting []genieacs.Waiting,
+	ctx context.Context, w Write, device genieacs.Device, has []genieacs.Waiting,
 ) (Outcome, error) {
-	for _, t := range waiting { // one whose answer was lost is known by its key alone
-		if !slices.ContainsFunc(w.Tasks, func(of events.CpeTask) bool { return of.ID == string(t.ID) }) {
-			w.Tasks = append(slices.Clip(w.Tasks), events.CpeTask{ID: string(t.ID), Name: string(t.Kind)})
-		}
-	}
+	tasks := tasksOf(w, has)
 	faults, err := a.Gateway.DeviceFaults(ctx, device.ID)
 	if err != nil {
 		return Outcome{}, err
 	}
 	for _, f := range faults {
 		task, is := f.Task()
-		if is && slices.ContainsFunc(w.Tasks, func(t events.CpeTask) bool { return t.ID == string(task) }) {
-			return Outcome{Code: f.Code, Message: faultText(f)}, a.Withdraw(ctx, w)
+		if !is || !slices.Contains(tasks, task) && (len(tasks) > 0 || !lostTo(w, f, has)) {
+			continue
 		}
+		if len(tasks) == 0 {
+			tasks = []genieacs.TaskID{task}
+		}
+		_, err := a.withdraw(ctx, device.ID, tasks)
+		return Outcome{Code: f.Code, Message: faultText(f)}, err
 	}
 	return Outcome{}, nil
 }
 
+// lostTo reports whether a fault is that of a download whose task nobody knows, because the answer was lost: only
+// downloads fail when their tasks are gone.
+func lostTo(w Write, f genieacs.Fault, has []genieacs.Waiting) bool {
+	return w.Kind == events.CpeFirmware && !f.At.Before(w.AskedAt) &&
+		!slices.ContainsFunc(has, func(t genieacs.Waiting) bool { return "task_"+string(t.ID) == f.Channel })
+}
+
 // takeBack deletes tasks that wait. One that is not there any more has just begun, and is looked for again.
-func (a ACS) takeBack(ctx context.Context, waiting []genieacs.Waiting) (Outcome, error) {
-	for _, t := range waiting {
-		err := a.Gateway.DeleteTask(ctx, t.ID)
-		if errors.Is(err, genieacs.ErrUnknownTask) {
-			return Outcome{}, nil
-		}
-		if err != nil {
-			return Outcome{}, err
-		}
+func (a ACS) takeBack(
+	ctx context.Context, w Write, device genieacs.DeviceID, waiting []genieacs.Waiting,
+) (Outcome, error) {
+	tasks := tasksOf(Write{Key: w.Key}, waiting)
+	if there, err := a.withdraw(ctx, device, tasks); err != nil || !there {
+		return Outcome{}, err
 	}
-	return Outcome{Code: events.CpeNotBegun, Message: "The device did not call in time."}, nil
+	return Outcome{Code: events.CpeNotBegun, Message: aboutNoCall}, nil
 }
 
 // flashed judges a download whose task has ended. A boot alone proves nothing: the device may have begun to load after
@@ -141,7 +155,10 @@ func (a ACS) flashed(ctx context.Context, w Write, device genieacs.Device) (Outc
 			Code: codeOldVersion, Message: "The device took the file and runs " + version.Text() + ".",
 		}, nil
 	}
+	ended := w.BeginBy.Add(taskGrace + longSession) // by then the server has dropped a task that has not run
 	switch {
+	case len(w.Tasks) > 0 && device.LastInform.Before(since.Add(-longSession)) && !a.Clock.Now().Before(ended):
+		return Outcome{Code: events.CpeNotBegun, Message: aboutNoCall}, nil
 	case a.Clock.Now().Before(w.SentAt.Add(flashPatience)):
 		return Outcome{}, nil
 	case len(w.Tasks) == 0:

@@ -103,19 +103,9 @@ func (a ACS) asking(ctx context.Context, device genieacs.DeviceID, missing error
 	return missing
 }
 
-// written is a plan that sets parameters and reads those back that can be read, in the same session.
+// written is a plan that sets parameters. Those that can be read are read back afterwards, in another session.
 func written(set []genieacs.Parameter, want map[string]string) plan {
-	p := plan{tasks: []genieacs.Task{{Kind: genieacs.SetParameters, Values: set}}, want: want}
-	var names []string
-	for _, v := range set {
-		if _, reads := want[v.Name]; reads {
-			names = append(names, v.Name)
-		}
-	}
-	if len(names) > 0 {
-		p.tasks = append(p.tasks, genieacs.Task{Kind: genieacs.GetParameters, Names: names})
-	}
-	return p
+	return plan{tasks: []genieacs.Task{{Kind: genieacs.SetParameters, Values: set}}, want: want}
 }
 
 // parametersPlan writes parameters that somebody named.

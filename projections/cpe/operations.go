@@ -26,7 +26,7 @@ var operationsDDL string
 func (Operations) Name() string { return OperationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Operations) Version() int { return 2 }
+func (Operations) Version() int { return 3 }
 
 // DDL creates the tables of operations.sql.
 func (Operations) DDL() string { return operationsDDL }
@@ -56,7 +56,8 @@ values (@operation, @cpe, @org, @kind, @names, 'queued', @at, @expires, @actor_k
 on conflict (operation_id) do nothing`
 	begunSQL = `update {schema}.operations set revision = $2 where operation_id = $1 and revision < $2`
 	sentSQL  = `
-update {schema}.operations set state = 'sent', call = @call, tasks = @tasks, sent_at = @at, revision = @revision
+update {schema}.operations set state = 'sent', call = @call, tasks = @tasks, sent_at = coalesce(sent_at, @at),
+	revision = @revision
 where operation_id = @operation and revision < @revision`
 	measuredSQL = `
 update {schema}.operations set result = $3, ended_at = $4, revision = $2 where operation_id = $1 and revision < $2`

@@ -21,6 +21,7 @@ create table {schema}.operations (
   revision bigint not null
 );
 create index operations_of on {schema}.operations (org_id, cpe_id, asked_at desc, operation_id desc);
+create index operations_open on {schema}.operations (org_id, cpe_id, asked_at) where state in ('queued', 'sent');
 create index operations_results on {schema}.operations (org_id, cpe_id, kind, ended_at desc, operation_id desc)
   where result is not null;
 

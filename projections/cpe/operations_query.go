@@ -66,6 +66,50 @@ func (q OperationsQuery) Get(
 	return row, err
 }
 
+// Open returns the operations of an organization on a CPE that have not ended, without those of the set-up of an ONU.
+func (q OperationsQuery) Open(ctx context.Context, org id.Organization, cpe id.CPE) ([]OperationRow, error) {
+	var rows []OperationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[OperationRow], q.Views.SQL(OperationsName, operationSelect+`
+			org_id = $1 and cpe_id = $2 and state in ('queued', 'sent') and kind <> $3
+			order by asked_at, operation_id`), org, cpe, string(events.CpeOnuSetUp))
+	})
+	return rows, err
+}
+
+// Waiting counts the operations of an organization on a CPE that have not ended, and those that were asked for since an
+// instant and replaced by others.
+func (q OperationsQuery) Waiting(
+	ctx context.Context, org id.Organization, cpe id.CPE, since time.Time,
+) (count int, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &count, pgx.RowTo[int], q.Views.SQL(OperationsName, `select (
+			select count(*) from {schema}.operations where org_id = @org and cpe_id = @cpe
+				and state in ('queued', 'sent') and kind <> @onu
+		) + (
+			select count(*) from {schema}.operations where org_id = @org and cpe_id = @cpe
+				and asked_at > @since and error_code = @replaced
+		)`), pgx.NamedArgs{
+			"org": org, "cpe": cpe, "onu": string(events.CpeOnuSetUp), "since": since, "replaced": events.CpeReplaced,
+		})
+	})
+	return count, err
+}
+
+// Superseded reports whether an operation of the same kind was asked for on the same CPE after this one.
+func (q OperationsQuery) Superseded(
+	ctx context.Context, org id.Organization, operation id.CPEOperation,
+) (later bool, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &later, pgx.RowTo[bool], q.Views.SQL(OperationsName, `select exists (
+			select from {schema}.operations o join {schema}.operations n on n.org_id = o.org_id
+				and n.cpe_id = o.cpe_id and n.kind = o.kind
+				and (n.asked_at, n.operation_id) > (o.asked_at, o.operation_id)
+			where o.org_id = $1 and o.operation_id = $2)`), org, operation)
+	})
+	return later, err
+}
+
 // List returns up to max operations of an organization on a CPE after a key, newest first.
 func (q OperationsQuery) List(
 	ctx context.Context, org id.Organization, cpe id.CPE, after OperationKey, max int,

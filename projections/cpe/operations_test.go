@@ -17,7 +17,7 @@ func TestOperations_Story(t *testing.T) {
 	story := projectiontest.NewStory(acme, began).With(func(m *events.Metadata) {
 		m.Actor = events.Actor{Kind: events.ActorUser, ID: jane.String(), Role: "admin"}
 	})
-	for i, name := range []string{"queued", "begun", "sent", "confirmed", "failed", "expired", "measured"} {
+	for i, name := range []string{"queued", "begun", "sent", "confirmed", "failed", "expired", "measured", "read"} {
 		about := events.CpeOperationSubject{
 			OperationID: id.Derive[id.CPEOperation]("test", name), CpeID: id.Derive[id.CPE]("test", "box"), OrgID: acme,
 		}
@@ -47,6 +47,11 @@ func TestOperations_Story(t *testing.T) {
 					BeganAt: at(2), EndedAt: at(3), Bytes: 10_000_000, BitsPerSecond: 1_333_333,
 				},
 			}, events.CpeOperationConfirmed{CpeOperationSubject: about, At: at(3)})
+		case "read":
+			life = append(life, events.CpeOperationSent{
+				CpeOperationSubject: about, Call: "ok", At: at(3),
+				Tasks: []events.CpeTask{{ID: "5403", Name: "reboot"}, {ID: "5404", Name: "getParameterValues"}},
+			})
 		case "failed":
 			life = append(life, events.CpeOperationFailed{
 				CpeOperationSubject: about, Code: "cwmp.9007", Message: "invalid value", At: at(3),

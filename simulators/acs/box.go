@@ -181,6 +181,7 @@ func (b *box) older(random *rand.Rand) {
 		b.add(lan+"TotalAssociations", float64(random.IntN(5)), false)
 		key := []string{"PreSharedKey.1.KeyPassphrase", "KeyPassphrase"}[i]
 		b.secret(lan+key, fmt.Sprintf("key-%08x", random.Uint32()))
+		b.secret(lan+"PreSharedKey.1.PreSharedKey", "")
 	}
 	wan := "WANDevice.1.WANConnectionDevice."
 	ppp := fmt.Sprintf("%s%d.WANPPPConnection.1.", wan, b.cfg.Dialled)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -211,6 +212,50 @@ func TestSession_FirmwareIsFetchedAndTold(t *testing.T) {
 	k.inform(id, "2 PERIODIC")
 	if got := k.find("faults", `{"code":"cwmp.9018"}`); !slices.Equal(got, []string{id + ":task_" + task}) {
 		t.Errorf("faults %v", got)
+	}
+}
+
+// TestSession_AFailedDownloadIsDoneAgainUntilItsFaultIsCleared: its task is gone by then, and cannot be deleted.
+func TestSession_AFailedDownloadIsDoneAgainUntilItsFaultIsCleared(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, acs.Config{})
+	id := k.add(acs.DeviceConfig{Serial: "S1"})
+	k.do("PUT", "/files/fw.bin", "firmware", "fileType", "1 Firmware Upgrade Image", "version", "2.0")
+	if err := k.SetDeviceFaults(id, acs.DeviceFaults{TransferFault: "9010"}); err != nil {
+		t.Fatal(err)
+	}
+	task := k.task(id, `{"name":"download","file":"fw.bin"}`)
+	k.inform(id, "2 PERIODIC")
+	if got := k.do("DELETE", "/tasks/"+task, ""); got.status != http.StatusNotFound {
+		t.Errorf("the task is there: %d", got.status)
+	}
+	retries := func() string {
+		_, text, _ := strings.Cut(k.do("GET", "/faults/", "").body, `"retries":`)
+		return text[:min(1, len(text))]
+	}
+	k.inform(id, "2 PERIODIC")
+	if retries() != "0" {
+		t.Error("it was tried again at once")
+	}
+	k.clock.Advance(5 * time.Minute)
+	k.inform(id, "2 PERIODIC")
+	if retries() != "1" {
+		t.Error("it was not tried again after five minutes")
+	}
+	if err := k.SetDeviceFaults(id, acs.DeviceFaults{}); err != nil {
+		t.Fatal(err)
+	}
+	version := "Device.DeviceInfo.SoftwareVersion"
+	k.clock.Advance(5 * time.Minute)
+	k.inform(id, "2 PERIODIC")
+	if got := k.has(id, version); got != "1.0.0" {
+		t.Errorf("the pause does not grow: it runs %v", got)
+	}
+	k.do("DELETE", "/faults/"+url.PathEscape(id+":task_"+task), "")
+	k.clock.Advance(time.Hour)
+	k.inform(id, "2 PERIODIC")
+	if got := k.has(id, version); got != "1.0.0" || len(k.find("faults", "{}")) > 0 {
+		t.Errorf("a cleared fault was tried again: it runs %v", got)
 	}
 }
 

@@ -95,6 +95,7 @@ type task struct {
 	at     time.Time
 	expiry time.Time // zero = never
 	body   map[string]any
+	failed int // so many times, after the device had accepted it
 }
 
 // fields are the task as a document.
@@ -114,6 +115,8 @@ type fault struct {
 	retries                        int
 	detail                         map[string]any
 	provisions                     string
+	// gone is a task that failed after it had ended: a download that the device had accepted. nil for all others.
+	gone *task
 }
 
 // id is device and channel.

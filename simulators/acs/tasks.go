@@ -15,6 +15,7 @@ import (
 
 // queue runs the tasks of the device, oldest first. One that failed is passed over until its time comes again.
 func (x *session) queue() {
+	x.again()
 	for _, t := range x.sim.tasksOf(x.d.id) {
 		channel := "task_" + string(t.id)
 		if !t.expiry.IsZero() && !x.now.Before(t.expiry) {
@@ -33,6 +34,36 @@ func (x *session) queue() {
 			x.sim.endTask(x.d.id, t.id)
 		}
 	}
+}
+
+// again begins those downloads anew that have failed after their tasks were gone. Only who clears such a fault ends
+// that. Source: docs/facts/genieacs.md#queue.
+func (x *session) again() {
+	for _, t := range x.sim.goneOf(x.d.id) {
+		channel := "task_" + string(t.id)
+		if x.sim.held(x.d.id, channel, x.now) {
+			continue
+		}
+		f := x.task(t)
+		if f != nil {
+			f.provisions, f.gone = provisionsOf(t), t
+		}
+		x.settle(channel, f)
+	}
+}
+
+// goneOf gives the tasks of a device that are gone and have left a fault, in the order of their instants.
+func (s *Simulator) goneOf(id string) []*task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []*task{}
+	for _, f := range s.state.faults {
+		if f.device == id && f.gone != nil {
+			out = append(out, f.gone)
+		}
+	}
+	slices.SortFunc(out, func(a, b *task) int { return cmp.Compare(a.id, b.id) })
+	return out
 }
 
 // provisionsOf names, in a fault of a task, its work with its values, as the server does.
@@ -260,13 +291,13 @@ func (x *session) download(t *task) *fault {
 	if stored != nil {
 		version = stored.version
 	}
-	d, channel := x.d, "task_"+string(t.id)
-	x.after = append(x.after, func(ctx context.Context) { s.transfer(ctx, d, channel, url, kind, version) })
+	d := x.d
+	x.after = append(x.after, func(ctx context.Context) { s.transfer(ctx, d, t, url, kind, version) })
 	return nil
 }
 
 // transfer lets a device fetch all of a file, take firmware, boot and tell.
-func (s *Simulator) transfer(ctx context.Context, d *device, channel, url, kind, version string) {
+func (s *Simulator) transfer(ctx context.Context, d *device, t *task, url, kind, version string) {
 	s.mu.Lock()
 	code, keeps := d.faults.TransferFault, d.faults.KeepFirmware
 	s.mu.Unlock()
@@ -293,7 +324,10 @@ func (s *Simulator) transfer(ctx context.Context, d *device, channel, url, kind,
 	}
 	x.carry()
 	if code != "" {
-		x.settle(channel, x.refused(code, nil))
+		f := x.refused(code, nil)
+		f.provisions, f.gone, f.retries = provisionsOf(t), t, t.failed
+		t.failed++
+		x.settle("task_"+string(t.id), f)
 	} else {
 		name := url[strings.LastIndex(url, "/")+1:]
 		for field, value := range map[string]any{

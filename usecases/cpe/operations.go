@@ -7,12 +7,14 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -28,12 +30,20 @@ const (
 	maxParameters = 100
 	maxValue      = 1024 // bytes
 	maxURL        = 256
+	maxWaiting    = 20 // operations of a CPE
 )
+
+// replacedCount is how long an operation that was replaced counts as one that waits: who asks again and again for a CPE
+// that does not come would have no limit else.
+const replacedCount = time.Hour
 
 // Operations asks for writes to CPEs. All fields are required. Safe for concurrent use.
 type Operations struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets
+	// Waiting counts the operations of an organization on a CPE that have not ended, or were replaced since an instant.
+	Waiting func(ctx context.Context, org id.Organization, cpe id.CPE, since time.Time) (int, error)
+	Clock   clock.Clock
 	// Allows refuses an address that a CPE is not sent to. The text of its error goes behind the name of the field.
 	Allows func(address string) error
 	// UploadBase is the address of this program as CPEs reach it; "" = an upload test needs an address.
@@ -64,7 +74,7 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 // notASCII reports whether a character is none of those that every device takes in a password.
 func notASCII(r rune) bool { return r < ' ' || r > '~' }
 
-// Wifi changes name and password. Fails: invalid_input, cpe_not_found.
+// Wifi changes name and password. Fails: invalid_input, cpe_not_found, cpe_operations_full.
 func (u Operations) Wifi(
 	ctx context.Context, asked usecases.Asked, of id.CPE, in Wifi,
 ) (id.CPEOperation, bus.Result, error) {
@@ -77,7 +87,7 @@ func (u Operations) Wifi(
 	})
 }
 
-// Parameters writes parameters by their names. Fails: invalid_input, cpe_not_found.
+// Parameters writes parameters by their names. Fails: invalid_input, cpe_not_found, cpe_operations_full.
 func (u Operations) Parameters(
 	ctx context.Context, asked usecases.Asked, of id.CPE, list []commands.CpeValue, callNow bool,
 ) (id.CPEOperation, bus.Result, error) {
@@ -100,7 +110,7 @@ func (u Operations) Parameters(
 	return u.queue(ctx, asked, of, r)
 }
 
-// Act asks for what has no values: a reboot or a factory reset. Fails: cpe_not_found.
+// Act asks for what has no values: a reboot or a factory reset. Fails: cpe_not_found, cpe_operations_full.
 func (u Operations) Act(
 	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind,
 ) (id.CPEOperation, bus.Result, error) {
@@ -110,7 +120,7 @@ func (u Operations) Act(
 // hostForm matches names and addresses of hosts.
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$`)
 
-// Ping has the CPE ping a host. Fails: invalid_input, cpe_not_found.
+// Ping has the CPE ping a host. Fails: invalid_input, cpe_not_found, cpe_operations_full.
 func (u Operations) Ping(
 	ctx context.Context, asked usecases.Asked, of id.CPE, host string,
 ) (id.CPEOperation, bus.Result, error) {
@@ -126,7 +136,7 @@ func (u Operations) Ping(
 
 // Transfer has the CPE load a file or send one: a speed test or an upload test. field names the address; "" = ours: for
 // an upload one that only this test knows.
-// Fails: invalid_input, cpe_not_found.
+// Fails: invalid_input, cpe_not_found, cpe_operations_full.
 func (u Operations) Transfer(
 	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind, field, address string,
 ) (id.CPEOperation, bus.Result, error) {
@@ -182,12 +192,24 @@ func (u Operations) queue(
 		OperationID: operation, CpeID: of, OrgID: asked.Org(), SubscriberID: device.Subscriber, Kind: r.kind,
 		Names: r.names, CallNow: r.callNow,
 	}
+	present, _, err := bus.LoadUnchecked[cpe.Operation](ctx, u.Bus, operation) // the id is of this request
+	if err != nil {
+		return operation, bus.Result{}, err
+	}
+	if present.ID.IsZero() {
+		if err := u.room(ctx, asked.Org(), of); err != nil {
+			return operation, bus.Result{}, err
+		}
+	}
 	if r.values != nil {
 		if r.uploads {
 			r.values.URL = uploadAddress(u.UploadBase, operation)
 		}
 		command.ValuesRef = valuesRef(operation)
-		if err := u.keep(ctx, command, *r.values); err != nil {
+		if present.ID.IsZero() {
+			err = u.keep(ctx, command, *r.values)
+		}
+		if err != nil {
 			return operation, bus.Result{}, err
 		}
 	}
@@ -205,12 +227,18 @@ func (u Operations) queue(
 	return operation, done, err
 }
 
-// keep stores values, unless the operation is there already.
-func (u Operations) keep(ctx context.Context, c commands.QueueCpeOperation, values commands.CpeValues) error {
-	present, _, err := bus.LoadUnchecked[cpe.Operation](ctx, u.Bus, c.OperationID) // the id is of this request
-	if err != nil || !present.ID.IsZero() {
-		return err
+// room refuses a request for a CPE for which many wait: they are carried out one by one when it comes, and are looked
+// for until then. A few that are asked for at once may go above the limit. Fails: cpe_operations_full.
+func (u Operations) room(ctx context.Context, org id.Organization, of id.CPE) error {
+	waiting, err := u.Waiting(ctx, org, of, u.Clock.Now().Add(-replacedCount))
+	if err == nil && waiting >= maxWaiting {
+		err = commands.ErrCpeOperationsFull()
 	}
+	return err
+}
+
+// keep stores values.
+func (u Operations) keep(ctx context.Context, c commands.QueueCpeOperation, values commands.CpeValues) error {
 	text, err := json.Marshal(values)
 	if err != nil {
 		return fmt.Errorf("write values of operation %s", c.OperationID) // the cause would have them

@@ -1,16 +1,19 @@
 package cpecases_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -28,12 +31,45 @@ func operating(t *testing.T) (*kit, cpecases.Operations, id.Organization) {
 	if _, err := k.Claim(t.Context(), coretest.Ask(acme), cpecases.Claim{CpeID: commands.CpeID(box)}); err != nil {
 		t.Fatal(err)
 	}
-	return k, cpecases.Operations{Bus: k.Kit.Bus, Secrets: k.Vault.Secrets, Allows: func(address string) error {
-		if strings.Contains(address, "127.0.0.1") {
-			return errors.New("must not be an address of this machine")
+	return k, cpecases.Operations{
+		Bus: k.Kit.Bus, Secrets: k.Vault.Secrets, Clock: clock.System(),
+		Waiting: func(context.Context, id.Organization, id.CPE, time.Time) (int, error) { return 0, nil },
+		Allows: func(address string) error {
+			if strings.Contains(address, "127.0.0.1") {
+				return errors.New("must not be an address of this machine")
+			}
+			return nil
+		},
+	}, acme
+}
+
+// TestQueue_ADeviceThatDoesNotComeIsNotAskedWithoutALimit: nothing is kept of what is refused, and a repeat of what was
+// taken is none.
+func TestQueue_ADeviceThatDoesNotComeIsNotAskedWithoutALimit(t *testing.T) {
+	t.Parallel()
+	k, u, acme := operating(t)
+	waiting, asked := 19, coretest.Keyed(acme)
+	u.Waiting = func(_ context.Context, org id.Organization, of id.CPE, since time.Time) (int, error) {
+		if ago := time.Since(since); org != acme || of != commands.CpeID(box) || ago < time.Hour {
+			t.Errorf("counted %s of %s since %s", of, org, since)
 		}
-		return nil
-	}}, acme
+		return waiting, nil
+	}
+	in := cpecases.Wifi{SSID: "home", Password: "s3cret-key"}
+	for range 2 {
+		if _, _, err := u.Wifi(t.Context(), asked, commands.CpeID(box), in); err != nil {
+			t.Fatal(err)
+		}
+		waiting = 20
+	}
+	if _, _, err := u.Wifi(t.Context(), coretest.Ask(acme), commands.CpeID(box), in); failure.CodeOf(err) !=
+		"cpe_operations_full" {
+		t.Errorf("%v", err)
+	}
+	_, _, err := u.Act(t.Context(), coretest.Ask(acme), commands.CpeID(box), events.CpeReboot)
+	if n := k.secrets(); failure.CodeOf(err) != "cpe_operations_full" || n != 1 {
+		t.Errorf("%v, and %d values are kept", err, n)
+	}
 }
 
 // TestQueue_TheValuesWaitInTheVaultAlone: no event and no state has them.

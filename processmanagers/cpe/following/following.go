@@ -2,6 +2,7 @@
 // leads to one or two jobs, which look at what is so by then.
 //
 //	claimed, assigned, given, taken, released ──► job TagCpe
+//	released ──► job LeaveCpe, which takes back what waits for it
 //	claimed, assigned or given with a login ──► job FollowCpeLine, which has the login written to the CPE; where
 //	nobody waits for it, TagCpe has the CPE ask for it at its next call
 //	login changed ──► job FollowCpeLine, for all CPEs that use it
@@ -75,7 +76,7 @@ func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	case events.CpeSubscriberRemoved:
 		list = tag(e.CpeID)
 	case events.CpeReleased:
-		list = tag(e.CpeID)
+		list = append(tag(e.CpeID), commands.LeaveCpe{CpeID: e.CpeID, OrgID: e.OrgID, Position: at})
 	case events.SubscriptionCredentialsSet:
 		list = line(commands.FollowCpeLine{OrgID: in.Event.Meta.OrgID, SubscriptionID: e.SubscriptionID, Push: true})
 	case events.SubscriptionPlanChanged:

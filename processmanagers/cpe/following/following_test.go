@@ -36,6 +36,7 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 	asks.Asks = true
 	neither := waiting
 	neither.SubscriptionID = id.Subscription{}
+	leave := commands.LeaveCpe{CpeID: box, OrgID: acme, Position: processtest.Position}
 	push := commands.FollowCpeLine{
 		OrgID: acme, SubscriptionID: line, CpeID: box, Push: true, Position: processtest.Position,
 	}
@@ -52,7 +53,7 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 		{given, []commands.Job{tag, push}}, {waiting, []commands.Job{asks}}, {without, []commands.Job{tag}},
 		{neither, []commands.Job{tag}},
 		{events.CpeSubscriberRemoved{CpeID: box, OrgID: acme, SubscriberID: jane, At: now}, []commands.Job{tag}},
-		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag}},
+		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag, leave}},
 		{events.SubscriptionCredentialsSet{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{all}},
 		{events.SubscriptionPlanChanged{SubscriptionID: line, OrgID: acme, At: now}, []commands.Job{look}},
 		{events.SubscriptionEnded{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{look}},

@@ -73,8 +73,8 @@ func evolve(s State, in processmanagers.Input) State {
 // workOf has the arguments of the jobs of an operation.
 func workOf(e events.CpeOperationQueued) commands.CpeWork {
 	return commands.CpeWork{
-		OperationID: e.OperationID, CpeID: e.CpeID, OrgID: e.OrgID, Operation: e.Kind, ValuesRef: e.ValuesRef,
-		CallNow: e.CallNow, ExpiresAt: e.ExpiresAt, Deployed: e.Deployed,
+		OperationID: e.OperationID, CpeID: e.CpeID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, Operation: e.Kind,
+		ValuesRef: e.ValuesRef, CallNow: e.CallNow, ExpiresAt: e.ExpiresAt, Deployed: e.Deployed,
 	}
 }
 

@@ -20,12 +20,13 @@ var (
 		OrgID: id.Derive[id.Organization]("test", "acme"),
 	}
 	values = id.Derive[id.Secret]("test", "values")
+	jane   = id.Derive[id.Subscriber]("test", "jane")
 	work   = commands.CpeWork{
-		OperationID: about.OperationID, CpeID: about.CpeID, OrgID: about.OrgID, Operation: events.CpeWifi,
-		ValuesRef: values, CallNow: true, ExpiresAt: now.Add(24 * time.Hour),
+		OperationID: about.OperationID, CpeID: about.CpeID, OrgID: about.OrgID, SubscriberID: jane,
+		Operation: events.CpeWifi, ValuesRef: values, CallNow: true, ExpiresAt: now.Add(24 * time.Hour),
 	}
 	queued = events.CpeOperationQueued{
-		CpeOperationSubject: about, Kind: events.CpeWifi, ValuesRef: values, CallNow: true,
+		CpeOperationSubject: about, SubscriberID: jane, Kind: events.CpeWifi, ValuesRef: values, CallNow: true,
 		ExpiresAt: now.Add(24 * time.Hour), At: now,
 	}
 	sent      = events.CpeOperationSent{CpeOperationSubject: about, Call: "ok", At: now}

@@ -1,0 +1,102 @@
+package cpejobs
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+)
+
+// readBack judges a write whose tasks have ended without a fault, by what the server has read since.
+func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Outcome, error) {
+	plan, err := a.plan(ctx, w, device)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case plan.after != nil:
+		return Outcome{Done: !plan.after(device).Before(begun(w.Tasks))}, nil
+	case plan.test != nil:
+		return a.testEnded(ctx, w, device.ID, *plan.test)
+	}
+	paths, values := slices.Sorted(maps.Keys(plan.want)), map[string]genieacs.Value{}
+	for part := range slices.Chunk(paths, pathsAtOnce) {
+		read, err := a.Gateway.Device(ctx, device.ID, part...)
+		if err != nil {
+			return Outcome{}, err
+		}
+		maps.Copy(values, read.Values)
+	}
+	asked := begun(w.Tasks[min(len(plan.tasks), len(w.Tasks)):])
+	for _, value := range values {
+		if asked.IsZero() || value.At.Before(asked) {
+			return a.readAgain(ctx, w, device.ID, values)
+		}
+	}
+	for _, path := range paths {
+		if got, has := values[path]; !has || !alike(got, plan.want[path]) {
+			return Outcome{Code: "not_written", Message: "The device did not take " + path + "."}, nil
+		}
+	}
+	return Outcome{Done: true}, nil
+}
+
+// justRead is how long the server does not read a value again that it has read or set. Source:
+// docs/facts/genieacs.md#observed.
+const justRead = time.Second
+
+// readAgain has the values read that were written. Until then the server has what it was told to write, with the time
+// of that session: only what is read in a session after it tells what the device has. The task joins those of the
+// write, unless it comes so soon that the values of before could be taken for what it reads: then the next look asks
+// once more.
+func (a ACS) readAgain(
+	ctx context.Context, w Write, device genieacs.DeviceID, values map[string]genieacs.Value,
+) (Outcome, error) {
+	var newest time.Time
+	for _, value := range values {
+		if value.At.After(newest) {
+			newest = value.At
+		}
+	}
+	sent, err := a.Gateway.Enqueue(ctx, device, genieacs.Task{
+		Kind: genieacs.GetParameters, Names: slices.Sorted(maps.Keys(values)), UniqueKey: w.Key + "-read",
+		Expiry: max(w.ExpiresAt.Sub(a.Clock.Now()).Truncate(time.Second), readAgainWithin),
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	out, task := Outcome{Call: a.call(ctx, w, device)}, events.CpeTask{
+		ID: string(sent.ID), Name: string(genieacs.GetParameters),
+	}
+	if !begun([]events.CpeTask{task}).Before(newest.Add(justRead)) {
+		out.Tasks = append(slices.Clone(w.Tasks[:min(1, len(w.Tasks))]), task)
+	}
+	return out, nil
+}
+
+// pathsAtOnce bounds what is read by one request, whose address would become too long.
+const pathsAtOnce = 20
+
+// alike compares a value with the text that was written: there are two ways to write truth.
+func alike(got genieacs.Value, want string) bool {
+	if truth, is := got.Value.(bool); is {
+		wanted, err := strconv.ParseBool(want)
+		return err == nil && wanted == truth
+	}
+	return got.Text() == want
+}
+
+// begun is when the server got the first task, by its own clock: ids of tasks begin with the seconds.
+func begun(tasks []events.CpeTask) time.Time {
+	if len(tasks) == 0 || len(tasks[0].ID) < 8 {
+		return time.Time{}
+	}
+	seconds, err := strconv.ParseInt(tasks[0].ID[:8], 16, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}

@@ -1,0 +1,106 @@
+package cpejobs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/jobs/cpe"
+	"github.com/lastmile-isp/lastmile/simulators/acs"
+)
+
+// served has a simulated CPE server with one device, and what we send to it. Both have one clock, which stands.
+type served struct {
+	cpejobs.ACS
+	t      *testing.T
+	sim    *acs.Simulator
+	now    *clock.Manual
+	device string
+}
+
+// serve starts them. The device has called once, and has a file of firmware to load.
+func serve(t *testing.T) served {
+	t.Helper()
+	now := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	s := served{t: t, now: now, sim: acs.New(acs.Config{Clock: now})}
+	if err := s.sim.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.sim.Stop(context.Background()) })
+	gateway, err := genieacs.New(genieacs.Config{
+		NBI: s.sim.URL(), Guard: breaker.New(breaker.Config{Clock: now}), Clock: now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gateway.Close)
+	s.ACS = cpejobs.ACS{Gateway: gateway, Clock: now}
+	if s.device, err = s.sim.AddDevice(acs.DeviceConfig{Serial: "SN-1"}); err != nil {
+		t.Fatal(err)
+	}
+	s.idle()
+	err = gateway.PutFile(t.Context(), genieacs.File{
+		Name: "box.bin", Type: genieacs.FirmwareImage, Version: "2.0",
+	}, []byte("image"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// idle waits until nothing is under way.
+func (s served) idle() {
+	s.t.Helper()
+	if err := s.sim.Idle(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestOutcome_ADeviceThatWasNotThereWasNotTold: a task that nobody has taken back ends by itself, and nothing but the
+// device's last call tells it from one that ran.
+func TestOutcome_ADeviceThatWasNotThereWasNotTold(t *testing.T) {
+	t.Parallel()
+	for _, comes := range []bool{false, true} {
+		s := serve(t)
+		s.now.Advance(5 * time.Minute)
+		w := cpejobs.Write{
+			Key: "3f1c", Kind: events.CpeFirmware,
+			CPE: events.CpeIdentity{SerialNumber: "SN-1", OUI: "00D09E", ProductClass: "HomeBox-2"},
+			Deployment: cpejobs.Deployment{
+				Image: cpejobs.Image{File: "box.bin", Version: "2.0"}, BeginBy: s.now.Now().Add(10 * time.Minute),
+				Going: true, AskedAt: s.now.Now(), SentAt: s.now.Now(),
+			},
+		}
+		sent, err := s.Send(t.Context(), w)
+		if err != nil || len(sent.Tasks) != 1 {
+			t.Fatalf("%+v, %v", sent, err)
+		}
+		w.Tasks = sent.Tasks
+		if comes { // it does not take the file, and says nothing of it
+			fault := acs.DeviceFaults{KeepFirmware: true}
+			if err := s.sim.SetDeviceFaults(s.device, fault); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.sim.Inform(s.device, "2 PERIODIC"); err != nil {
+				t.Fatal(err)
+			}
+			s.idle()
+		} else if err := s.Gateway.DeleteTask(t.Context(), genieacs.TaskID(w.Tasks[0].ID)); err != nil {
+			t.Fatal(err) // as the server's database does by itself
+		}
+		s.now.Advance(20 * time.Minute)
+		early, err := s.Outcome(t.Context(), w)
+		if err != nil || early.Code == events.CpeNotBegun {
+			t.Errorf("it comes: %t, and at first %+v, %v", comes, early, err)
+		}
+		s.now.Advance(time.Minute)
+		late, err := s.Outcome(t.Context(), w)
+		if err != nil || (late.Code == events.CpeNotBegun) == comes {
+			t.Errorf("it comes: %t, and then %+v, %v", comes, late, err)
+		}
+	}
+}
