@@ -109,11 +109,12 @@ func (t *task) fields() map[string]any {
 
 // fault is an error of a device's session.
 type fault struct {
-	device, channel, code, message string
-	at                             time.Time
-	retries                        int
-	detail                         map[string]any
-	provisions                     string
+	device, channel, code string
+	message               any // a text, unless a script made it
+	at                    time.Time
+	retries               int
+	detail                map[string]any
+	provisions            string
 }
 
 // id is device and channel.
