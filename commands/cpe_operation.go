@@ -162,10 +162,12 @@ func CheckCpeNames(names []string) error {
 func secretCpeName(name string) bool {
 	lower := strings.ToLower(name)
 	_, below, _ := strings.Cut(lower, ".")
+	first, _, _ := strings.Cut(below, ".")
 	leaf := lower[strings.LastIndexByte(lower, '.')+1:]
-	return strings.HasPrefix(below, "managementserver.") || strings.Contains(leaf, "passw") ||
+	return strings.Contains(first, "managementserver") || strings.Contains(leaf, "passw") ||
 		strings.Contains(leaf, "passphrase") || strings.Contains(leaf, "presharedkey") ||
-		strings.Contains(leaf, "secret") || strings.HasSuffix(leaf, "key")
+		strings.Contains(leaf, "secret") || strings.HasSuffix(leaf, "key") ||
+		strings.HasSuffix(leaf, "psk") || leaf == "pin"
 }
 
 // ErrNoCpeOperation is the failure for an unknown operation, and for that of another organization.

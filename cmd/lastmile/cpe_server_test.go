@@ -325,6 +325,26 @@ func TestCpe_ABoxWithSpaceRoundItsSerialIsWrittenTo(t *testing.T) {
 	}
 }
 
+// TestCpe_ADeviceThatSaysNonsenseHoldsUpNoOther: what a stranger's device says of itself is made fit, and the
+// others are read.
+func TestCpe_ADeviceThatSaysNonsenseHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t, "CPE_SYNC_INTERVAL=1s")
+	for serial, version := range map[string]string{"SN-1": "3\u0090.1\u2028", "SN-2": "3.1"} {
+		if _, err := k.acs.AddDevice(acs.DeviceConfig{Serial: serial, Firmware: version}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for serial, want := range map[string]string{"SN-1": "3\uFFFD.1\uFFFD", "SN-2": "3.1"} {
+		box := k.pendingID(k.admin, serial)
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+		k.eventually("the version of "+serial, func(ctx context.Context) (bool, error) {
+			got, err := k.admin.call(ctx, "GET", "/cpe/devices/"+box, "", nil)
+			return got.text("firmwareVersion") == want, err
+		})
+	}
+}
+
 // TestCpe_WithoutAServerNothingIsQueued: what nobody could do is not kept.
 func TestCpe_WithoutAServerNothingIsQueued(t *testing.T) {
 	t.Parallel()

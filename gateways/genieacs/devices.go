@@ -156,17 +156,26 @@ func projection(paths []string) ([]string, error) {
 // Devices reads one page, in the order of ids, and gives the number of all devices that the listing means, which does
 // not depend on the page. The order of calls of each is that of ids; its error ends the list and is returned.
 func (s *Server) Devices(ctx context.Context, l Listing, each func(Device) error) (int, error) {
+	total, _, err := s.page(ctx, l, each)
+	return total, err
+}
+
+// page is Devices, and gives how many documents the page has: also of devices whose id is none, which anybody can make
+// by a call without a serial number.
+func (s *Server) page(ctx context.Context, l Listing, each func(Device) error) (total, has int, err error) {
 	sel, err := l.selection()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return list(ctx, s, "list_devices", sel, func(d document) error {
+	total, err = list(ctx, s, "list_devices", sel, func(d document) error {
+		has++
 		device := d.device(slices.Concat(l.Paths, l.Values))
 		if device.ID == "" || l.Serial != "" && strings.TrimSpace(device.Serial) != l.Serial {
 			return nil
 		}
 		return each(device)
 	})
+	return total, has, err
 }
 
 // EachDevice reads all pages of a listing. A device that comes or goes meanwhile moves no other one out of its page.
@@ -177,15 +186,15 @@ func (s *Server) EachDevice(ctx context.Context, l Listing, each func(Device) er
 		limit = 100
 	}
 	for {
-		n, last := 0, l.After
-		_, err := s.Devices(ctx, l, func(d Device) error {
-			n, last = n+1, d.ID
+		last := l.After
+		_, has, err := s.page(ctx, l, func(d Device) error {
+			last = d.ID
 			return each(d)
 		})
 		switch {
 		case err != nil:
 			return err
-		case n < min(limit, maxPage) || l.Serial != "":
+		case has < min(limit, maxPage) || l.Serial != "" || last == l.After:
 			return nil
 		}
 		l.After = last

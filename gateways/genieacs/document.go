@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // document is a device on the wire: its head, and the tree as it came.
@@ -116,7 +117,7 @@ func printable(text string) string {
 		text = strings.ToValidUTF8(text[:maxValue], "")
 	}
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7F {
+		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == 0x2028 || r == 0x2029 {
 			return '\uFFFD'
 		}
 		return r

@@ -3,6 +3,7 @@ package genieacs
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,41 +31,44 @@ func (f Fault) Task() (TaskID, bool) {
 	return TaskID(text), ok && TaskID(text).check() == nil
 }
 
-// wireFault is a fault on the wire, without the provisions that failed: they hold values.
-type wireFault struct {
-	ID        string    `json:"_id"`
-	Device    DeviceID  `json:"device"`
-	Channel   string    `json:"channel"`
-	Code      string    `json:"code"`
-	Message   string    `json:"message"`
-	Timestamp time.Time `json:"timestamp"`
-	Retries   int       `json:"retries"`
-	Detail    struct {
-		Parameters []struct {
-			Name   string `json:"parameterName"`
-			Code   string `json:"faultCode"`
-			String string `json:"faultString"`
-		} `json:"setParameterValuesFault"`
-	} `json:"detail"`
-}
-
 // faultFields leaves out the provisions, which hold the values that failed.
 var faultFields = []string{
 	"_id", "device", "channel", "code", "message", "timestamp", "retries", "detail.setParameterValuesFault",
 }
 
-// fault makes the server's words ours. A device may repeat a value that it refused. So its own words about a password
-// or a key, and those that do not say which parameter they are about, are replaced by the standard's.
-func (w wireFault) fault() Fault {
-	out := Fault{
-		ID: clean(w.ID), Device: w.Device, Channel: clean(w.Channel), Code: clean(w.Code), Message: clean(w.Message),
-		At: w.Timestamp.UTC(), Retries: w.Retries,
+// fault makes the server's words ours; false when they are no fault of a device. A script decides about fields of its
+// fault: one of another form is as if it were missing. A device may repeat a value that it refused. So its own words
+// about a password or a key, and those that do not say which parameter they are about, are replaced by the standard's;
+// those of a script, which can say whatever the server knows of the device, always are.
+func (d document) fault() (Fault, bool) {
+	var out Fault
+	var detail struct {
+		Parameters []struct {
+			Name   string `json:"parameterName"`
+			Code   string `json:"faultCode"`
+			String string `json:"faultString"`
+		} `json:"setParameterValuesFault"`
+	}
+	for name, into := range map[string]any{
+		"_id": &out.ID, "device": &out.Device, "channel": &out.Channel, "code": &out.Code, "message": &out.Message,
+		"timestamp": &out.At, "retries": &out.Retries, "detail": &detail,
+	} {
+		d.field(name, into)
+	}
+	if out.ID == "" || out.Device.check() != nil {
+		return Fault{ID: out.ID}, false
+	}
+	out.Channel, out.Code, out.Message = clean(out.Channel), clean(out.Code), clean(out.Message)
+	out.At = out.At.UTC()
+	if name, ofScript := strings.CutPrefix(out.Code, "script"); ofScript {
+		out.Code, out.Message = scriptWords(name)
+		return out, true
 	}
 	number, ofDevice := strings.CutPrefix(out.Code, "cwmp.")
-	hidden := ofDevice && aboutValues[number] && len(w.Detail.Parameters) == 0
-	for _, p := range w.Detail.Parameters {
+	hidden := ofDevice && aboutValues[number] && len(detail.Parameters) == 0
+	for _, p := range detail.Parameters {
 		one := ParameterFault{clean(p.Name), clean(p.Code), clean(p.String)}
-		if IsSecret(one.Name) {
+		if one.Name == "" || IsSecret(one.Name) {
 			one.Message, hidden = standardWords(one.Code), true
 		}
 		out.Parameters = append(out.Parameters, one)
@@ -72,7 +76,20 @@ func (w wireFault) fault() Fault {
 	if hidden {
 		out.Message = standardWords(number)
 	}
-	return out
+	return out, true
+}
+
+// scriptErrors are the names of the language's own errors.
+var scriptErrors = []string{
+	".Error", ".EvalError", ".RangeError", ".ReferenceError", ".SyntaxError", ".TypeError", ".URIError",
+}
+
+// scriptWords are code and message of a script's fault. A name that is not the language's is the script's own.
+func scriptWords(name string) (code, message string) {
+	if slices.Contains(scriptErrors, name) {
+		return "script" + name, "The script failed: " + name[1:]
+	}
+	return "script", "The script failed"
 }
 
 // aboutValues are the codes of devices whose words may repeat the value that they are about.
@@ -107,11 +124,16 @@ func (s *Server) EachFault(ctx context.Context, each func(Fault) error) error {
 		}
 		_, err := list(ctx, s, "list_faults", selection{
 			collection: "faults", query: query, fields: faultFields, limit: faultPage,
-		}, func(w wireFault) error {
-			n, after = n+1, w.ID
-			return each(w.fault())
+		}, func(d document) error {
+			f, ok := d.fault()
+			n, after = n+1, f.ID
+			if !ok {
+				s.log.WarnContext(ctx, "a fault of the cpe server cannot be read", "fault", clean(f.ID))
+				return nil
+			}
+			return each(f)
 		})
-		if err != nil || n < faultPage {
+		if err != nil || n < faultPage || after == "" {
 			return err
 		}
 	}
@@ -125,8 +147,10 @@ func (s *Server) DeviceFaults(ctx context.Context, id DeviceID) ([]Fault, error)
 	out := []Fault{}
 	_, err := list(ctx, s, "list_faults", selection{
 		collection: "faults", query: map[string]any{"device": id}, fields: faultFields, limit: maxPage,
-	}, func(w wireFault) error {
-		out = append(out, w.fault())
+	}, func(d document) error {
+		if f, ok := d.fault(); ok {
+			out = append(out, f)
+		}
 		return nil
 	})
 	return out, err
@@ -138,8 +162,8 @@ func (s *Server) fault(ctx context.Context, id DeviceID, channel string) (Fault,
 	found := false
 	_, err := list(ctx, s, "read_fault", selection{
 		collection: "faults", query: map[string]any{"_id": string(id) + ":" + channel}, fields: faultFields, limit: 1,
-	}, func(w wireFault) error {
-		out, found = w.fault(), true
+	}, func(d document) error {
+		out, found = d.fault()
 		return nil
 	})
 	return out, found, err

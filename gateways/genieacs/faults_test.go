@@ -13,7 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// TestFaults_ADevicesWordsDoNotRepeatASecret: a device may put a value that it refused into its reason.
+// TestFaults_ADevicesWordsDoNotRepeatASecret: a device may put a value that it refused into its reason, and a script
+// any value into its error, of whatever form.
 func TestFaults_ADevicesWordsDoNotRepeatASecret(t *testing.T) {
 	t.Parallel()
 	fault := func(n int, code, message, parameters string) string {
@@ -25,7 +26,14 @@ func TestFaults_ADevicesWordsDoNotRepeatASecret(t *testing.T) {
 	about := func(name string) string {
 		return fmt.Sprintf(`{"parameterName":%q,"faultCode":"9007","faultString":"not s3cret"}`, name)
 	}
+	const other = `{"_id":"001122-BOX-S1:a","device":"001122-BOX-S1","channel":"a","code":%s,"message":%s,` +
+		`"timestamp":5,"retries":"x","detail":{"setParameterValuesFault":[{"parameterName":1,"faultCode":"9007",` +
+		`"faultString":"s3cret"}]}}`
 	list := "[" + strings.Join([]string{
+		fmt.Sprintf(other, `"script"`, `"s3cret"`), fmt.Sprintf(other, `"script.TypeError"`, `1`),
+		fmt.Sprintf(other, `"script.s3cret"`, `["s3cret"]`), fmt.Sprintf(other, `{}`, `1`),
+		fmt.Sprintf(other, `"cwmp.9003"`, `"s3cret"`), `{"_id":1,"device":"001122-BOX-S1"}`,
+		`{"_id":"x:y","device":null}`,
 		fault(1, "cwmp.9003", "bad s3cret", about("Device.WiFi.AccessPoint.1.Security.KeyPassphrase")),
 		fault(2, "cwmp.9007", "bad s3cret", ""), fault(3, "cwmp.9002", "out of memory", ""),
 		fault(4, "cwmp.9003", "bad channel", `{"parameterName":"Device.WiFi.Radio.1.Channel","faultCode":"9007",`+
@@ -47,12 +55,17 @@ func TestFaults_ADevicesWordsDoNotRepeatASecret(t *testing.T) {
 	var words []string
 	err = client.EachFault(t.Context(), func(f genieacs.Fault) error {
 		words = append(words, f.Message)
+		if strings.Contains(f.Code, "s3cret") {
+			t.Errorf("code %s", f.Code)
+		}
 		for _, p := range f.Parameters {
 			words = append(words, p.Message)
 		}
 		return nil
 	})
 	want := []string{
+		"The script failed", "The script failed: TypeError", "The script failed", "The device refused",
+		"Invalid parameter value", "Invalid arguments", "Invalid parameter value",
 		"Invalid arguments", "Invalid parameter value", "Invalid parameter value", "out of memory", "bad channel",
 		"99 is no channel",
 	}

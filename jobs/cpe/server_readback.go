@@ -80,11 +80,18 @@ func (a ACS) readAgain(
 // pathsAtOnce bounds what is read by one request, whose address would become too long.
 const pathsAtOnce = 20
 
-// alike compares a value with the text that was written: there are two ways to write truth.
+// alike compares a value with the text that was written: there are several ways to write truth, and an instant.
 func alike(got genieacs.Value, want string) bool {
 	if truth, is := got.Value.(bool); is {
 		wanted, err := strconv.ParseBool(want)
 		return err == nil && wanted == truth
+	}
+	if got.Type == "xsd:dateTime" {
+		has, err := time.Parse(time.RFC3339Nano, got.Text())
+		wanted, unclear := time.Parse(time.RFC3339Nano, want)
+		if err == nil && unclear == nil {
+			return has.Equal(wanted)
+		}
 	}
 	return got.Text() == want
 }

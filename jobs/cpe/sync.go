@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -68,7 +69,7 @@ func (s Sync) sync(ctx context.Context, _ commands.SyncCpes, cause jobs.Cause) e
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("read how far cpes are synchronised: %w", err)
 	}
-	if now.Sub(whole) >= syncWhole || now.Before(whole) {
+	if now.Sub(whole) >= syncWhole || now.Before(whole) || since.After(now) { // a clock was put back
 		since, whole = time.Time{}, now
 	}
 	read := reading{Sync: s, cause: cause, latest: since}
@@ -119,8 +120,8 @@ func (r *reading) done(ctx context.Context) error {
 	r.page = nil
 	named := make(map[id.CPE]genieacs.Device, len(page))
 	for _, d := range page {
-		if d.LastInform.After(r.latest) {
-			r.latest = d.LastInform
+		if at := d.LastInform; at.After(r.latest) && !at.After(r.Clock.Now()) { // none of a clock that is ahead
+			r.latest = at
 		}
 		identity := identityOf(d)
 		identify := commands.IdentifyCpe{CpeID: commands.CpeID(identity), Identity: identity}
@@ -148,11 +149,29 @@ func (r *reading) done(ctx context.Context) error {
 	}
 	for cpe, device := range named {
 		row, is := known[cpe]
-		if err := r.one(ctx, cpe, device, row, is); err != nil {
+		err := r.one(ctx, cpe, device, row, is)
+		if ofOneDevice(err) {
+			r.Logger.LogAttrs(ctx, slog.LevelWarn, "a device of the cpe server was left out",
+				slog.String("device", string(device.ID)), slog.String("error", err.Error()))
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("cpe %s: %w", cpe, err)
 		}
 	}
 	return r.Informs.KeepHealth(ctx, healthOf(named, r.Clock.Now()))
+}
+
+// ofOneDevice reports whether an error is about what one device says: whoever calls the server may say what it likes,
+// and holds up no other one.
+func ofOneDevice(err error) bool {
+	var refused *genieacs.Refusal
+	switch failure.KindOf(err) {
+	case failure.Invalid, failure.NotFound, failure.Conflict, failure.Refused:
+		return err != nil
+	default: // the failure of the program, or of the server
+		return errors.Is(err, genieacs.ErrUnfit) || errors.As(err, &refused)
+	}
 }
 
 // identityOf is who a device of the server is, in normal form.

@@ -188,7 +188,7 @@ func (r *round) ext(call goja.FunctionCall) goja.Value {
 		return goja.Undefined()
 	}
 	if answer.fault != nil {
-		panic(r.vm.NewGoError(errors.New(answer.fault.message)))
+		panic(r.vm.NewGoError(errors.New(fmt.Sprint(answer.fault.message))))
 	}
 	return r.vm.ToValue(answer.value)
 }

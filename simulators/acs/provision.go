@@ -122,13 +122,46 @@ func (r *round) run(program *goja.Program, args []any) *fault {
 		}
 		return scriptFault("Error", fmt.Sprint(broken.Value()))
 	case errors.As(err, &thrown):
-		name, message := "Error", thrown.Value().String()
-		if o, ok := thrown.Value().(*goja.Object); ok {
-			name, message = o.Get("name").String(), o.Get("message").String()
-		}
-		return scriptFault(name, message)
+		return r.thrown(thrown.Value())
 	}
 	return scriptFault("Error", err.Error())
+}
+
+// thrown makes a fault of what a script has thrown. Name and message are whatever the script has put there, and are
+// made texts where no limit of time holds: a script that spins there ends the session, and the server's process there.
+func (r *round) thrown(value goja.Value) *fault {
+	var out *fault
+	err := r.vm.Try(func() {
+		name := goja.Undefined()
+		o, is := value.(*goja.Object)
+		if is {
+			name = o.Get("name")
+		}
+		if name == nil || !name.ToBoolean() {
+			out = &fault{code: "script", message: value.String()}
+			return
+		}
+		message, stack := o.Get("message"), o.Get("stack")
+		out = scriptFault(name.String(), "")
+		out.message = exported(message)
+		out.detail["message"], out.detail["stack"] = out.message, exported(stack)
+		if text, is := out.detail["stack"].(string); stack != nil && stack.ToBoolean() && (!is || text == "") {
+			panic(r.vm.NewTypeError("stack.match is not a function"))
+		}
+	})
+	if err != nil {
+		r.x.sim.line("process ended: " + err.Error())
+		return scriptFault("Error", "the process ended")
+	}
+	return out
+}
+
+// exported is a value of a script as the database keeps it; nil when there is none.
+func exported(value goja.Value) any {
+	if value == nil {
+		return nil
+	}
+	return value.Export()
 }
 
 // offer gives a script what it may use.

@@ -328,6 +328,9 @@ func TestScripts_AreSandboxedAndTheirErrorsAreFaults(t *testing.T) {
 	for name, c := range map[string]struct{ script, code string }{
 		"missing":  {`declare("Device.No.Such", {value: 1}).value[0];`, "script.TypeError"},
 		"thrown":   {`throw new Error("no");`, "script.Error"},
+		"number":   {`throw {name: "x", message: 1};`, "script.x"},
+		"text":     {`throw "no";`, "script"},
+		"stack":    {`throw {name: "x", stack: 1};`, "script.Error"},
 		"ext":      {`ext("lastmile", "identify", "x");`, "ext.Error"},
 		"restless": {`declare("Device.WiFi.SSID.1.SSID", {value: Date.now()}, {value: "x" + Math.random()});`, ""},
 		"random":   {`log(String(Math.random()));`, ""},

@@ -110,11 +110,12 @@ func (t *task) fields() map[string]any {
 
 // fault is an error of a device's session.
 type fault struct {
-	device, channel, code, message string
-	at                             time.Time
-	retries                        int
-	detail                         map[string]any
-	provisions                     string
+	device, channel, code string
+	message               any // a text, unless a script made it
+	at                    time.Time
+	retries               int
+	detail                map[string]any
+	provisions            string
 	// gone is a task that failed after it had ended: a download that the device had accepted. nil for all others.
 	gone *task
 }

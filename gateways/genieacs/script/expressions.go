@@ -1,6 +1,8 @@
 package script
 
 import (
+	"math/big"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 )
@@ -25,7 +27,11 @@ func (c *checker) expression(e ast.Expression) {
 		return
 	}
 	switch e := e.(type) {
-	case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral:
+	case *ast.NumberLiteral:
+		if _, is := e.Value.(*big.Int); is {
+			c.refuse(e, "numbers without an end are not allowed")
+		}
+	case *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral:
 	case *ast.Identifier:
 		c.use(e)
 	case *ast.CallExpression:
@@ -36,14 +42,16 @@ func (c *checker) expression(e ast.Expression) {
 		}
 		c.all(e.ArgumentList)
 	case *ast.DotExpression:
-		c.dot(e)
+		c.dot(e, false)
 	case *ast.BracketExpression:
 		c.expression(e.Left)
 		c.index(e.Member)
 	case *ast.AssignExpression:
-		c.target(e.Left)
-		c.expression(e.Right)
+		c.assign(e)
 	case *ast.BinaryExpression:
+		if e.Operator == token.PLUS && !c.small(e.Left) && !c.small(e.Right) {
+			c.refuse(e, sumText, maxPiece)
+		}
 		c.expression(e.Left)
 		c.expression(e.Right)
 	case *ast.ConditionalExpression:
@@ -55,33 +63,79 @@ func (c *checker) expression(e ast.Expression) {
 	case *ast.SequenceExpression:
 		c.all(e.Sequence)
 	case *ast.ArrayLiteral:
-		c.all(e.Value)
+		for _, one := range e.Value {
+			c.element(one)
+		}
 	default:
 		c.structure(e)
 	}
 }
 
-// structure walks through functions, objects and templates; every other expression is refused.
+// element walks through an entry of a list. One that is a list of a variable would let lists grow without bounds in a
+// few lines, so it is written out, or is certainly a number, a text or a truth value.
+func (c *checker) element(e ast.Expression) {
+	plain := c.numeric(e)
+	switch e := e.(type) {
+	case nil, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral, *ast.UnaryExpression,
+		*ast.ArrayLiteral:
+		plain = true
+	case *ast.BinaryExpression:
+		switch e.Operator {
+		case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE: // one of the operands
+		default:
+			plain = true
+		}
+	}
+	if !plain {
+		c.refuse(e, "an entry of a list must be a text or a number: write +x or \"\" + x for a variable")
+	}
+	c.optional(e)
+}
+
+// sumText refuses a sum that is none of numbers. A text of two others, put together again and again, would grow until
+// the server has no memory left.
+const sumText = "one side of + must be a number, or a text of at most %d bytes: write +x for a variable"
+
+// maxPiece bounds a text that may be joined to another one, in bytes.
+const maxPiece = 16
+
+// small reports whether an expression makes a text only a little longer.
+func (c *checker) small(e ast.Expression) bool {
+	text, is := e.(*ast.StringLiteral)
+	return is && len(text.Value.String()) <= maxPiece || c.numeric(e)
+}
+
+// assign walks through what gives a variable another value.
+func (c *checker) assign(e *ast.AssignExpression) {
+	if e.Operator == token.PLUS && !c.small(e.Right) {
+		c.refuse(e, sumText, maxPiece)
+	}
+	c.target(e.Left, c.numeric(e.Right))
+	c.expression(e.Right)
+}
+
+// structure walks through functions and templates; every other expression is refused.
 func (c *checker) structure(e ast.Expression) {
 	switch e := e.(type) {
 	case *ast.ObjectLiteral:
-		for _, p := range e.Value {
-			c.property(p)
-		}
-	case *ast.SpreadElement:
-		c.expression(e.Expression)
+		c.refuse(e, "braces with members can only be given to declare, clear and log")
 	case *ast.TemplateLiteral:
 		if e.Tag != nil {
 			c.refuse(e, "a template cannot be a call")
 		}
-		c.all(e.Expressions)
+		for _, one := range e.Expressions {
+			if !c.numeric(one) {
+				c.refuse(one, "a template has numbers alone here: write ${+x}")
+			}
+			c.expression(one)
+		}
 	case *ast.FunctionLiteral:
 		if e.Async || e.Generator {
 			c.refuse(e, "async functions and generators are not allowed")
 		}
 		c.scopes = append(c.scopes, scope{})
 		if e.Name != nil {
-			c.declareName(e.Name, e.Name.Name.String())
+			c.declareName(e.Name, e.Name.Name.String(), false)
 		}
 		c.function(e.ParameterList, e.DeclarationList, e.Body.List)
 		c.scopes = c.scopes[:len(c.scopes)-1]
@@ -113,26 +167,86 @@ func (c *checker) arrow(e *ast.ArrowFunctionLiteral) {
 	}
 }
 
-// property walks through a member of an object.
-func (c *checker) property(p ast.Property) {
+// handed walks through what a call of the server gets. It is used up at once, so that texts may be put together here,
+// and members be given.
+func (c *checker) handed(e ast.Expression) {
+	object, is := e.(*ast.ObjectLiteral)
+	if !is {
+		c.spent(e)
+		return
+	}
+	for _, p := range object.Value {
+		c.attribute(p)
+	}
+}
+
+// spent walks through a value that a call of the server uses up.
+func (c *checker) spent(e ast.Expression) {
+	switch e := e.(type) {
+	case *ast.ArrayLiteral:
+		for _, one := range e.Value {
+			if one != nil {
+				c.spent(one)
+			}
+		}
+	case *ast.BinaryExpression:
+		if e.Operator != token.PLUS {
+			c.expression(e)
+			return
+		}
+		c.spent(e.Left)
+		c.spent(e.Right)
+	case *ast.TemplateLiteral:
+		if e.Tag != nil {
+			c.refuse(e, "a template cannot be a call")
+		}
+		for _, one := range e.Expressions {
+			c.spent(one)
+		}
+	default:
+		c.expression(e)
+	}
+}
+
+// attribute walks through a member of an object for the server, which calls functions in it where no limit holds.
+func (c *checker) attribute(p ast.Property) {
 	switch p := p.(type) {
 	case *ast.PropertyShort:
-		c.member(p, p.Name.Name.String())
+		c.attributeName(p, p.Name.Name.String())
 		c.use(&p.Name)
 		c.optional(p.Initializer)
 	case *ast.PropertyKeyed:
 		key, ok := p.Key.(*ast.StringLiteral)
-		switch {
-		case p.Computed || p.Kind == ast.PropertyKindGet || p.Kind == ast.PropertyKindSet:
+		if p.Computed || !ok || p.Kind != ast.PropertyKindValue {
 			c.refuse(p, "names of members must be written out, and have values")
-		case ok:
-			c.member(p, key.Value.String())
+			return
 		}
-		c.expression(p.Value)
-	case *ast.SpreadElement:
-		c.expression(p.Expression)
+		c.attributeName(p, key.Value.String())
+		switch p.Value.(type) {
+		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
+			c.refuse(p, "a member cannot be a function")
+		default: // walked through below
+		}
+		c.spent(p.Value)
 	default:
 		c.refuse(p, "this member is not allowed")
+	}
+}
+
+// attributeOf is the name of a member that is written out with a value; "value" for every other one.
+func attributeOf(p ast.Property) string {
+	if keyed, ok := p.(*ast.PropertyKeyed); ok {
+		if key, is := keyed.Key.(*ast.StringLiteral); is {
+			return key.Value.String()
+		}
+	}
+	return "value"
+}
+
+// attributeName refuses members that are no attributes of parameters.
+func (c *checker) attributeName(at ast.Node, name string) {
+	if !attributes[name] {
+		c.refuse(at, "%s is no attribute of a parameter", name)
 	}
 }
 
@@ -150,34 +264,37 @@ func (c *checker) use(name *ast.Identifier) {
 	}
 }
 
-// dot walks through a member by its name.
-func (c *checker) dot(e *ast.DotExpression) {
-	c.member(e, e.Identifier.Name.String())
+// dot walks through a member by its name. A function of a value can only be called: as a value it would work on others.
+func (c *checker) dot(e *ast.DotExpression, called bool) {
+	switch name := e.Identifier.Name.String(); {
+	case attributes[name], fields[name], methods[name] && called:
+	case methods[name]:
+		c.refuse(e, "%s can only be called", name)
+	default:
+		c.refuse(e, "%s is not allowed", name)
+	}
 	if name, ok := e.Left.(*ast.Identifier); ok && objects[name.Name.String()] && !c.own(name.Name.String()) {
-		return // a constant, or a function as a value: what is set on it is refused by target
+		return
 	}
 	c.expression(e.Left)
 }
 
 // index refuses a member whose name is made by the script, unless it is certainly a number.
 func (c *checker) index(e ast.Expression) {
-	switch e := e.(type) {
-	case *ast.NumberLiteral:
-	case *ast.StringLiteral:
-		c.member(e, e.Value.String())
-	default:
-		if !numeric(e) {
-			c.refuse(e, "an index must be a number: write [+i] for a variable")
-		}
-		c.expression(e)
+	if !c.numeric(e) {
+		c.refuse(e, "an index must be a number: write [+i] for a variable")
 	}
+	c.expression(e)
 }
 
-// numeric reports whether an expression has a number, whatever its operands have.
-func numeric(e ast.Expression) bool {
+// numeric reports whether an expression has a number, whatever else its operands have.
+func (c *checker) numeric(e ast.Expression) bool {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
 		return true
+	case *ast.Identifier:
+		name := e.Name.String()
+		return !c.gathers && c.own(name) && !c.varied[name]
 	case *ast.UnaryExpression:
 		switch e.Operator {
 		case token.PLUS, token.MINUS, token.INCREMENT, token.DECREMENT, token.BITWISE_NOT:
@@ -188,7 +305,7 @@ func numeric(e ast.Expression) bool {
 		case token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER:
 			return true
 		case token.PLUS:
-			return numeric(e.Left) && numeric(e.Right)
+			return c.numeric(e.Left) && c.numeric(e.Right)
 		}
 	}
 	return false
@@ -198,7 +315,7 @@ func numeric(e ast.Expression) bool {
 func (c *checker) unary(e *ast.UnaryExpression) {
 	switch e.Operator {
 	case token.INCREMENT, token.DECREMENT:
-		c.target(e.Operand)
+		c.target(e.Operand, true)
 	case token.NOT, token.PLUS, token.MINUS, token.BITWISE_NOT, token.TYPEOF, token.VOID:
 		c.expression(e.Operand)
 	default:
@@ -206,21 +323,17 @@ func (c *checker) unary(e *ast.UnaryExpression) {
 	}
 }
 
-// target walks through what is assigned to: an own variable, or a member of one.
-func (c *checker) target(e ast.Expression) {
-	switch e := e.(type) {
-	case *ast.Identifier:
-		if !c.own(e.Name.String()) {
-			c.refuse(e, "%s is not a variable of the script", e.Name)
-		}
-	case *ast.DotExpression:
-		c.member(e, e.Identifier.Name.String())
-		c.target(e.Left)
-	case *ast.BracketExpression:
-		c.target(e.Left)
-		c.index(e.Member)
-	default:
+// target walks through what gets a value: an own variable. Lists and what the server gave are never changed: the
+// server goes on working with them.
+func (c *checker) target(e ast.Expression, number bool) {
+	name, ok := e.(*ast.Identifier)
+	switch {
+	case !ok:
 		c.refuse(e, "only variables of the script can be assigned to")
+	case !c.own(name.Name.String()):
+		c.refuse(e, "%s is not a variable of the script", name.Name)
+	case !number:
+		c.varies(name.Name.String())
 	}
 }
 
@@ -228,7 +341,11 @@ func (c *checker) target(e ast.Expression) {
 func (c *checker) call(e *ast.CallExpression) {
 	name, ok := e.Callee.(*ast.Identifier)
 	if !ok || c.own(name.Name.String()) {
-		c.expression(e.Callee)
+		if member, is := e.Callee.(*ast.DotExpression); is {
+			c.dot(member, true)
+		} else {
+			c.expression(e.Callee)
+		}
 		c.all(e.ArgumentList)
 		return
 	}
@@ -241,7 +358,28 @@ func (c *checker) call(e *ast.CallExpression) {
 			c.refuse(e, "%s needs a path", text)
 			return
 		}
-		c.path(e.ArgumentList[0], text == "declare")
+		c.path(e.ArgumentList[0], text == "declare", text == "declare" && tellsValues(e.ArgumentList[1:]))
 	}
-	c.all(e.ArgumentList)
+	for _, one := range e.ArgumentList {
+		c.handed(one)
+	}
+}
+
+// tellsValues reports whether a declaration with these attributes may tell the values of its parameters; what is
+// written can be read afterwards, too.
+func tellsValues(list []ast.Expression) bool {
+	for _, e := range list {
+		switch e := e.(type) {
+		case *ast.NullLiteral:
+		case *ast.ObjectLiteral:
+			for _, p := range e.Value {
+				if attributeOf(p) == "value" {
+					return true
+				}
+			}
+		default: // its members are not seen
+			return true
+		}
+	}
+	return false
 }

@@ -3,9 +3,12 @@
 // Check lets pass uses declare, clear, commit, log, args, Date, Math and its own variables, and nothing else: all that
 // is not known to be harmless is refused.
 //
-// A script must not hide what it declares: the path of declare and clear is a text, or begins with one that says where
-// it stays. Tags begin with the organization's prefix, and ManagementServer is not theirs: who sets it takes a device
-// away from the platform. Source: docs/rules/cpe.md#provisions-and-sync, docs/facts/genieacs.md#provisions.
+// A script must not hide what it declares: the path of declare and clear is made of texts and numbers. Tags begin with
+// the organization's prefix, and ManagementServer is not theirs: who sets it takes a device away from the platform.
+// Passwords and keys are neither read nor written: the server has those of the customer before in clear. What a script
+// throws, or hides in an object, the server touches where no limit of time holds, and a text that is doubled a few
+// times takes all its memory: so neither is there. Source: docs/rules/cpe.md#custom-provisions,
+// docs/facts/genieacs.md#provisions.
 package script
 
 import (
@@ -52,7 +55,9 @@ func Check(source, tagPrefix string) error {
 	if !ok {
 		return &Fault{Line: 1, Text: "brackets do not close what they open"}
 	}
-	c := &checker{file: program.File, prefix: tagPrefix}
+	c := &checker{file: program.File, prefix: tagPrefix, varied: map[string]bool{}, gathers: true}
+	c.function(body.ParameterList, body.DeclarationList, body.Body.List)
+	c.gathers = false
 	c.function(body.ParameterList, body.DeclarationList, body.Body.List)
 	if c.fault != nil {
 		return c.fault
@@ -121,17 +126,27 @@ func wrapped(program *ast.Program) (*ast.FunctionLiteral, bool) {
 // scope has the names that a function or a block declares.
 type scope map[string]bool
 
-// checker walks through a script and remembers the first fault.
+// checker walks through a script twice: first it gathers which variables always have numbers, then it remembers the
+// first fault.
 type checker struct {
-	file   *file.File
-	prefix string
-	scopes []scope
-	fault  *Fault
+	file    *file.File
+	prefix  string
+	scopes  []scope
+	varied  map[string]bool // names of variables, in whatever scope, that may have something else than a number
+	gathers bool
+	fault   *Fault
 }
 
-// refuse notes a fault, unless there is one.
+// varies notes that a variable may have something else than a number.
+func (c *checker) varies(name string) {
+	if c.gathers {
+		c.varied[name] = true
+	}
+}
+
+// refuse notes a fault, unless there is one, or the checker only gathers.
 func (c *checker) refuse(at ast.Node, text string, args ...any) {
-	if c.fault != nil {
+	if c.fault != nil || c.gathers {
 		return
 	}
 	line := 1
@@ -161,24 +176,37 @@ var (
 // given reports whether a name is one of those above.
 func given(name string) bool { return calls[name] || objects[name] || values[name] }
 
-// forbidden are members that lead from a value to what made it, or change what all scripts share.
-var forbidden = map[string]bool{
-	"constructor": true, "prototype": true, "__proto__": true, "__defineGetter__": true, "__defineSetter__": true,
-	"__lookupGetter__": true, "__lookupSetter__": true, "caller": true, "callee": true, "arguments": true, "call": true,
-	"apply": true, "bind": true, "toSource": true, "valueOf": true, "toJSON": true,
-}
-
-// member refuses a name of a member that is forbidden.
-func (c *checker) member(at ast.Node, name string) {
-	if forbidden[name] {
-		c.refuse(at, "%s is not allowed", name)
+// list makes a set of words.
+func list(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		out[word] = true
 	}
+	return out
 }
 
-// declareName adds an own name, which must not be one of the server's or of the language.
-func (c *checker) declareName(at ast.Node, name string) {
+// The members that a script may use. Attributes are those of parameters, fields other values, methods are called. None
+// changes its value, leads to what made it, makes a text or a list longer, or puts lists into lists.
+var (
+	attributes = list("path value writable object notification accessList")
+	fields     = list("size length PI E")
+	methods    = list(`
+		charAt charCodeAt endsWith every filter find findIndex forEach includes indexOf lastIndexOf reduce
+		slice some split startsWith substring toFixed toLowerCase toUpperCase trim trimEnd trimStart
+		getDate getDay getFullYear getHours getMilliseconds getMinutes getMonth getSeconds getTime getTimezoneOffset
+		getUTCDate getUTCDay getUTCFullYear getUTCHours getUTCMilliseconds getUTCMinutes getUTCMonth getUTCSeconds
+		now toISOString UTC parse
+		abs ceil floor max min pow random round sign sqrt trunc`)
+)
+
+// declareName adds an own name, which must not be one of the server's or of the language. Number says that it has one
+// from the beginning.
+func (c *checker) declareName(at ast.Node, name string, number bool) {
 	if given(name) || name == "eval" || name == "arguments" || name == "ext" {
 		c.refuse(at, "%s cannot be the name of a variable", name)
 	}
 	c.scopes[len(c.scopes)-1][name] = true
+	if !number {
+		c.varies(name)
+	}
 }

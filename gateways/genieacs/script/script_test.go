@@ -32,15 +32,17 @@ func TestCheck_TakesWhatAProvisionOfAnOrganizationDoes(t *testing.T) {
 		"tags":       `declare("Tags.acme-a", null, {value: true}); declare("Tags.acme-" + args[0], null, {value: 1});`,
 		"identity":   `const s = declare("DeviceID.SerialNumber", {value: 1}).value[0]; log(s);`,
 		"clear":      `clear("Device.Hosts", Date.now()); commit();`,
-		"functions":  `const f = (a, b = 2) => a + b; function g(x) { return f(x) * Math.max(1, 2); } log(g(1));`,
+		"functions":  `const f = (a, b = 2) => +a + +b; function g(x) { return f(x) * Math.max(1, 2); } log(g(1));`,
 		"return":     `if (args.length === 0) { return; } log(args[0]);`,
-		"arithmetic": `const a = [1, 2]; let s = 0; for (let i = 0; i < a.length; i++) { s += a[+i]; } log(s);`,
-		"objects":    `const o = {a: 1, "b c": [2], ...{d: 3}}; o.a = 4; o["b c"][0] += 1; log(o.a);`,
-		"lists":      `const [x, , y = 2, ...z] = [1, 2, 3, 4]; log(x + y + z.length);`,
+		"arithmetic": `const a = [1, 2]; let s = 0; for (let i = 0; i < a.length; i++) { s += +a[i]; } log(s);`,
+		"objects":    `declare("Device.WiFi.SSID.1.SSID", {path: 1, "value": 1}, {value: ["a" + args[0]]});`,
+		"lists":      `const [x, , y = 2] = [1, 2, "" + args[0], [3]]; log(x + y + args.length);`,
+		"texts":      `let s = ""; for (const a of args) { s += ", "; s = "" + a; } log(s.slice(3) + s.split(",")[0]);`,
+		"instances":  `for (const i of declare("Device.PPP.Interface.*", {path: Date.now()})) { log(i.path); }`,
 		"date":       `const d = new Date(Date.now()); if (d.getUTCHours() > 3) { log("late"); }`,
 		"switch":     `switch (args[0]) { case "a": { log("a"); break; } default: log("b"); }`,
 		"loops":      `let i = 0; outer: while (true) { do { i++; if (i > 3) break outer; } while (i < 10); }`,
-		"shadow":     `function f(now) { var later = now; { let now = 2; later += now; } return later; } log(f(1));`,
+		"shadow":     `function f(now) { var later = now; { let now = 2; later += +now; } return later; } log(f(1));`,
 		"comment":    "// a comment\n/* and another */ log(1);",
 	} {
 		if err := script.Check(source, prefix); err != nil {
@@ -104,8 +106,61 @@ var outside = map[string]refused{
 	"regular expression":  {"/a/.test('a');", 1},
 	"tagged template":     {"log`x`;", 1},
 	"optional call":       {"args?.constructor;", 1},
-	"delete":              {"const a = {b: 1};\ndelete a.b;", 2},
+	"delete":              {"const a = args;\ndelete a.value;", 2},
 	"debugger":            {"debugger;", 1},
+}
+
+// beyond are scripts that would hold or end the server where no limit of time holds, or take its memory.
+var beyond = map[string]refused{
+	"throws an object":      {`throw {name: "x", stack: 1};`, 1},
+	"throws a function":     {"log(1);\nthrow {toString: () => { for (;;) {} }};", 2},
+	"throws a text":         {`throw args[0];`, 1},
+	"object with functions": {`declare("Device.X.Y", null, {value() { for (;;) {} }});`, 1},
+	"function as a value":   {`declare("Device.X.Y", null, {value: () => 1});`, 1},
+	"other members":         {`declare("Device.X.Y", null, {toString: 1});`, 1},
+	"members spread":        {`declare("Device.X.Y", null, {...args});`, 1},
+	"object kept":           {`const o = {value: 1};`, 1},
+	"object in a list":      {`declare("Device.X.Y", null, {value: [{value: 1}]});`, 1},
+	"member is set":         {`const a = [1]; a.join = () => 1;`, 1},
+	"answer is changed":     {"const v = declare('DeviceID.SerialNumber', {value: 1}).value;\nv[0] = 'S2';", 2},
+	"answer grows":          {`declare("DeviceID.OUI", {value: 1}).value.push(1);`, 1},
+	"repeat":                {`"a".repeat(2);`, 1},
+	"repeat by brackets":    {`"a"["repeat"](2);`, 1},
+	"padding":               {`"a".padEnd(268435456);`, 1},
+	"join":                  {`["a", "b"].join("");`, 1},
+	"replace":               {`args[0].replace("a", args[0]);`, 1},
+	"method kept":           {`const f = args.forEach; f();`, 1},
+	"text is doubled":       {"let s = 'a';\nwhile (true) { s += s; }", 2},
+	"doubled by a sum":      {"let s = 'a';\ns = s + s;", 2},
+	"doubled in a function": {`const f = (a) => a + a; f("a");`, 1},
+	"doubled by a template": {"let s = 'a';\ns = `${s}${s}`;", 2},
+	"text of many bytes":    {`let s = ""; s += "aaaaaaaaaaaaaaaaa";`, 1},
+	"number becomes a text": {"let n = 1;\nn = args[0];\nlet m = n + n;", 3},
+	"text before a number":  {"for (const n of args) { let m = n + n; }", 1},
+	"list is doubled":       {"let a = [1];\na = [a, a];", 2},
+	"list is spread":        {"let a = [1];\na = [...a, ...a];", 2},
+	"list by dots":          {"const f = (...x) => 1;", 1},
+	"pattern with dots":     {"const [...x] = args[0];", 1},
+	"call with dots":        {"const f = (a) => 1; f(...args);", 1},
+	"number without an end": {"let n = 2n;", 1},
+}
+
+// secret are scripts that ask for passwords and keys, which the server has of every customer before.
+var secret = map[string]refused{
+	"password":            {`const p = declare("Device.PPP.Interface.1.Password", {value: 1}).value;`, 1},
+	"key":                 {"log(1);\ndeclare(`Device.WiFi.AccessPoint.${+args[0]}.KeyPassphrase`, {value: 1});", 2},
+	"password is set":     {`declare("Device.PPP.Interface.1.Password", null, {value: "x"});`, 1},
+	"by a short member":   {`let value = 1; declare("Device.PPP.Interface.1.Password", {value});`, 1},
+	"by a variable":       {`declare("Device.PPP.Interface.1.Password", args[0]);`, 1},
+	"in pieces":           {`declare("Device.PPP.Interface.1.Pass" + "word", {value: 1});`, 1},
+	"small letters":       {`declare("Device.PPP.Interface.1.password", {value: 1});`, 1},
+	"numbered":            {`declare("Device.WiFi.AccessPoint.1.X_WEPKey" + 1, {value: 1});`, 1},
+	"virtual":             {`declare("VirtualParameters.WifiPassword", {value: 1});`, 1},
+	"all of an object":    {`declare("Device.PPP.Interface.1.*", {value: 1});`, 1},
+	"all below":           {`declare("Device.PPP.*.*.*", {value: 1});`, 1},
+	"a name that is made": {`declare("Device.PPP.Interface.1." + args[0], {value: 1});`, 1},
+	"a part that is made": {`declare("Device.PPP.Interface." + args[0] + ".Username", {value: 1});`, 1},
+	"a guess":             {`declare("Device.PPP.Interface.[Password:x].Username", {value: 1});`, 1},
 }
 
 // paths are scripts that touch what is not theirs.
@@ -147,7 +202,9 @@ var paths = map[string]refused{
 func TestCheck_RefusesWithTheLine(t *testing.T) {
 	t.Parallel()
 	all := maps.Clone(outside)
-	maps.Copy(all, paths)
+	for _, more := range []map[string]refused{paths, beyond, secret} {
+		maps.Copy(all, more)
+	}
 	for name, c := range all {
 		err := script.Check(c.source, prefix)
 		var fault *script.Fault

@@ -9,10 +9,10 @@ func (c *checker) function(parameters *ast.ParameterList, vars []*ast.VariableDe
 	c.scopes = append(c.scopes, scope{})
 	if parameters != nil {
 		for _, p := range parameters.List {
-			c.bind(p.Target)
+			c.bind(p.Target, nil)
 		}
 		if parameters.Rest != nil {
-			c.rest(parameters.Rest)
+			c.refuse(parameters.Rest, restText)
 		}
 		for _, p := range parameters.List {
 			c.optional(p.Initializer)
@@ -20,50 +20,44 @@ func (c *checker) function(parameters *ast.ParameterList, vars []*ast.VariableDe
 	}
 	for _, v := range vars {
 		for _, b := range v.List {
-			c.bind(b.Target)
+			c.bind(b.Target, b.Initializer)
 		}
 	}
 	c.block(body)
 	c.scopes = c.scopes[:len(c.scopes)-1]
 }
 
-// rest declares what takes all that is left.
-func (c *checker) rest(e ast.Expression) {
-	if target, ok := e.(ast.BindingTarget); ok {
-		c.bind(target)
-		return
-	}
-	c.refuse(e, "this is not allowed here")
-}
+// restText refuses what makes a list of values that are not written out.
+const restText = "three dots are not allowed"
 
-// bind declares the names of a variable, which may be a pattern.
-func (c *checker) bind(target ast.BindingTarget) {
+// bind declares the names of a variable, which may be a pattern. Value is that of its declaration; nil for none.
+func (c *checker) bind(target ast.BindingTarget, value ast.Expression) {
 	switch t := target.(type) {
 	case *ast.Identifier:
-		c.declareName(t, t.Name.String())
+		c.declareName(t, t.Name.String(), value != nil && c.numeric(value))
 	case *ast.ArrayPattern:
 		for _, e := range t.Elements {
-			c.element(e)
+			c.place(e)
 		}
 		if t.Rest != nil {
-			c.rest(t.Rest)
+			c.refuse(t.Rest, restText)
 		}
 	default: // patterns of objects reach members by names
 		c.refuse(target, "patterns with braces are not allowed")
 	}
 }
 
-// element declares one element of a pattern.
-func (c *checker) element(e ast.Expression) {
+// place declares one element of a pattern.
+func (c *checker) place(e ast.Expression) {
 	switch e := e.(type) {
 	case nil:
 	case ast.BindingTarget:
-		c.bind(e)
+		c.bind(e, nil)
 	case *ast.AssignExpression:
-		c.element(e.Left)
+		c.place(e.Left)
 		c.expression(e.Right)
 	case *ast.Binding:
-		c.bind(e.Target)
+		c.bind(e.Target, nil)
 		c.optional(e.Initializer)
 	default:
 		c.refuse(e, "this is not allowed in a pattern")
@@ -77,11 +71,11 @@ func (c *checker) block(list []ast.Statement) {
 		switch s := s.(type) {
 		case *ast.LexicalDeclaration:
 			for _, b := range s.List {
-				c.bind(b.Target)
+				c.bind(b.Target, b.Initializer)
 			}
 		case *ast.FunctionDeclaration:
 			if s.Function.Name != nil {
-				c.declareName(s.Function.Name, s.Function.Name.Name.String())
+				c.declareName(s.Function.Name, s.Function.Name.Name.String(), false)
 			}
 		default: // other statements declare nothing for their neighbours
 		}
@@ -126,7 +120,7 @@ func (c *checker) statement(s ast.Statement) {
 		}
 		c.block(all)
 	case *ast.ThrowStatement:
-		c.expression(s.Argument)
+		c.refuse(s, "throw is not allowed: return ends a script")
 	case *ast.TryStatement:
 		c.refuse(s, "try is not allowed: declarations work by exceptions")
 	default:
@@ -160,7 +154,7 @@ func (c *checker) loop(s ast.Statement) {
 			c.initializers(first.List)
 		case *ast.ForLoopInitializerLexicalDecl:
 			for _, b := range first.LexicalDeclaration.List {
-				c.bind(b.Target)
+				c.bind(b.Target, b.Initializer)
 			}
 			c.initializers(first.LexicalDeclaration.List)
 		default:
@@ -187,11 +181,11 @@ func (c *checker) loop(s ast.Statement) {
 func (c *checker) into(f ast.ForInto) {
 	switch f := f.(type) {
 	case *ast.ForIntoVar:
-		c.bind(f.Binding.Target)
+		c.bind(f.Binding.Target, nil)
 	case *ast.ForDeclaration:
-		c.bind(f.Target)
+		c.bind(f.Target, nil)
 	case *ast.ForIntoExpression:
-		c.target(f.Expression)
+		c.target(f.Expression, false)
 	default:
 		c.refuse(f, "this loop is not allowed")
 	}
