@@ -164,7 +164,7 @@ func secretCpeName(name string) bool {
 	_, below, _ := strings.Cut(lower, ".")
 	first, _, _ := strings.Cut(below, ".")
 	leaf := lower[strings.LastIndexByte(lower, '.')+1:]
-	return strings.Contains(first, "managementserver") || strings.Contains(leaf, "passw") ||
+	return strings.HasSuffix(first, "managementserver") || strings.Contains(leaf, "passw") ||
 		strings.Contains(leaf, "passphrase") || strings.Contains(leaf, "presharedkey") ||
 		strings.Contains(leaf, "secret") || strings.HasSuffix(leaf, "key") ||
 		strings.HasSuffix(leaf, "psk") || leaf == "pin"
