@@ -110,7 +110,9 @@ const (
 func (o Operations) Register(queue *jobrunner.Runner) {
 	few := jobrunner.Options{MaxAttempts: operationAttempts, Timeout: operationTimeout}
 	jobrunner.AddWorker(queue, o.Send, few)
-	jobrunner.AddWorker(queue, o.Check, few)
+	again := few
+	again.Again = true // the CPE may be released while it is looked for
+	jobrunner.AddWorker(queue, o.Check, again)
 	jobrunner.AddWorker(queue, o.drop, jobrunner.Options{})
 }
 
