@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
@@ -440,59 +438,4 @@ func TestCpe_AHaltTakesBackWhatWaits(t *testing.T) {
 		t.Error("the task waits all the same")
 	}
 	k.runs(devices[0], boxes[0], "1.0.0", 0)
-}
-
-// TestCpe_AKillFlashesNoDeviceTwice: the program is killed while devices load, and goes on.
-func TestCpe_AKillFlashesNoDeviceTwice(t *testing.T) {
-	t.Parallel()
-	now := clock.NewMovable(clock.System(), 0)
-	sim := acs.New(acs.Config{Clock: now, Live: true, SessionWait: 10 * time.Second})
-	if err := sim.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
-	k := acsKit{acs: sim, now: now, kit: newKit(t, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(),
-		"CPE_SYNC_INTERVAL=1s")}
-	program := k.spawn(freePort(t))
-	k.signIn()
-	sim.SetIdentify(acs.Identify{URL: "http://" + k.addr + "/internal/cpe/identify", Key: internalKey})
-	var configs []acs.DeviceConfig
-	for n := range 6 {
-		configs = append(configs, acs.DeviceConfig{Serial: serialOf(n), Model: "Box"})
-	}
-	devices, _ := k.boxes(configs...)
-	k.upload("box-2.0.bin", "HomeBox-2", "2.0")
-	campaign := k.must(k.admin, "POST", "/cpe/firmware/deploy", map[string]any{
-		"filename": "box-2.0.bin", "model": "Box", "atOnce": 6,
-	}).text("campaignId")
-	k.eventually("the first task", func(context.Context) (bool, error) { return len(k.told()) > 0, nil })
-	program.kill9()
-	k.spawn(program.addr)
-	k.eventually("the end", func(ctx context.Context) (bool, error) {
-		got, err := k.admin.call(ctx, "GET", "/cpe/firmware/campaigns/"+campaign, "", nil)
-		return numbers(got) == "finished 6: 6 + 0 + 0, 0 skipped", err
-	})
-	told := k.told()
-	for _, device := range devices {
-		if n := told[device]; n != 1 {
-			t.Errorf("device %s was told %d times", device, n)
-		}
-	}
-}
-
-// told counts the tasks that each device was given.
-func (k acsKit) told() map[string]int {
-	n := map[string]int{}
-	for _, line := range k.acs.Requests() {
-		path, is := strings.CutPrefix(line, "POST /devices/")
-		device, tasks, _ := strings.Cut(path, "/")
-		if is && tasks == "tasks" {
-			device, err := url.PathUnescape(device)
-			if err != nil {
-				k.t.Error(err)
-			}
-			n[device]++
-		}
-	}
-	return n
 }

@@ -105,6 +105,7 @@ func categories() map[string]owners {
 	return map[string]owners{
 		identity.Organizations().Category:    kindOf(identity.Organizations(), nil),
 		cpe.Provisions().Category:            kindOf(cpe.Provisions(), nil),
+		cpe.FirmwareFiles().Category:         kindOf(cpe.FirmwareFiles(), nil),
 		network.Devices().Category:           kindOf(network.Devices(), nil),
 		network.AddressPlans().Category:      kindOf(network.AddressPlans(), nil),
 		subscribers.Subscribers().Category:   kindOf(subscribers.Subscribers(), nil),
