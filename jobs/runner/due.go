@@ -30,7 +30,7 @@ func (r *Runner) watchDue(ctx context.Context) {
 	_ = loop.Every(ctx, dueRound, nil, func(ctx context.Context) error {
 		queues, err := r.due(ctx, all...)
 		if err != nil {
-			loop.Sleep(ctx, fetchPoll)
+			loop.Sleep(ctx, duePause)
 			return nil
 		}
 		for _, queue := range queues {

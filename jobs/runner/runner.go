@@ -27,11 +27,12 @@ const (
 )
 
 // How soon a new job begins. Usually the insert's notification starts it, otherwise watchDue. River also polls each
-// queue, for as long as notifications do not come.
+// queue, seldom, for the time in which notifications do not come.
 const (
 	fetchCooldown = 10 * time.Millisecond
 	dueRound      = 100 * time.Millisecond
-	fetchPoll     = time.Second
+	duePause      = time.Second // after a question that failed
+	fetchPoll     = 5 * time.Second
 )
 
 // Stopping: running jobs get softStop to end by themselves, then their contexts are cancelled, and they have until

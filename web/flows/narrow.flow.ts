@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { besideOthers, drawn, goTo, phone, type Role, sideways, signIn } from './kit'
+import { besideOthers, follow, phone, type Role, sideways, signIn } from './kit'
 import { pathOf, screens } from './screens'
 
 // The words of every state that rows have, in turn, and amounts of business customers: the demo has not all of them.
@@ -93,8 +93,7 @@ for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as co
       for (const role of ['admin', 'root'] satisfies Role[]) {
         await signIn(page, role)
         for (const screen of screens.filter((s) => s.role === role && !s.name.endsWith('-new'))) {
-          await goTo(page, role, await pathOf(screen, page))
-          await drawn(page)
+          await follow(page, role, await pathOf(screen, page))
           faults.push(...(await faultsOf(page)).map((fault) => `${screen.name}, ${fault}`))
         }
       }
@@ -133,8 +132,7 @@ for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as co
       for (const screen of screens.filter((s) => s.role === role)) {
         const path = await pathOf(screen, page)
         for (const view of screen.name === 'customer' ? ['', '?view=timeline'] : ['']) {
-          await goTo(page, role, `${path}${view}`)
-          await drawn(page)
+          await follow(page, role, `${path}${view}`)
           const wide = await sideways(page)
           if (wide > 0) faults.push(`${screen.name}${view}: ${wide} pixels wider than the window`)
         }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { besideOthers, drawn, expectNoViolations, firstOf, goTo, phone, type Role, sideways, signIn, violations } from './kit'
+import { besideOthers, drawn, expectNoViolations, firstOf, follow, goTo, phone, type Role, sideways, signIn, violations } from './kit'
 import { pathOf, screens } from './screens'
 
 // The forms in which a page is looked at, one after the other, without being read again: colours first, then the width.
@@ -58,7 +58,7 @@ for (const { role, part } of looks) {
     const faults: string[] = []
     for (const screen of part) {
       try {
-        await goTo(page, role, await pathOf(screen, page))
+        await follow(page, role, await pathOf(screen, page))
         faults.push(...(await inEachForm(page, (form) => faultsOf(page, form))).map((fault) => `${screen.name}, ${fault}`))
       } catch (cause) {
         faults.push(`${screen.name}: ${String(cause)}`)
