@@ -37,7 +37,7 @@ type TellOutage struct {
 	OrgID    id.Organization `json:"orgId"`
 	OutageID id.Outage       `json:"outageId"`
 	Over     bool            `json:"over,omitempty"`
-	Devices  []id.Device     `json:"devices,omitempty"` // that came to it later; none = all of the outage
+	Devices  []id.Device     `json:"devices,omitempty"` // that came later, or are back; none = all of the outage
 	Position uint64          `json:"position"`          // of the event; read models must have reached it
 	After    id.Subscriber   `json:"after"`             // zero = from the first one on
 }

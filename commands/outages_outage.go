@@ -78,6 +78,8 @@ type EndOutage struct {
 	OutageID   id.Outage
 	EndedAt    time.Time // zero = now
 	MergedInto id.Outage // zero = it is over
+	// Back are its routers that are back, where others stay down, which have an outage of their own; none = all are.
+	Back []id.Device
 }
 
 func (BeginOutage) CommandName() string    { return "outages.BeginOutage" }

@@ -82,7 +82,9 @@ type OutageEnded struct {
 	OrgID      id.Organization `json:"orgId"`
 	EndedAt    time.Time       `json:"endedAt"`    // not after At
 	MergedInto id.Outage       `json:"mergedInto"` // null = it is over; else it goes on as a part of another one
-	At         time.Time       `json:"at"`
+	// Back are its routers that are back, where others stay down, which have an outage of their own; none = all are.
+	Back []id.Device `json:"back,omitempty"`
+	At   time.Time   `json:"at"`
 }
 
 func (OutageBegan) EventType() string     { return "outages.OutageBegan.v1" }

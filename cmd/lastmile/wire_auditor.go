@@ -54,8 +54,8 @@ func (a *App) accountingBehind(ctx context.Context, org id.Organization) bool {
 }
 
 // hears reports whether all that the routers of an organization have told about customers for some time has come, and
-// is in the tables. Otherwise the silence of one of them may be this program's.
-func (a *App) hears(ctx context.Context, org id.Organization, within time.Duration) (bool, error) {
+// is in the tables. Otherwise the silence of one of them, which went away at an instant, may be this program's.
+func (a *App) hears(ctx context.Context, org id.Organization, went time.Time, within time.Duration) (bool, error) {
 	own := ""
 	if a.customers.keeper != nil {
 		own = a.customers.spool
@@ -67,7 +67,7 @@ func (a *App) hears(ctx context.Context, org id.Organization, within time.Durati
 	if err != nil || !hear || a.accountingBehind(ctx, org) {
 		return false, err
 	}
-	cutOff, err := a.telemetry.NobodyElse(ctx, org, a.clock.Now(), within)
+	cutOff, err := a.telemetry.NobodyElse(ctx, org, went, a.clock.Now(), within)
 	return !cutOff, err
 }
 

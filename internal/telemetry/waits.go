@@ -112,18 +112,24 @@ func (s *Store) OthersHear(ctx context.Context, own string, within time.Duration
 }
 
 // NobodyElse reports whether no router of another organization has reported about a customer within some time, although
-// some have within the hour before: it is this installation that is cut off.
+// some did when routers went away, or within the hour before: it is this installation that is cut off. went is when
+// those went away.
 func (s *Store) NobodyElse(
-	ctx context.Context, org id.Organization, now time.Time, within time.Duration,
+	ctx context.Context, org id.Organization, went, now time.Time, within time.Duration,
 ) (bool, error) {
-	var heard, before bool
+	since := now.Add(-within)
+	before := since
+	if went.Before(before) {
+		before = went
+	}
+	var heard, did bool
 	err := s.db.Owner.QueryRow(ctx, s.text(elseSQL), pgx.NamedArgs{
-		"org": org.UUID(), "since": now.Add(-within), "before": now.Add(-within - time.Hour), "now": now,
-	}).Scan(&heard, &before)
+		"org": org.UUID(), "since": since, "before": before.Add(-time.Hour), "now": now,
+	}).Scan(&heard, &did)
 	if err != nil {
 		return false, fmt.Errorf("ask who else is heard: %w", err)
 	}
-	return before && !heard, nil
+	return did && !heard, nil
 }
 
 // Missing gives the instant from which on the tables lack reports that are on the disk of a program which has told

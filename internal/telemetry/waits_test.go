@@ -247,9 +247,10 @@ func TestNobodyElse_IsHeardByAnInstallationThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	_, calm := k.neighbours(0)
+	went := noon
 	is := func(when string, after time.Duration, want bool) {
 		t.Helper()
-		got, err := k.NobodyElse(t.Context(), k.org, noon.Add(after), 10*time.Minute)
+		got, err := k.NobodyElse(t.Context(), k.org, went, noon.Add(after), 10*time.Minute)
 		if err != nil || got != want {
 			t.Errorf("%s: %v, %v", when, got, err)
 		}
@@ -264,5 +265,7 @@ func TestNobodyElse_IsHeardByAnInstallationThatIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("its session is lost by now", 20*time.Minute, true)
-	is("for more than an hour", 71*time.Minute, false)
+	is("for as long as it is cut off", 48*time.Hour, true)
+	went = noon.Add(70 * time.Minute)
+	is("what went away an hour later", 81*time.Minute, false)
 }

@@ -123,7 +123,11 @@ func (u Outages) listen(
 	ctx context.Context, org id.Organization, downs events.RouterDowns,
 ) (silent events.RouterDowns, heard map[id.Device]time.Time, err error) {
 	now, since := u.Clock.Now(), map[id.Device]time.Time{}
+	went := now
 	for _, d := range downs {
+		if d.WentAway().Before(went) {
+			went = d.WentAway()
+		}
 		since[d.DeviceID] = now.Add(-heardFor)
 		if d.WentAway().Before(since[d.DeviceID]) {
 			since[d.DeviceID] = d.WentAway()
@@ -133,7 +137,7 @@ func (u Outages) listen(
 	if err != nil {
 		return nil, nil, err
 	}
-	hears, err := u.Hears(ctx, org, heardFor)
+	hears, err := u.Hears(ctx, org, went, heardFor)
 	if err != nil {
 		return nil, nil, err
 	}

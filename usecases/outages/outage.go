@@ -22,8 +22,9 @@ type Outages struct {
 	Bus    *bus.Bus
 	Places Places
 	Clock  clock.Clock
-	// Hears reports whether all that the routers of an organization have told about customers for some time has come.
-	Hears func(ctx context.Context, org id.Organization, within time.Duration) (bool, error)
+	// Hears reports whether all that the routers of an organization have told about customers for some time has come,
+	// and has had a way since one of them went away.
+	Hears func(ctx context.Context, org id.Organization, went time.Time, within time.Duration) (bool, error)
 }
 
 // BeginInput describes an outage that a person knows of.

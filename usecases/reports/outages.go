@@ -47,6 +47,9 @@ func (r reading) outages(ctx context.Context) (out lasting, err error) {
 		}
 		out.faults = append(out.faults, f)
 		for _, d := range row.Devices {
+			if !row.Downs.IsDown(d) { // it is back, or heard: a fault by itself, should it not answer
+				continue
+			}
 			if _, taken := out.of[d]; !taken {
 				out.of[d] = i
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
 // later is a scenario with the clock and its events some time later.
@@ -137,7 +138,7 @@ func TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd(t *testing.T) {
 		again := events.DeviceUnreachable{DeviceID: tower, At: now.Add(days + time.Minute)}
 		out = at(s.Given(back, again), days+12*time.Minute).Output()
 		want := events.RouterDowns{{DeviceID: tower, From: again.At, First: again.At.Add(-24 * time.Hour)}}
-		if got := out.Jobs[0].(commands.BeginDetectedOutage).Downs.Of(tower); !cmp.Equal(got, want) {
+		if got := beginning(t, out, tower).Downs; !cmp.Equal(got, want) {
 			t.Errorf("%s: it was back: %v", name, got)
 		}
 	}
@@ -246,10 +247,13 @@ func TestDetecting_ThreeThatBecomeOneAllGoOnAsTheOldest(t *testing.T) {
 		s = s.Given(down(device(name)))
 	}
 	out := at(s.Given(three, two, one), 3*time.Minute).Output()
-	ends := func(o events.OutageBegan) commands.Command {
-		return commands.EndOutage{OutageID: o.OutageID, EndedAt: now.Add(3 * time.Minute), MergedInto: two.OutageID}
+	ends := func(o events.OutageBegan) bool {
+		var end commands.Command = commands.EndOutage{
+			OutageID: o.OutageID, EndedAt: now.Add(3 * time.Minute), MergedInto: two.OutageID,
+		}
+		return slices.ContainsFunc(out.Commands, func(c commands.Command) bool { return cmp.Equal(c, end) })
 	}
-	if !slices.Contains(out.Commands, ends(one)) || slices.Contains(out.Commands, ends(three)) {
+	if !ends(one) || ends(three) {
 		t.Errorf("while the pole may be heard: %+v", out.Commands)
 	}
 	two.Devices = append(two.Devices, device("pole"))
@@ -259,7 +263,7 @@ func TestDetecting_ThreeThatBecomeOneAllGoOnAsTheOldest(t *testing.T) {
 	}
 	for i, part := range []events.OutageBegan{two, three} {
 		want := commands.EndOutage{OutageID: part.OutageID, EndedAt: now.Add(3 * time.Minute), MergedInto: one.OutageID}
-		if out.Commands[i] != commands.Command(want) {
+		if !cmp.Equal(out.Commands[i], commands.Command(want)) {
 			t.Errorf("got %+v, want %+v", out.Commands[i], want)
 		}
 	}
@@ -268,5 +272,96 @@ func TestDetecting_ThreeThatBecomeOneAllGoOnAsTheOldest(t *testing.T) {
 	if extend.OutageID != one.OutageID || !slices.Equal(extend.Absorbs, []id.Outage{two.OutageID, three.OutageID}) ||
 		!slices.Equal(extend.Devices, all) || len(extend.Downs) != len(all) {
 		t.Errorf("got %+v", extend)
+	}
+}
+
+// beginning is the outage with a root that a look asks for.
+func beginning(t *testing.T, out processmanagers.Output, root id.Device) commands.BeginDetectedOutage {
+	t.Helper()
+	for _, job := range out.Jobs {
+		if begin, is := job.(commands.BeginDetectedOutage); is && begin.Root == root {
+			return begin
+		}
+	}
+	t.Fatalf("no outage begins at %s: %+v", root, out)
+	return commands.BeginDetectedOutage{}
+}
+
+// TestDetecting_ARouterThatWasGivenUpDrawsNobodyIn: the hill goes away for some minutes, two months after the tower
+// above it did for good.
+func TestDetecting_ARouterThatWasGivenUpDrawsNobodyIn(t *testing.T) {
+	t.Parallel()
+	months, house := 60*24*time.Hour, id.Derive[id.Device]("test", "house")
+	one := began("one", tower, tower)
+	for name, s := range map[string]scenario{
+		"which nobody was behind": network(t).Given(down(tower)),
+		"in its outage":           network(t).Given(down(tower), one),
+	} {
+		s = s.Given(events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now})
+		went := now.Add(months)
+		s = later(s, months).Given(
+			events.DeviceUnreachable{DeviceID: hill, At: went}, events.DeviceUnreachable{DeviceID: house, At: went},
+		)
+		begin := beginning(t, at(s, months+10*time.Minute).Output(), hill)
+		if !begin.Since.Equal(went) || len(begin.Devices) != 2 {
+			t.Errorf("%s: %+v", name, begin)
+		}
+	}
+}
+
+// TestDetecting_WhatStaysDownForADayHasAnOutageOfItsOwn, while the tower above it, the root, is back and can have
+// another one.
+func TestDetecting_WhatStaysDownForADayHasAnOutageOfItsOwn(t *testing.T) {
+	t.Parallel()
+	one, back := began("one", tower, tower, hill), now.Add(2*time.Hour)
+	s := network(t).Given(down(tower), down(hill), one)
+	s = later(s, 2*time.Hour).Given(events.DeviceRecovered{DeviceID: tower, At: back}, events.OutageNarrowed{
+		OutageID: one.OutageID, OrgID: org, At: back,
+		Downs: events.RouterDowns{{DeviceID: tower, From: now, To: back}, {DeviceID: hill, From: now}},
+	})
+	if out := at(s, 25*time.Hour).Output(); len(out.Commands) > 0 {
+		t.Errorf("after 23 hours: %+v", out.Commands)
+	}
+	day := 26 * time.Hour
+	s = at(s, day)
+	end := commands.EndOutage{OutageID: one.OutageID, EndedAt: back, Back: []id.Device{tower}}
+	if out := s.Output(); !cmp.Equal(out.Commands, []commands.Command{end}) {
+		t.Fatalf("after a day: %+v", out.Commands)
+	}
+	s = later(s, day).Given(events.OutageEnded{
+		OutageID: one.OutageID, OrgID: org, EndedAt: back, Back: end.Back, At: now.Add(day),
+	})
+	begin := beginning(t, at(s, day+10*time.Minute).Output(), hill)
+	if !begin.Since.Equal(back) || len(begin.Devices) != 1 {
+		t.Errorf("the hill has %+v", begin)
+	}
+	again := events.DeviceUnreachable{DeviceID: tower, At: now.Add(day)}
+	if begin := beginning(t, at(s.Given(again), day+10*time.Minute).Output(), tower); !begin.Since.Equal(again.At) {
+		t.Errorf("the tower goes away again: %+v", begin)
+	}
+}
+
+// TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout: the whole has had the tower since it went away.
+func TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout(t *testing.T) {
+	t.Parallel()
+	one, two := began("one", hill, hill), began("two", tower, tower)
+	merged := now.Add(time.Hour)
+	s := network(t).Given(down(tower), down(hill), one, two)
+	s = later(s, time.Hour).Given(
+		events.OutageEnded{OutageID: two.OutageID, OrgID: org, EndedAt: merged, MergedInto: one.OutageID, At: merged},
+		extended(one, tower),
+	)
+	ended := now.Add(40 * time.Minute)
+	s = later(s, 2*time.Hour).Given(events.OutageEnded{
+		OutageID: one.OutageID, OrgID: org, EndedAt: ended, At: now.Add(2 * time.Hour),
+	})
+	if out := at(s, 2*time.Hour+9*time.Minute).Output(); len(out.Jobs) > 0 {
+		t.Errorf("it begins again at once: %+v", out.Jobs)
+	}
+	begin := beginning(t, at(s, 2*time.Hour+10*time.Minute).Output(), tower)
+	for _, d := range []id.Device{tower, hill} {
+		if want := (events.RouterDowns{{DeviceID: d, From: ended, First: now}}); !cmp.Equal(begin.Downs.Of(d), want) {
+			t.Errorf("got %v, want %v", begin.Downs.Of(d), want)
+		}
 	}
 }

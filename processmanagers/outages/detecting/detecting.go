@@ -222,9 +222,14 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 func (s State) ended(e events.OutageEnded) State {
 	for _, o := range s.Open {
 		for _, d := range o.Devices {
-			if o.ID == e.OutageID && s.isDown(d) && o.isDown(d) && e.EndedAt.After(s.Freed[d].From) {
-				s.Freed = with(s.Freed, d, Freed{From: e.EndedAt, At: e.At})
+			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) {
+				continue
 			}
+			freed := Freed{From: s.Freed[d].From, At: e.At}
+			if e.EndedAt.After(o.since(d)) {
+				freed.From = e.EndedAt
+			}
+			s.Freed = with(s.Freed, d, freed)
 		}
 	}
 	return s

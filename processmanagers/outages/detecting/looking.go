@@ -19,16 +19,20 @@ type group struct {
 	devices []id.Device
 }
 
-// root is the highest of some routers above one of them, or itself.
+// root is the highest of some routers above one of them, or itself. One that went away long before or after it has
+// nothing to do with it, as one that was given up, around which the network has another way.
 func (s State) root(d id.Device, of func(id.Device) bool) id.Device {
+	high := d
 	for range len(s.Upstreams) + 1 {
 		above, ok := s.Upstreams[d]
 		if !ok || !of(above) {
-			return d
+			return high
 		}
-		d = above
+		if d = above; s.Down[high].Sub(s.Down[above]).Abs() < leaves {
+			high = above
+		}
 	}
-	return d
+	return high
 }
 
 // groups lists those that are down of some routers, in an order that is the same at each replay.
@@ -130,7 +134,9 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			out.Commands = append(out.Commands, commands.NarrowOutage{OutageID: o.ID, Back: back})
 		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
-			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end()})
+			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(o.UpSince)})
+		} else if last, back := s.parted(o, now); len(back) > 0 {
+			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(last), Back: back})
 		}
 	}
 	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { return cmp.Compare(rank(a), rank(b)) })
@@ -139,11 +145,37 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 }
 
 // end is when the outage was over: its last router was back. It has begun before, also by a clock that was ahead then.
-func (o Open) end() time.Time {
-	if o.UpSince.Before(o.StartedAt) {
+func (o Open) end(last time.Time) time.Time {
+	if last.Before(o.StartedAt) {
 		return o.StartedAt
 	}
-	return o.UpSince
+	return last
+}
+
+// parted lists the routers of an outage that are back, and when the last of them came, when all have been for so long
+// that they are of it no more, and those that stay down have been for as long: those have one of their own from then
+// on. None = it goes on.
+func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device) {
+	off := false
+	for _, d := range o.Devices {
+		switch {
+		case s.isOff(o, d, now) && now.Sub(s.Down[d]) >= leaves:
+			off = true
+			continue
+		case s.isOff(o, d, now), o.isDown(d): // not for long, or its return is still to come
+			return time.Time{}, nil
+		}
+		back = append(back, d)
+		for _, down := range o.times(d) {
+			if down.To.After(last) {
+				last = down.To
+			}
+		}
+	}
+	if !o.Detected || !off || now.Sub(last) < leaves {
+		return time.Time{}, nil
+	}
+	return last, back
 }
 
 // rank orders the commands of a look: what ends has its times by then, and frees the place of its root.
@@ -210,6 +242,16 @@ func (o Open) settles(d id.Device) time.Duration {
 		return settleFlapping
 	}
 	return Settle
+}
+
+// since is as of when the outage has a router that is down.
+func (o Open) since(d id.Device) (from time.Time) {
+	for _, down := range o.times(d) {
+		if down.To.IsZero() {
+			from = down.From
+		}
+	}
+	return from
 }
 
 // times has the times of a router of an outage.

@@ -100,7 +100,7 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		}
 	case events.OutageEnded:
 		if (s.Told || s.Absorbed) && e.MergedInto.IsZero() {
-			job.Over = true
+			job.Over, job.Devices = true, e.Back
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}
 	}

@@ -100,3 +100,10 @@ func TestTelling_TheEndOfAPartThatWasToldIsToldWithTheWhole(t *testing.T) {
 	wants(t, s.Given(absorbs).When(ended), told(true))
 	wants(t, s.Given(extended).When(ended))
 }
+
+func TestTelling_WhoseRouterStaysDownDoesNotHearThatItIsOver(t *testing.T) {
+	t.Parallel()
+	parted := ended
+	parted.Back = []id.Device{hill}
+	wants(t, processtest.For(t, outagetelling.Process(), now).Given(began, announced).When(parted), told(true, hill))
+}
