@@ -4,6 +4,10 @@
 // decides which documents are signed:
 //
 //	invoice or credit note issued, order paid ──► QueueSignature
+//	invoice voided ──► VoidSignature ──► withdrawn, or cancellation due
+//
+// The two are of one instance, so that a document which waits here is queued before it is voided. A voided invoice of
+// an organization without a gateway has no document, and the command changes nothing.
 //
 // Process "signing", one instance for each invoice that waits for its signature. A credit note and a cancellation name
 // the signed invoice, so they wait here until that is signed, too:
@@ -14,7 +18,7 @@
 //	                    │
 //	                    └──► signed ──► SignDocument for what has waited
 //
-//	invoice voided ──► VoidSignature ──► withdrawn, or cancellation due ──► QueueSignature of the cancellation
+//	cancellation due ──► QueueSignature of the cancellation
 //
 // The wait for the gateway is that of the job, which is tried until there is an outcome; that for a person is listed
 // with the refused documents. Source: docs/rules/billing-tax.md#states.
@@ -51,10 +55,19 @@ func QueueProcess() processmanagers.Process[Organization] {
 			}),
 			processmanagers.Follow(func(e events.InvoicePaid) string { return e.OrgID.String() }),
 			processmanagers.Follow(func(e events.CreditNoteIssued) string { return e.OrgID.String() }),
+			{Type: events.InvoiceVoided{}.EventType(), Key: voidedOf, Follows: true},
 		},
 		Decide: decideQueue, Evolve: evolveQueue,
 		Ended: func(s Organization) bool { return !s.On },
 	}
+}
+
+// voidedOf is the organization of a voided invoice, which only the metadata name; "" for a voided draft.
+func voidedOf(e events.Envelope) string {
+	if v, _ := e.Event.(events.InvoiceVoided); !v.WasIssued {
+		return ""
+	}
+	return e.Meta.OrgID.String()
 }
 
 // evolveQueue follows the settings.
@@ -68,9 +81,18 @@ func evolveQueue(s Organization, in processmanagers.Input) Organization {
 	return s
 }
 
-// decideQueue queues a document when the gateway is on.
+// decideQueue queues a document when the gateway is on, and takes that of a voided invoice back: also when the gateway
+// was turned off meanwhile.
 func decideQueue(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
-	if in.Event == nil || !s.On {
+	if in.Event == nil {
+		return processmanagers.Output{}, nil
+	}
+	if e, voided := in.Event.Event.(events.InvoiceVoided); voided {
+		return processmanagers.Output{Commands: []commands.Command{
+			commands.VoidSignature{SignatureID: id.As[id.Signature](e.InvoiceID)},
+		}}, nil
+	}
+	if !s.On {
 		return processmanagers.Output{}, nil
 	}
 	subject, total, at := issued(in.Event.Event)
@@ -128,12 +150,6 @@ func Process() processmanagers.Process[Invoice] {
 			processmanagers.Follow(func(e events.SignatureRetried) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.SignatureWithdrawn) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.CancellationDue) string { return e.InvoiceID.String() }),
-			processmanagers.Follow(func(e events.InvoiceVoided) string {
-				if !e.WasIssued {
-					return ""
-				}
-				return e.InvoiceID.String()
-			}),
 		},
 		Decide: decide, Evolve: evolve,
 		Ended: func(s Invoice) bool { return !s.Pending },
@@ -200,8 +216,6 @@ func decide(s Invoice, in processmanagers.Input, _ time.Time) (processmanagers.O
 				out.Commands = append(out.Commands, commands.WithdrawSignature{SignatureID: which})
 			}
 		}
-	case events.InvoiceVoided:
-		out.Commands = []commands.Command{commands.VoidSignature{SignatureID: id.As[id.Signature](e.InvoiceID)}}
 	case events.CancellationDue:
 		out.Commands = []commands.Command{cancel(e)}
 	}
