@@ -31,7 +31,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -54,7 +53,12 @@ func QueueProcess() processmanagers.Process[Organization] {
 				return e.OrgID.String()
 			}),
 			processmanagers.Follow(func(e events.InvoicePaid) string { return e.OrgID.String() }),
-			processmanagers.Follow(func(e events.CreditNoteIssued) string { return e.OrgID.String() }),
+			processmanagers.Follow(func(e events.CreditNoteIssued) string {
+				if e.Order { // it is queued with its order
+					return ""
+				}
+				return e.OrgID.String()
+			}),
 			{Type: events.InvoiceVoided{}.EventType(), Key: voidedOf, Follows: true},
 		},
 		Decide: decideQueue, Evolve: evolveQueue,
@@ -95,33 +99,38 @@ func decideQueue(s Organization, in processmanagers.Input, _ time.Time) (process
 	if !s.On {
 		return processmanagers.Output{}, nil
 	}
-	subject, total, at := issued(in.Event.Event)
-	if subject.SignatureID.IsZero() {
-		return processmanagers.Output{}, nil
+	var out processmanagers.Output
+	for _, queue := range queues(in.Event.Event) {
+		queue.Messages = s.Messages && queue.Document == events.TaxInvoice
+		out.Commands = append(out.Commands, queue)
 	}
-	return processmanagers.Output{Commands: []commands.Command{commands.QueueSignature{
-		SignatureSubject: subject, Total: total, IssuedAt: at,
-		Messages: s.Messages && subject.Document == events.TaxInvoice,
-	}}}, nil
+	return out, nil
 }
 
-// issued gives the document that an event makes, with its total and its instant; zero for another event.
-func issued(e events.Event) (events.SignatureSubject, money.Amount, time.Time) {
+// queues lists the documents that an event makes, in the order in which they are signed. An order that is paid makes an
+// invoice and the notes that were issued over it.
+func queues(e events.Event) []commands.QueueSignature {
 	switch e := e.(type) {
 	case events.InvoiceIssued:
-		return invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Number), e.Total, e.IssuedAt
+		of := invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Number)
+		return []commands.QueueSignature{{SignatureSubject: of, Total: e.Total, IssuedAt: e.IssuedAt}}
 	case events.InvoicePaid:
 		if e.Ordered.Number == "" { // it was no order
 			break
 		}
-		return invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Ordered.Number), e.Ordered.Total, e.At
+		of := invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Ordered.Number)
+		list := []commands.QueueSignature{{SignatureSubject: of, Total: e.Ordered.Total, IssuedAt: e.At}}
+		for _, n := range e.Ordered.Notes {
+			list = append(list, commands.QueueSignature{
+				SignatureSubject: note(of, n.CreditNoteID, n.Number), Total: n.Amount, IssuedAt: e.At,
+			})
+		}
+		return list
 	case events.CreditNoteIssued:
-		return events.SignatureSubject{
-			SignatureID: id.As[id.Signature](e.CreditNoteID), OrgID: e.OrgID, SubscriberID: e.SubscriberID,
-			Document: events.TaxCreditNote, InvoiceID: e.InvoiceID, Number: e.Number,
-		}, e.Amount, e.IssuedAt
+		of := note(invoice(e.OrgID, e.SubscriberID, e.InvoiceID, ""), e.CreditNoteID, e.Number)
+		return []commands.QueueSignature{{SignatureSubject: of, Total: e.Amount, IssuedAt: e.IssuedAt}}
 	}
-	return events.SignatureSubject{}, money.Amount{}, time.Time{}
+	return nil
 }
 
 // invoice names an invoice, whose signature has its id.
@@ -132,6 +141,12 @@ func invoice(
 		SignatureID: id.As[id.Signature](which), OrgID: org, SubscriberID: subscriber, Document: events.TaxInvoice,
 		InvoiceID: which, Number: number,
 	}
+}
+
+// note names a credit note over an invoice.
+func note(of events.SignatureSubject, which id.Receipt, number string) events.SignatureSubject {
+	of.SignatureID, of.Document, of.Number = id.As[id.Signature](which), events.TaxCreditNote, number
+	return of
 }
 
 // Invoice is the state of a "signing" instance.

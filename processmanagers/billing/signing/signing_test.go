@@ -88,14 +88,24 @@ func TestQueue_AnOrderIsQueuedWhenItIsPaid(t *testing.T) {
 		SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, At: now.Add(time.Hour),
 		Ordered: events.OrderTaken{Number: "ACME-0001", Total: total},
 	}
-	plain := paid
+	plain, given := paid, paid
 	plain.Ordered = events.OrderTaken{}
+	given.Ordered.Notes = []events.OrderNote{{CreditNoteID: note, Number: "ACME-CN-0001", Amount: total}}
+	overOrder := noted
+	overOrder.Order = true
+	if key := p.Key(events.Envelope{Event: overOrder}); key != "" {
+		t.Errorf("a note over an order is of the instance %q", key)
+	}
 	if key := p.Key(events.Envelope{Event: order}); key != "" {
 		t.Errorf("an order is of the instance %q", key)
 	}
 	processtest.For(t, p, now).Given(on).When(plain).ThenNothing()
-	processtest.For(t, p, now).Given(on).When(paid).Then(does(commands.QueueSignature{
+	queue := commands.QueueSignature{
 		SignatureSubject: ofInvoice, Total: total, IssuedAt: now.Add(time.Hour), Messages: true,
+	}
+	processtest.For(t, p, now).Given(on).When(paid).Then(does(queue))
+	processtest.For(t, p, now).Given(on).When(given).Then(does(queue, commands.QueueSignature{
+		SignatureSubject: ofNote, Total: total, IssuedAt: now.Add(time.Hour),
 	}))
 }
 
