@@ -176,6 +176,15 @@ type InvoicePaid struct {
 type OrderTaken struct {
 	Number string       `json:"number"`
 	Total  money.Amount `json:"total"`
+	// Notes are the credit notes that were issued over a part of it before, the oldest first.
+	Notes []OrderNote `json:"notes,omitempty"`
+}
+
+// OrderNote is a credit note over a part of an order.
+type OrderNote struct {
+	CreditNoteID id.Receipt   `json:"creditNoteId"`
+	Number       string       `json:"number"`
+	Amount       money.Amount `json:"amount"`
 }
 
 // InvoiceCancelled records that credit notes cover an invoice completely, whether it was paid before or not: nothing is
@@ -233,6 +242,7 @@ type CreditNoteIssued struct {
 	CreditNoteID id.Receipt      `json:"creditNoteId"`
 	InvoiceID    id.Invoice      `json:"invoiceId"`
 	Number       string          `json:"number"`
+	Order        bool            `json:"order,omitempty"` // its invoice is an order that is not paid yet
 	Amount       money.Amount    `json:"amount"`
 	Reason       personal.Text   `json:"reason"`
 	IssuedAt     time.Time       `json:"issuedAt"`

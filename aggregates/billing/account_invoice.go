@@ -340,7 +340,8 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	b := booking{s: s, now: now}
 	b.record(events.CreditNoteIssued{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: note.InvoiceID,
-		Number: c.Number, Amount: note.Amount, Reason: note.Reason, IssuedAt: now,
+		Number: c.Number, Order: s.Invoices[note.InvoiceID].Order, Amount: note.Amount, Reason: note.Reason,
+		IssuedAt: now,
 	})
 	b.makeRoom(note.InvoiceID, note.Amount)
 	if amount := note.Amount.Min(b.s.Invoices[note.InvoiceID].Due); amount.Positive() {

@@ -44,6 +44,16 @@ func (s Account) toldOrders() money.Amount {
 	return money.Amount{}
 }
 
+// orderNotes lists the credit notes that were issued over an order, the oldest first.
+func (s Account) orderNotes(order id.Invoice) (list []events.OrderNote) {
+	for _, note := range oldestFirst(s.Receipts, func(r Receipt) int { return r.Seq }) {
+		if r := s.Receipts[note]; r.CreditNote && r.Home == order {
+			list = append(list, events.OrderNote{CreditNoteID: note, Number: r.Number, Amount: r.Amount})
+		}
+	}
+	return list
+}
+
 // decidePayOrders pays no order in part: what is paid in part can neither be given nor lapse.
 func decidePayOrders(s Account, c commands.PayOrders, now time.Time) ([]events.AccountEvent, error) {
 	switch {

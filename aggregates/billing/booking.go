@@ -164,7 +164,7 @@ func (b *booking) settle(invoice id.Invoice) {
 			paid.WrittenOff = inv.WrittenOff
 		}
 		if inv.Order {
-			paid.Ordered = events.OrderTaken{Number: inv.Number, Total: inv.Total}
+			paid.Ordered = events.OrderTaken{Number: inv.Number, Total: inv.Total, Notes: b.s.orderNotes(invoice)}
 		}
 		b.record(paid)
 	}

@@ -3,6 +3,8 @@ package billing_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -182,11 +184,37 @@ func TestOrder_ThatIsPaidSaysThatItIsAnInvoiceNow(t *testing.T) {
 	paying := credit(1, 116000)
 	paying.InvoiceID = invoiceID(1)
 	want := events.OrderTaken{Number: number(1), Total: kes(116000)}
-	if got, _ := paidOf(l.do(paying)); got.Ordered != want {
+	if got, _ := paidOf(l.do(paying)); !cmp.Equal(got.Ordered, want) {
 		t.Errorf("the order is %+v, want %+v", got.Ordered, want)
 	}
 	plain := given(t, draft(2, 116000, 10), issue(2))
-	if got, _ := paidOf(plain.do(credit(1, 116000))); got.Ordered != (events.OrderTaken{}) {
+	if got, _ := paidOf(plain.do(credit(1, 116000))); !cmp.Equal(got.Ordered, events.OrderTaken{}) {
 		t.Errorf("an invoice is an order: %+v", got.Ordered)
+	}
+}
+
+// What was given back of an order before its payment is told with it: its notes were no documents before.
+func TestOrder_ThatIsPaidTellsItsCreditNotes(t *testing.T) {
+	t.Parallel()
+	order := draft(1, 116000, 10)
+	order.Order = true
+	l := given(t, order, issue(1), note(1, 1, 16000))
+	issued := l.do(issueNote(1))
+	if e, _ := issued[0].(events.CreditNoteIssued); !e.Order {
+		t.Errorf("a note over an order is %+v", e)
+	}
+	l.closed()
+	paying := credit(1, 100000)
+	paying.InvoiceID = invoiceID(1)
+	want := events.OrderTaken{Number: number(1), Total: kes(116000), Notes: []events.OrderNote{
+		{CreditNoteID: noteID(1), Number: "ACME-CN-0001", Amount: kes(16000)},
+	}}
+	if got, _ := paidOf(l.do(paying)); !cmp.Equal(got.Ordered, want) {
+		t.Errorf("the order is %+v, want %+v", got.Ordered, want)
+	}
+	l.do(note(2, 1, 100))
+	issued = l.do(commands.IssueCreditNote{SubscriberID: subscriber, CreditNoteID: noteID(2), Number: "ACME-CN-0002"})
+	if e, _ := issued[0].(events.CreditNoteIssued); e.Order {
+		t.Errorf("a note over a paid order is %+v", e)
 	}
 }

@@ -221,6 +221,52 @@ func TestTax_AVoidedInvoiceIsTakenBackThere(t *testing.T) {
 	}
 }
 
+// holdQueue stops the commands of acme's queue of documents, as one that cannot be executed does. The answer lets them
+// go on.
+func (k *kit) holdQueue() (goOn func()) {
+	k.t.Helper()
+	const process = "signature_queue"
+	key, table := k.organizationID("acme").String(), k.app.storage.db.Namespace.Schema("processes")+".commands"
+	_, err := k.app.storage.db.Owner.Exec(k.t.Context(), `insert into `+table+
+		` (id, process, key, name, body, cause, error, stopped_at)
+		values (gen_random_uuid(), $1, $2, 'test.Stopped', '{}', '{}', 'stopped by a test', now())`, process, key)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return func() {
+		k.t.Helper()
+		_, err := k.app.storage.db.Owner.Exec(k.t.Context(), `delete from `+table+` where name = 'test.Stopped'`)
+		if err == nil {
+			err = k.app.engines.processes.Retry(k.t.Context(), process, key)
+		}
+		if err != nil {
+			k.t.Fatal(err)
+		}
+	}
+}
+
+// TestTax_AnInvoiceThatIsVoidedBeforeItIsQueuedIsNeverHandedOver: the queue is held up while it is issued and voided.
+// Meanwhile nobody gets what is not signed.
+func TestTax_AnInvoiceThatIsVoidedBeforeItIsQueuedIsNeverHandedOver(t *testing.T) {
+	t.Parallel()
+	sim := startTax(t)
+	k := newKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000909")
+	k.turnTax(sim, true)
+	goOn := k.holdQueue()
+	voided, kept := k.billedByHand(customer, 1160), k.billedByHand(customer, 580)
+	for _, i := range []answer{voided, kept} {
+		k.refused(k.admin, "GET /invoices/"+i.text("id")+"/pdf", nil, 409, "document_not_signed")
+	}
+	k.must(k.admin, "POST", "/invoices/"+voided.text("id")+"/void", map[string]any{"reason": "twice"})
+	goOn()
+	k.taxState(voided.text("id"), "withdrawn")
+	k.taxState(kept.text("id"), "signed")
+	if list := sim.Documents(); len(list) != 1 || list[0].ID != kept.text("id") {
+		t.Errorf("the authority has %+v", list)
+	}
+}
+
 // TestTax_OneSignatureForEachDocumentThroughKills: the program is killed again and again while documents are handed
 // over to a gateway that is slow, loses answers and answers nonsense.
 func TestTax_OneSignatureForEachDocumentThroughKills(t *testing.T) {

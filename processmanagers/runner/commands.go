@@ -24,9 +24,10 @@ order by n
 on conflict do nothing`
 	deleteCommandsSQL = `delete from {schema}.commands where id = any($1)`
 	// A search for each key: the table is small at times and large at others, so that no plan of a join fits always.
+	// It begins at the newest one, because those before the oldest are deleted and may still be in the table.
 	waitingKeysSQL = `
 select n.key from unnest($2::text[]) n (key), lateral (
-	select from {schema}.commands c where c.process = $1 and c.key = n.key limit 1) c`
+	select from {schema}.commands c where c.process = $1 and c.key = n.key order by c.seq desc limit 1) c`
 )
 
 // anew has the server plan a statement on commands each time. The table is empty at one moment and has a row of each

@@ -64,6 +64,7 @@ type outbox struct {
 type lane struct {
 	key   string
 	org   id.Organization // of the newest command when the lane was made
+	after int64           // number of the last command that is done, behind which the next one is looked for
 	pause *loop.Backoff
 }
 
@@ -154,11 +155,15 @@ func (o *outbox) sweep(ctx context.Context) error {
 	return err
 }
 
-// selectCommandsSQL reads the oldest command of each of some instances.
+// selectCommandsSQL reads the oldest command of each of some instances, behind a number. It takes two steps in the
+// index for each, however many commands wait and however many deleted ones the table still has: both searches have an
+// order, since exists would be looked for from the beginning of the table.
 const selectCommandsSQL = `
-select distinct on (key) key, id, name, body, cause, attempts, stopped_at is not null or held as waits,
-	count(*) over (partition by key) > 1 as more
-from {schema}.commands where process = $1 and key = any($2) order by key, seq`
+select n.key, c.* from unnest($2::text[], $3::bigint[]) n (key, after), lateral (
+	select seq, id, name, body, cause, attempts, stopped_at is not null or held as waits, coalesce((
+		select true from {schema}.commands m where m.process = c.process and m.key = c.key and m.seq > c.seq
+		order by m.seq limit 1), false) as more
+	from {schema}.commands c where c.process = $1 and c.key = n.key and c.seq > n.after order by c.seq limit 1) c`
 
 // fetch reads the oldest commands of the lanes whose turn it is, as many as there are in one query, until ctx ends. A
 // lane without a command to execute rests.
@@ -170,15 +175,16 @@ func (o *outbox) fetch(ctx context.Context) {
 			return
 		}
 		var keys []string
+		var after []int64
 		lanes := map[string]fetched{}
 		for ok {
-			keys, lanes[l.key] = append(keys, l.key), fetched{lane: l, done: done}
+			keys, after, lanes[l.key] = append(keys, l.key), append(after, l.after), fetched{lane: l, done: done}
 			if len(keys) == fetchBatch {
 				break
 			}
 			l, done, ok = o.ready.take()
 		}
-		rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandsSQL), anew, d.name, keys)
+		rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandsSQL), anew, d.name, keys, after)
 		var list []storedCommand
 		if err == nil {
 			list, err = pgx.CollectRows(rows, pgx.RowToStructByName[storedCommand])
@@ -232,11 +238,11 @@ func (o *outbox) work(ctx context.Context) {
 			o.retryLater(ctx, f.lane, err)
 		case what == accepted:
 			o.mu.Lock()
-			o.acted.add(f.key, acted{lane: f.lane, id: f.row.ID, more: f.row.More})
+			o.acted.add(f.key, acted{lane: f.lane, id: f.row.ID, seq: f.row.Seq, more: f.row.More})
 			o.mu.Unlock()
 			loop.Wake(o.over)
 		case what == refusedAndTold:
-			o.goOn(f.lane)
+			o.goOn(f.lane, f.row.Seq)
 		default:
 			o.rest(f.lane)
 		}
@@ -244,8 +250,10 @@ func (o *outbox) work(ctx context.Context) {
 	}
 }
 
-// goOn puts a lane back whose command is done, for its next one.
-func (o *outbox) goOn(l lane) {
+// goOn puts a lane back whose command is done, for its next one. seq is the number of the command, 0 when it was
+// executed without having been read. The transactions of an instance follow each other, so that no smaller one comes.
+func (o *outbox) goOn(l lane, seq int64) {
+	l.after = max(l.after, seq)
 	l.pause.Reset()
 	o.ready.push(l.org, l.key, l)
 }
@@ -317,6 +325,7 @@ func (o *outbox) putBack(now time.Time) (left int) {
 // storedCommand is one row of the table commands. Body and Cause are JSON.
 type storedCommand struct {
 	Key      string
+	Seq      int64 // 0 when it was not read from its row
 	ID       uuid.UUID
 	Name     string
 	Body     []byte

@@ -13,7 +13,8 @@ import (
 type acted struct {
 	lane
 	id   uuid.UUID
-	more bool // the instance has later commands
+	seq  int64 // 0 when it was executed without having been read
+	more bool  // the instance has later commands
 }
 
 // deleteActed deletes the rows of executed commands, as many as there are in one statement, until ctx ends. Only then
@@ -36,7 +37,7 @@ func (o *outbox) deleteActed(ctx context.Context) {
 			case err != nil:
 				o.retryLater(ctx, f.lane, err)
 			case f.more:
-				o.goOn(f.lane)
+				o.goOn(f.lane, f.seq)
 			default:
 				o.rest(f.lane)
 			}

@@ -80,6 +80,12 @@ func (s Signing) Sign(ctx context.Context, job commands.SignDocument, meta func(
 	if doc.State != billing.SignatureQueued || doc.Round != job.Round {
 		return nil
 	}
+	if voided, err := s.voided(ctx, doc); voided || err != nil {
+		if err == nil {
+			_, err = s.Bus.Execute(ctx, commands.VoidSignature{SignatureID: doc.SignatureID}, meta("void"))
+		}
+		return err
+	}
 	for _, model := range []string{
 		billingviews.InvoicesName, subscribersviews.SubscribersName, identityviews.LetterheadsName,
 	} {
@@ -108,6 +114,17 @@ func (s Signing) Sign(ctx context.Context, job commands.SignDocument, meta func(
 	}
 	err = s.handOver(ctx, by, paper, job, meta)
 	return errors.Join(err, s.tell(ctx, job.OrgID, err, meta))
+}
+
+// voided reports whether the log has an invoice as voided that the gateway cannot have yet: it is not handed over any
+// more. One that it may have is taken back when that is signed.
+func (s Signing) voided(ctx context.Context, doc billing.Signature) (bool, error) {
+	if doc.Document != events.TaxInvoice || doc.Began {
+		return false, nil
+	}
+	account, _, err := bus.LoadOwned[billing.Account](ctx, s.Bus, doc.OrgID, doc.SubscriberID)
+	_, voided := account.Voided[doc.InvoiceID]
+	return voided, err
 }
 
 // tell records that the gateway has taken a document, or why not. A failure that is not the gateway's says nothing of

@@ -296,6 +296,44 @@ func TestSign_ARefusedDocumentWaitsForARepair(t *testing.T) {
 	}
 }
 
+// TestSign_AVoidedInvoiceIsNotHandedOver also when nobody has told its document of that.
+func TestSign_AVoidedInvoiceIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	k := newTaxKit(t)
+	which := id.As[id.Signature](k.invoice)
+	k.Run(t, coretest.Operator(k.acme), commands.VoidInvoice{
+		SubscriberID: k.amina, InvoiceID: k.invoice, Reason: "twice",
+	})
+	for range 2 {
+		if err := k.attempt(t, which, 0, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := k.state(t, which); s.State != billing.SignatureWithdrawn || len(k.handed) > 0 {
+		t.Errorf("%+v, handed over %d times", s, len(k.handed))
+	}
+}
+
+// TestSign_AVoidedInvoiceThatTheGatewayMayHaveIsTakenBack: whether it arrived is found out first.
+func TestSign_AVoidedInvoiceThatTheGatewayMayHaveIsTakenBack(t *testing.T) {
+	t.Parallel()
+	k := newTaxKit(t)
+	which := id.As[id.Signature](k.invoice)
+	k.lose = true
+	_ = k.attempt(t, which, 0, "")
+	k.lose = false
+	k.Run(t, coretest.Operator(k.acme), commands.VoidInvoice{
+		SubscriberID: k.amina, InvoiceID: k.invoice, Reason: "twice",
+	})
+	k.Run(t, coretest.Operator(k.acme), commands.VoidSignature{SignatureID: which})
+	if err := k.attempt(t, which, 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	if s := k.state(t, which); s.State != billing.SignatureSigned || !s.Voided || len(k.handed) != 1 {
+		t.Errorf("%+v, handed over %d times", s, len(k.handed))
+	}
+}
+
 func TestSign_ADocumentThatWaitsTellsWhy(t *testing.T) {
 	t.Parallel()
 	k := newTaxKit(t)

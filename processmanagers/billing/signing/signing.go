@@ -4,6 +4,10 @@
 // decides which documents are signed:
 //
 //	invoice or credit note issued, order paid ──► QueueSignature
+//	invoice voided ──► VoidSignature ──► withdrawn, or cancellation due
+//
+// The two are of one instance, so that a document which waits here is queued before it is voided. A voided invoice of
+// an organization without a gateway has no document, and the command changes nothing.
 //
 // Process "signing", one instance for each invoice that waits for its signature. A credit note and a cancellation name
 // the signed invoice, so they wait here until that is signed, too:
@@ -14,7 +18,7 @@
 //	                    │
 //	                    └──► signed ──► SignDocument for what has waited
 //
-//	invoice voided ──► VoidSignature ──► withdrawn, or cancellation due ──► QueueSignature of the cancellation
+//	cancellation due ──► QueueSignature of the cancellation
 //
 // The wait for the gateway is that of the job, which is tried until there is an outcome; that for a person is listed
 // with the refused documents. Source: docs/rules/billing-tax.md#states.
@@ -27,7 +31,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -50,11 +53,25 @@ func QueueProcess() processmanagers.Process[Organization] {
 				return e.OrgID.String()
 			}),
 			processmanagers.Follow(func(e events.InvoicePaid) string { return e.OrgID.String() }),
-			processmanagers.Follow(func(e events.CreditNoteIssued) string { return e.OrgID.String() }),
+			processmanagers.Follow(func(e events.CreditNoteIssued) string {
+				if e.Order { // it is queued with its order
+					return ""
+				}
+				return e.OrgID.String()
+			}),
+			{Type: events.InvoiceVoided{}.EventType(), Key: voidedOf, Follows: true},
 		},
 		Decide: decideQueue, Evolve: evolveQueue,
 		Ended: func(s Organization) bool { return !s.On },
 	}
+}
+
+// voidedOf is the organization of a voided invoice, which only the metadata name; "" for a voided draft.
+func voidedOf(e events.Envelope) string {
+	if v, _ := e.Event.(events.InvoiceVoided); !v.WasIssued {
+		return ""
+	}
+	return e.Meta.OrgID.String()
 }
 
 // evolveQueue follows the settings.
@@ -68,38 +85,52 @@ func evolveQueue(s Organization, in processmanagers.Input) Organization {
 	return s
 }
 
-// decideQueue queues a document when the gateway is on.
+// decideQueue queues a document when the gateway is on, and takes that of a voided invoice back: also when the gateway
+// was turned off meanwhile.
 func decideQueue(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
-	if in.Event == nil || !s.On {
+	if in.Event == nil {
 		return processmanagers.Output{}, nil
 	}
-	subject, total, at := issued(in.Event.Event)
-	if subject.SignatureID.IsZero() {
+	if e, voided := in.Event.Event.(events.InvoiceVoided); voided {
+		return processmanagers.Output{Commands: []commands.Command{
+			commands.VoidSignature{SignatureID: id.As[id.Signature](e.InvoiceID)},
+		}}, nil
+	}
+	if !s.On {
 		return processmanagers.Output{}, nil
 	}
-	return processmanagers.Output{Commands: []commands.Command{commands.QueueSignature{
-		SignatureSubject: subject, Total: total, IssuedAt: at,
-		Messages: s.Messages && subject.Document == events.TaxInvoice,
-	}}}, nil
+	var out processmanagers.Output
+	for _, queue := range queues(in.Event.Event) {
+		queue.Messages = s.Messages && queue.Document == events.TaxInvoice
+		out.Commands = append(out.Commands, queue)
+	}
+	return out, nil
 }
 
-// issued gives the document that an event makes, with its total and its instant; zero for another event.
-func issued(e events.Event) (events.SignatureSubject, money.Amount, time.Time) {
+// queues lists the documents that an event makes, in the order in which they are signed. An order that is paid makes an
+// invoice and the notes that were issued over it.
+func queues(e events.Event) []commands.QueueSignature {
 	switch e := e.(type) {
 	case events.InvoiceIssued:
-		return invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Number), e.Total, e.IssuedAt
+		of := invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Number)
+		return []commands.QueueSignature{{SignatureSubject: of, Total: e.Total, IssuedAt: e.IssuedAt}}
 	case events.InvoicePaid:
 		if e.Ordered.Number == "" { // it was no order
 			break
 		}
-		return invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Ordered.Number), e.Ordered.Total, e.At
+		of := invoice(e.OrgID, e.SubscriberID, e.InvoiceID, e.Ordered.Number)
+		list := []commands.QueueSignature{{SignatureSubject: of, Total: e.Ordered.Total, IssuedAt: e.At}}
+		for _, n := range e.Ordered.Notes {
+			list = append(list, commands.QueueSignature{
+				SignatureSubject: note(of, n.CreditNoteID, n.Number), Total: n.Amount, IssuedAt: e.At,
+			})
+		}
+		return list
 	case events.CreditNoteIssued:
-		return events.SignatureSubject{
-			SignatureID: id.As[id.Signature](e.CreditNoteID), OrgID: e.OrgID, SubscriberID: e.SubscriberID,
-			Document: events.TaxCreditNote, InvoiceID: e.InvoiceID, Number: e.Number,
-		}, e.Amount, e.IssuedAt
+		of := note(invoice(e.OrgID, e.SubscriberID, e.InvoiceID, ""), e.CreditNoteID, e.Number)
+		return []commands.QueueSignature{{SignatureSubject: of, Total: e.Amount, IssuedAt: e.IssuedAt}}
 	}
-	return events.SignatureSubject{}, money.Amount{}, time.Time{}
+	return nil
 }
 
 // invoice names an invoice, whose signature has its id.
@@ -110,6 +141,12 @@ func invoice(
 		SignatureID: id.As[id.Signature](which), OrgID: org, SubscriberID: subscriber, Document: events.TaxInvoice,
 		InvoiceID: which, Number: number,
 	}
+}
+
+// note names a credit note over an invoice.
+func note(of events.SignatureSubject, which id.Receipt, number string) events.SignatureSubject {
+	of.SignatureID, of.Document, of.Number = id.As[id.Signature](which), events.TaxCreditNote, number
+	return of
 }
 
 // Invoice is the state of a "signing" instance.
@@ -128,12 +165,6 @@ func Process() processmanagers.Process[Invoice] {
 			processmanagers.Follow(func(e events.SignatureRetried) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.SignatureWithdrawn) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.CancellationDue) string { return e.InvoiceID.String() }),
-			processmanagers.Follow(func(e events.InvoiceVoided) string {
-				if !e.WasIssued {
-					return ""
-				}
-				return e.InvoiceID.String()
-			}),
 		},
 		Decide: decide, Evolve: evolve,
 		Ended: func(s Invoice) bool { return !s.Pending },
@@ -200,8 +231,6 @@ func decide(s Invoice, in processmanagers.Input, _ time.Time) (processmanagers.O
 				out.Commands = append(out.Commands, commands.WithdrawSignature{SignatureID: which})
 			}
 		}
-	case events.InvoiceVoided:
-		out.Commands = []commands.Command{commands.VoidSignature{SignatureID: id.As[id.Signature](e.InvoiceID)}}
 	case events.CancellationDue:
 		out.Commands = []commands.Command{cancel(e)}
 	}

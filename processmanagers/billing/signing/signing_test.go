@@ -88,14 +88,24 @@ func TestQueue_AnOrderIsQueuedWhenItIsPaid(t *testing.T) {
 		SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, At: now.Add(time.Hour),
 		Ordered: events.OrderTaken{Number: "ACME-0001", Total: total},
 	}
-	plain := paid
+	plain, given := paid, paid
 	plain.Ordered = events.OrderTaken{}
+	given.Ordered.Notes = []events.OrderNote{{CreditNoteID: note, Number: "ACME-CN-0001", Amount: total}}
+	overOrder := noted
+	overOrder.Order = true
+	if key := p.Key(events.Envelope{Event: overOrder}); key != "" {
+		t.Errorf("a note over an order is of the instance %q", key)
+	}
 	if key := p.Key(events.Envelope{Event: order}); key != "" {
 		t.Errorf("an order is of the instance %q", key)
 	}
 	processtest.For(t, p, now).Given(on).When(plain).ThenNothing()
-	processtest.For(t, p, now).Given(on).When(paid).Then(does(commands.QueueSignature{
+	queue := commands.QueueSignature{
 		SignatureSubject: ofInvoice, Total: total, IssuedAt: now.Add(time.Hour), Messages: true,
+	}
+	processtest.For(t, p, now).Given(on).When(paid).Then(does(queue))
+	processtest.For(t, p, now).Given(on).When(given).Then(does(queue, commands.QueueSignature{
+		SignatureSubject: ofNote, Total: total, IssuedAt: now.Add(time.Hour),
 	}))
 }
 
@@ -115,14 +125,34 @@ func TestSigning_ANoteWaitsForItsInvoice(t *testing.T) {
 	s.When(events.DocumentSigned{SignatureSubject: ofNote, At: now}).ThenNothing().ThenEnded()
 }
 
-func TestSigning_AVoidedInvoiceIsWithdrawnOrTakenBackThere(t *testing.T) {
+// A voided invoice is of the same instance as its issue, so that no document is queued after it was voided.
+func TestQueue_AVoidedInvoiceIsVoidedBehindItsQueueing(t *testing.T) {
 	t.Parallel()
 	voided := events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoice, Number: "ACME-0001", Total: total, WasIssued: true, At: now,
 	}
+	p, of := signing.QueueProcess(), events.Metadata{OrgID: org}
+	s := processtest.For(t, p, now).With(of)
 	void := does(commands.VoidSignature{SignatureID: ofInvoice.SignatureID})
-	s := processtest.For(t, signing.Process(), now)
+	s.Given(on, issued).When(voided).Then(void).ThenGoesOn()
+	s.Given(on, issued, off).When(voided).Then(void).ThenEnded() // it still waits, or is signed
 	s.When(voided).Then(void).ThenEnded()
+	if key := p.Key(events.Envelope{Meta: of, Event: voided}); key != p.Key(events.Envelope{Event: issued}) {
+		t.Errorf("a voided invoice is of the instance %q", key)
+	}
+	draft := voided
+	draft.WasIssued = false
+	if key := p.Key(events.Envelope{Meta: of, Event: draft}); key != "" {
+		t.Errorf("a voided draft is of the instance %q", key)
+	}
+	if key := signing.Process().Key(events.Envelope{Meta: of, Event: voided}); key != "" {
+		t.Errorf("another instance acts on it, too: %q", key)
+	}
+}
+
+func TestSigning_AVoidedInvoiceIsTakenBackThere(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, signing.Process(), now)
 	cancellation := ofInvoice
 	cancellation.SignatureID, cancellation.Document = id.Derive[id.Signature]("test", "c"), events.TaxCancellation
 	due := events.CancellationDue{
@@ -130,17 +160,12 @@ func TestSigning_AVoidedInvoiceIsWithdrawnOrTakenBackThere(t *testing.T) {
 	}
 	queue := does(commands.QueueSignature{SignatureSubject: cancellation, Total: total, IssuedAt: now})
 	s.When(due).Then(queue).ThenEnded()
-	inDoubt := s.Given(queued).When(voided).Then(void).When(due).Then(queue).
+	inDoubt := s.Given(queued).When(due).Then(queue).
 		When(events.SignatureQueued{SignatureSubject: cancellation, Total: total, At: now}).ThenNothing()
 	inDoubt.When(signed).Then(sign(0, cancellation.SignatureID)).ThenEnded()
 	inDoubt.When(events.SignatureWithdrawn{SignatureSubject: ofInvoice, At: now}).
 		Then(does(commands.WithdrawSignature{SignatureID: cancellation.SignatureID})).ThenEnded()
 	s.Given(queued).When(events.SignatureWithdrawn{SignatureSubject: ofInvoice, At: now}).ThenNothing().ThenEnded()
-	draft := voided
-	draft.WasIssued = false
-	if key := signing.Process().Key(events.Envelope{Event: draft}); key != "" {
-		t.Errorf("a voided draft is of the instance %q", key)
-	}
-	processtest.CheckKeys(t, signing.Process(), invoice.String(), queued, signed, voided, due,
+	processtest.CheckKeys(t, signing.Process(), invoice.String(), queued, signed, due,
 		events.SignatureWithdrawn{SignatureSubject: ofInvoice}, events.SignatureRetried{SignatureSubject: ofInvoice})
 }
