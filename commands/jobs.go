@@ -25,6 +25,14 @@ type Timed interface {
 	From() time.Time
 }
 
+// Yielding is a job of which some come in thousands at once, and that lets others of its organization in its queue go
+// first.
+type Yielding interface {
+	Job
+	// Yields reports whether the job stands behind those of its organization in its queue that do not yield.
+	Yields() bool
+}
+
 // Asked is a job that may be asked for again while the one that was asked for before still waits for its turn: a
 // process cannot see the queue when no report came in time. The queue keeps one job of a kind and a request that waits
 // or runs. One that has ended, or whose row was lost, is no obstacle.

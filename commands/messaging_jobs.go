@@ -32,6 +32,9 @@ type SendMessage struct {
 // From implements Timed.
 func (c SendMessage) From() time.Time { return c.NotBefore }
 
+// Yields implements Yielding: who has just paid does not wait for the messages of a run.
+func (c SendMessage) Yields() bool { return c.Template.OfRun() }
+
 // TellRun tells the customers of a billing run of its invoices. One job takes a part of them, after the given invoice,
 // and the next job the rest.
 type TellRun struct {

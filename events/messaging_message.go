@@ -140,6 +140,10 @@ func (t MessageTemplate) Turn() string {
 // AtOnce reports whether the message waits for no hours: the customer has just paid, or waits for the answer.
 func (t MessageTemplate) AtOnce() bool { return t == NoticeReceipt || t == NoticeSupport }
 
+// OfRun reports whether the message is one of those that a run makes for thousands of customers at once, each of whom
+// has days for what it says. All others are about what has just happened to the customer.
+func (t MessageTemplate) OfRun() bool { return t.Reminds() || t == NoticeIssued || t == NoticeInvoice }
+
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {
 	return t == ReminderBefore || t == ReminderDue || t == ReminderOverdue

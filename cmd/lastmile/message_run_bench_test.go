@@ -27,13 +27,16 @@ const messagePlaces = 16
 // the hour from which on they may get them. A provider takes about a hundred a second from one sender.
 const messageRow = 10 * time.Minute / 50_000
 
+// receiptSoon is how long a receipt may take while a run goes on.
+const receiptSoon = 10 * time.Second
+
 // BenchmarkMessageRun measures a message run in the whole program: a billing run has invoiced each customer at night,
 // and from 08:00 on each of them gets a text about it. BENCH_MESSAGE_CUSTOMERS is the number of customers; 50000 is the
 // full size.
 //
 // The limit of "time" is the time that it may take, until the last text is taken by the provider and recorded as sent.
 // That of "provider" is to hand the same number of texts to the same provider, one after the other in as many places as
-// the queue has, without a program.
+// the queue has, without a program. "receipt" is how long somebody who pays during the run waits for the receipt.
 func BenchmarkMessageRun(b *testing.B) {
 	n := max(benchtest.Size(b, "MESSAGE_CUSTOMERS", 5_000), leastRun)
 	sms := smsprovider.New(smsprovider.Config{User: "acme", Key: "k3y"})
@@ -54,21 +57,24 @@ func BenchmarkMessageRun(b *testing.B) {
 	})
 	alone := handSame(b, address, whole.sent)
 	b.Run("provider", func(b *testing.B) { benchtest.ReportTime(b, "run", whole.took, alone, benchtest.NoAim) })
+	b.Run("receipt", func(b *testing.B) { benchtest.ReportTime(b, "receipt", whole.receipt, receiptSoon, 1) })
 	b.Run("memory", func(b *testing.B) { benchtest.ReportSize(b, "run", whole.grew, runMemory, 1) })
 }
 
-// measuredTexts is how many texts the provider took, in which time, and how much more memory was in use after it than
-// before, in bytes.
+// measuredTexts is how many texts the provider took, in which time, how long a receipt took among them, and how much
+// more memory was in use after it than before, in bytes.
 type measuredTexts struct {
-	sent int
-	took time.Duration
-	grew float64
+	sent    int
+	took    time.Duration
+	receipt time.Duration
+	grew    float64
 }
 
 // measureTexts has a billing run at night, and measures the texts about it from the first hour of messages on.
 func (k *kit) measureTexts(b *testing.B, sms *smsprovider.Simulator, n int, until time.Time) measuredTexts {
 	b.Helper()
-	k.phones(b, k.billedMonthly(b, k.organizationID("acme"), n, until))
+	customers := k.billedMonthly(b, k.organizationID("acme"), n, until)
+	k.phones(b, customers)
 	day := until.AddDate(0, 0, -3)
 	k.advance(map[string]any{"to": day.Add(time.Minute)})
 	made := k.billed(b, day)
@@ -76,7 +82,7 @@ func (k *kit) measureTexts(b *testing.B, sms *smsprovider.Simulator, n int, unti
 	before, memory := sms.Calls(), heapInUse()
 	began := time.Now()
 	k.advance(map[string]any{"to": day.Add(8*time.Hour + time.Second)})
-	looked := began
+	looked, pays := began, runPayer{who: customers[n-1]}
 	for limit := began.Add(10 * time.Minute); sms.Calls()-before < made; time.Sleep(20 * time.Millisecond) {
 		switch now := time.Now(); {
 		case now.After(limit):
@@ -84,12 +90,42 @@ func (k *kit) measureTexts(b *testing.B, sms *smsprovider.Simulator, n int, unti
 		case now.Sub(looked) > 5*time.Second:
 			k.releases(b)
 			looked = now
+		case sms.Calls()-before > made/4:
+			pays.look(b, k)
 		}
+	}
+	for pays.told == 0 {
+		pays.look(b, k)
 	}
 	k.rests(b)
 	took := time.Since(began)
 	return measuredTexts{
-		sent: sms.Calls() - before, took: took, grew: max(heapInUse()-memory, leastGrowth),
+		sent: sms.Calls() - before, took: took, receipt: pays.told, grew: max(heapInUse()-memory, leastGrowth),
+	}
+}
+
+// runPayer pays once during a run.
+type runPayer struct {
+	who  id.Subscriber
+	paid time.Time
+	told time.Duration // from then until the receipt was sent; 0 = it was not yet
+}
+
+// look has the payer pay, and looks later whether the receipt was sent.
+func (p *runPayer) look(b *testing.B, k *kit) {
+	b.Helper()
+	switch {
+	case p.paid.IsZero():
+		p.paid = time.Now()
+		k.must(k.admin, "POST", "/payments/cash", map[string]any{
+			"subscriberId": p.who.String(), "amount": 500, "reference": "till " + p.who.String(),
+		})
+	case p.told == 0:
+		for _, m := range k.must(k.admin, "GET", "/messages?subscriberId="+p.who.String(), nil).list("data") {
+			if m.text("template") == string(events.NoticeReceipt) && m.text("state") == "sent" {
+				p.told = time.Since(p.paid)
+			}
+		}
 	}
 }
 

@@ -96,3 +96,39 @@ func TestPersonalData_IsMadeAFewTimesADay(t *testing.T) {
 		t.Errorf("%d parts of files are left, %v", files, err)
 	}
 }
+
+// TestPersonalData_TheCustomerReadsNoAddressThatIsNotTheirs: the phone that staff had typed first was somebody else's.
+// Staff still see where the message went.
+func TestPersonalData_TheCustomerReadsNoAddressThatIsNotTheirs(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	const before, now = "+254711000951", "+254711000952"
+	who := k.plain(before, "Typo")
+	for n, phone := range []string{before, now} {
+		k.must(k.admin, "PATCH", "/subscribers/"+who.subscriber, map[string]any{"phone": phone})
+		k.must(k.admin, "POST", "/payments/cash", map[string]any{
+			"subscriberId": who.subscriber, "amount": 100, "reference": fmt.Sprint("till ", n),
+		})
+		k.eventually("the receipt to be sent", func(ctx context.Context) (bool, error) {
+			page, err := k.admin.call(ctx, "GET", "/messages?state=sent&subscriberId="+who.subscriber, "", nil)
+			return len(page.list("data")) == n+1, err
+		})
+	}
+	k.seen(who.subscriber, map[string]string{"phone": now})
+	customer, path := k.atPortal("acme", now, 1), "/subscribers/"+who.subscriber+"/personal-data"
+	for _, c := range []struct {
+		whose string
+		as    apiClient
+		want  []string
+	}{{"staff", k.admin, []string{before, now}}, {"the customer", customer, []string{"", now}}} {
+		messages := k.must(c.as, "GET", path, nil).list("messages")
+		if len(messages) != len(c.want) {
+			t.Fatalf("%s: %v", c.whose, messages)
+		}
+		for n, m := range messages {
+			if m.text("address") != c.want[n] {
+				t.Errorf("%s: a message to %q, want %q", c.whose, m.text("address"), c.want[n])
+			}
+		}
+	}
+}

@@ -3,6 +3,9 @@ package messagingjobs_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -117,5 +121,118 @@ func TestSend_ACutAndItsEndGoOneAfterTheOther(t *testing.T) {
 		if got := <-ended; got.Template != want {
 			t.Errorf("told %s, want %s", got.Template, want)
 		}
+	}
+}
+
+// dueRun is a run of reminders that are due, beside which a receipt has to go.
+type dueRun struct {
+	db      *postgres.DB
+	queue   *jobrunner.Runner
+	org     id.Organization
+	goes    atomic.Bool                 // messages go; else each is held for an hour
+	waits   chan struct{}               // no attempt ends before it is closed
+	started chan events.MessageTemplate // in the order in which attempts began
+}
+
+// newDueRun makes a queue with four places, of which one organization has three.
+func newDueRun(t *testing.T) *dueRun {
+	t.Helper()
+	r := &dueRun{
+		db: pgtest.New(t), org: id.New[id.Organization](), waits: make(chan struct{}),
+		started: make(chan events.MessageTemplate, 5_000),
+	}
+	r.queue = jobrunner.New(jobrunner.Config{DB: r.db, Workers: 4, Logger: storetest.Quiet()})
+	messagingjobs.Workers{Send: r.send, Locks: r.db, Clock: clock.System(), Queue: r.queue}.Register()
+	coretest.Start(t, "queue", r.queue)
+	return r
+}
+
+// send notes a message and holds it for an hour, or lets it go.
+func (r *dueRun) send(ctx context.Context, args commands.SendMessage, _ jobs.Cause) (again time.Time, err error) {
+	r.started <- args.Template
+	select {
+	case <-r.waits:
+	case <-ctx.Done():
+	}
+	if !r.goes.Load() {
+		again = clock.System().Now().Add(time.Hour)
+	}
+	return again, nil
+}
+
+// put enqueues so many messages, each to another customer.
+func (r *dueRun) put(t *testing.T, n int, about events.MessageTemplate) {
+	t.Helper()
+	list := map[string]commands.Job{}
+	for i := range n {
+		list[strconv.Itoa(i)] = commands.SendMessage{
+			OrgID: r.org, SubscriberID: id.New[id.Subscriber](), Template: about,
+		}
+	}
+	if err := r.queue.Follow(t.Context(), jobs.Cause{JobID: id.New[id.Any](), OrgID: r.org}, list); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begun waits for the next attempts, and gives their templates.
+func (r *dueRun) begun(n int) (list []events.MessageTemplate) {
+	for range n {
+		list = append(list, <-r.started)
+	}
+	return list
+}
+
+// held waits until so many messages are.
+func (r *dueRun) held(t *testing.T, n int) {
+	t.Helper()
+	for held := 0; held < n; {
+		if err := r.db.Owner.QueryRow(t.Context(), `select count(*) from `+r.db.Namespace.Schema("river")+
+			`.river_job where state = 'scheduled'`).Scan(&held); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSend_WhoPaysDoesNotWaitForTheRun: a receipt, and what else has just happened to a customer, goes before the
+// thousand reminders of the organization that are due.
+func TestSend_WhoPaysDoesNotWaitForTheRun(t *testing.T) {
+	t.Parallel()
+	r := newDueRun(t)
+	r.goes.Store(true)
+	r.put(t, 1000, events.ReminderDue)
+	r.begun(3) // the share of the organization
+	soon := []events.MessageTemplate{
+		events.NoticeReceipt, events.NoticeSupport, events.NoticeRestored, events.NoticeOutage, events.NoticeCapStopped,
+	}
+	for _, about := range soon {
+		r.put(t, 1, about)
+	}
+	close(r.waits)
+	next := r.begun(len(soon) + 3) // those that were taken together may begin in any order
+	for _, about := range soon {
+		if !slices.Contains(next, about) {
+			t.Errorf("%s is not among the next: %v", about, next)
+		}
+	}
+}
+
+// TestSend_AfterTheReleaseTheReceiptGoesBeforeTheRun: it was held after the reminders.
+func TestSend_AfterTheReleaseTheReceiptGoesBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	const many = 200
+	r := newDueRun(t)
+	close(r.waits)
+	r.put(t, many, events.ReminderDue)
+	r.begun(many)
+	r.put(t, 1, events.NoticeReceipt)
+	r.begun(1)
+	r.held(t, many+1)
+	r.goes.Store(true)
+	wake := commands.WakeMessages{OrgID: r.org}
+	if err := r.queue.Insert(t.Context(), wake, id.New[id.Any](), jobs.Cause{OrgID: r.org}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if next := r.begun(3); !slices.Contains(next, events.NoticeReceipt) { // those that are taken together
+		t.Errorf("after the release %v go first", next)
 	}
 }

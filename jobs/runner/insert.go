@@ -91,6 +91,9 @@ func (r *Runner) insert(
 	return nil
 }
 
+// behind is River's priority of jobs that yield. takeTurnsSQL takes those of one organization in the order of it.
+const behind = river.PriorityDefault + 1
+
 // insertion gives a job in River's form. River rejects a second row with the same kind and id, whatever the state of
 // the first, or with the same kind and request while the first has not ended.
 func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (river.JobArgs, *river.InsertOpts, error) {
@@ -112,6 +115,9 @@ func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (ri
 	}
 	if timed, ok := job.(commands.Timed); ok {
 		how.ScheduledAt = timed.From()
+	}
+	if yielding, ok := job.(commands.Yielding); ok && yielding.Yields() {
+		how.Priority = behind
 	}
 	if asked, ok := job.(commands.Asked); ok && asked.Request() != "" {
 		how.UniqueOpts.ByState = openStates()

@@ -2,6 +2,7 @@ package webhooksjobs
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +40,15 @@ type pump struct {
 	changes map[id.Webhook]bool // endpoints whose health is not recorded
 	ends    bool                // something may wait for an endpoint that is not enabled
 	looked  time.Time           // by the steady clock: when everything was looked at last
+
+	// known has when those were begun that are under way or not recorded.
+	known map[id.Delivery]time.Time
+	// lost has the end of lostKept for each claim whose answer was lost, by when it began its deliveries.
+	lost map[time.Time]time.Time
 }
+
+// lostKept is how long it is looked for what a lost answer may have begun: the database may still be at it.
+const lostKept = time.Minute
 
 // finished is an attempt that was made.
 type finished struct {
@@ -68,7 +77,7 @@ func (p *pump) takeOver(ctx context.Context) error {
 func (p *pump) run(ctx context.Context) {
 	machine := clock.Steady(clock.System())
 	pause := loop.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
-	p.changes = map[id.Webhook]bool{}
+	p.changes, p.known, p.lost = map[id.Webhook]bool{}, map[id.Delivery]time.Time{}, map[time.Time]time.Time{}
 	defer p.finish(ctx)
 	moved, look := clock.Moved(p.cfg.Clock), true
 	for ctx.Err() == nil {
@@ -156,7 +165,33 @@ func (p *pump) look(ctx context.Context, touched map[id.Webhook]bool, everything
 	if !everything {
 		return nil
 	}
+	if err := p.takeBack(ctx); err != nil {
+		return err
+	}
 	return p.lookDue(ctx, rows)
+}
+
+// takeBack has the deliveries wait again that claims have begun whose answers were lost: nobody has tried them.
+func (p *pump) takeBack(ctx context.Context) error {
+	if len(p.lost) == 0 {
+		return nil
+	}
+	var rounds []time.Time
+	for began := range p.lost {
+		rounds = append(rounds, began)
+	}
+	known := []uuid.UUID{}
+	for which, began := range p.known {
+		if _, also := p.lost[began]; also {
+			known = append(known, which.UUID())
+		}
+	}
+	if err := p.cfg.Store.takeBack(ctx, rounds, known); err != nil {
+		return err
+	}
+	now := clock.Steady(clock.System()).Now()
+	maps.DeleteFunc(p.lost, func(_, until time.Time) bool { return now.After(until) })
+	return nil
 }
 
 // lookDue asks the database which of the endpoints that seem to have nothing due have something.
@@ -216,14 +251,20 @@ func (p *pump) record(ctx context.Context, rooms []room) error {
 			changes = append(changes, one.health)
 		}
 	}
-	list, err := p.cfg.Store.round(ctx, p.now(), p.waiting, changes, rooms)
+	now := p.now()
+	list, err := p.cfg.Store.round(ctx, now, p.waiting, changes, rooms)
 	if err != nil {
+		p.lost[now] = clock.Steady(clock.System()).Now().Add(lostKept)
 		return err
+	}
+	for _, o := range p.waiting {
+		delete(p.known, o.ID)
 	}
 	p.waiting = nil
 	clear(p.changes)
 	p.lanes.began(rooms, list)
 	for _, d := range list {
+		p.known[d.ID] = now
 		p.begin(d)
 	}
 	if len(rooms) > 0 {

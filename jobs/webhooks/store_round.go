@@ -218,6 +218,18 @@ func (s *Store) recover(ctx context.Context, code string, now time.Time) error {
 	return nil
 }
 
+// takeBackSQL has deliveries wait that some claims have begun and nobody tries.
+const takeBackSQL = `
+update {schema}.deliveries set begun_at = null where begun_at = any($1) and delivery_id <> all($2)`
+
+// takeBack has what was begun at some instants wait again, except for some deliveries.
+func (s *Store) takeBack(ctx context.Context, begun []time.Time, except []uuid.UUID) error {
+	if _, err := s.db.Owner.Exec(ctx, s.sql(takeBackSQL), begun, except); err != nil {
+		return fmt.Errorf("take back deliveries: %w", err)
+	}
+	return nil
+}
+
 // endSQL ends what waits for endpoints that are not enabled, and also pings of those that do not exist any more. What
 // came after the endpoints were read may be for one that was enabled since.
 const endSQL = `

@@ -83,7 +83,8 @@ select refund_id as id, receipt_number, currency, amount_minor, method, state,
 	case when not @own then reason end as reason, requested_at, settled_at, reference
 from {schema}.refunds where subscriber_id = @subscriber order by requested_at, refund_id`}, false},
 	{table{"messages", messagingviews.MessagesName, `
-select message_id as id, at, template, channel, address, state, state_at
+select message_id as id, at, template, channel, case when not @own or lower(address) = lower(@email)
+	or right(address, 9) = right(@phone, 9) then address end as address, state, state_at
 from {schema}.messages where subscriber_id = @subscriber order by at, message_id`}, false},
 	{table{"support", messagingviews.SupportName, `
 select r.request_id, r.subject, r.state, t.at, case when t.by_customer then 'customer' else 'staff' end as "from",
