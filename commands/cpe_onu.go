@@ -43,7 +43,8 @@ type SetUpCpeOnu struct {
 	OperationID  id.CPEOperation
 	Place        events.CpeOnuPlace
 	Login        bool // the CPE has a login of PPPoE
-	// First refuses an ONU that the CPE has already: what is asked for with a claim is undone with it.
+	// First refuses an ONU that the CPE has already, and leaves it every other one: what is asked for with a claim is
+	// undone with it.
 	First bool
 }
 

@@ -49,8 +49,10 @@ type CpeOnuAsked struct {
 	SubscriberID id.Subscriber `json:"subscriberId"` // whose CPE it was; null = no customer's
 	Place        CpeOnuPlace   `json:"place"`
 	Steps        []string      `json:"steps"`
-	ExpiresAt    time.Time     `json:"expiresAt"` // from then on nothing more is done
-	At           time.Time     `json:"at"`
+	// First is of a request that came with a claim, which may be refused yet: the CPE keeps every other ONU.
+	First     bool      `json:"first,omitempty"`
+	ExpiresAt time.Time `json:"expiresAt"` // from then on nothing more is done
+	At        time.Time `json:"at"`
 }
 
 // CpeOnuStepDone records that one step was done.

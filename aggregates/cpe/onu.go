@@ -136,7 +136,7 @@ func decideSetUp(s Onu, c commands.SetUpCpeOnu, now time.Time) ([]events.CpeOnuE
 		CpeOnuSubject: events.CpeOnuSubject{
 			OnuID: c.OnuID, CpeID: c.CpeID, OrgID: c.OrgID, OperationID: c.OperationID,
 		},
-		SubscriberID: c.SubscriberID, Place: c.Place, Steps: commands.CpeOnuSteps(c.Login),
+		SubscriberID: c.SubscriberID, Place: c.Place, Steps: commands.CpeOnuSteps(c.Login), First: c.First,
 		ExpiresAt: now.Add(setUpWithin), At: now,
 	})
 }

@@ -22,7 +22,7 @@ var (
 	ofOnu = events.CpeOnuSubject{OnuID: onuID, CpeID: box, OrgID: acme, OperationID: setUpID}
 	asked = events.CpeOnuAsked{
 		CpeOnuSubject: ofOnu, SubscriberID: amina, Place: onuPlan, Steps: []string{"register", "vlan", "tags"},
-		ExpiresAt: now.Add(24 * time.Hour), At: now,
+		First: true, ExpiresAt: now.Add(24 * time.Hour), At: now,
 	}
 	onuReady    = events.CpeOnuReady{CpeOnuSubject: ofOnu, At: now}
 	onuFailed   = events.CpeOnuFailed{CpeOnuSubject: ofOnu, Step: "register", Code: "onu_not_seen", At: now}
@@ -88,11 +88,11 @@ func TestOnu_IsThatOfOneCpe(t *testing.T) {
 	moved.Place.Port = "0/1/2"
 	onu(t, registered...).When(moved).ThenFails("onu_elsewhere")
 	again := asked
-	again.OperationID = next.OperationID
+	again.OperationID, again.First = next.OperationID, false
 	onu(t, registered...).When(next).Then(again)
 	onu(t, append(registered, onuLeaving)...).When(next).ThenFails("onu_busy")
 	taken := asked
-	taken.CpeID, taken.OperationID = theirs.CpeID, theirs.OperationID
+	taken.CpeID, taken.OperationID, taken.First = theirs.CpeID, theirs.OperationID, false
 	onu(t, asked, onuFailed).When(theirs).Then(taken)
 	onu(t, append(registered, onuLeaving, onuTakenOut)...).When(theirs).Then(taken)
 }

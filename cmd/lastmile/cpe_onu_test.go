@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,7 +104,10 @@ func TestCpe_TheOnuIsSetUpWithTheClaim(t *testing.T) {
 	k.refused(rival, "POST /cpe/devices/"+box+"/onu", onuAt(1, 100), 404, "cpe_not_found")
 	other := k.box("SN-2")
 	k.refused(k.admin, "POST /cpe/pending/"+other+"/claim", map[string]any{"onu": onuAt(1, 100)}, 409, "onu_in_use")
-	k.refused(k.admin, "POST /cpe/pending/"+box+"/claim", map[string]any{"onu": onuAt(1, 100)}, 409, "onu_in_use")
+	for n := range 2 { // its own ONU, and another one, for which its own would have to go
+		k.refused(k.admin, "POST /cpe/pending/"+box+"/claim", map[string]any{"onu": onuAt(n+1, 100)}, 409,
+			"already_claimed")
+	}
 	k.refused(rival, "POST /cpe/pending/"+box+"/claim", map[string]any{"onu": onuAt(2, 100)}, 409, "already_claimed")
 	if k.pendingID(k.admin, "SN-2") != other {
 		t.Error("a claim without its ONU was done")
@@ -143,6 +147,47 @@ func (k *kit) claimsOnu(box string, onu map[string]any) (operation string) {
 		return err == nil, err
 	})
 	return operation
+}
+
+// TestCpe_TwoClaimsWithAnOnuAtOnce: the device has the ONU of the claim that was done, and the other one is free.
+func TestCpe_TwoClaimsWithAnOnuAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newOnuKit(t)
+	box := k.box("SN-1")
+	var won [3]answer
+	var all sync.WaitGroup
+	for n := 1; n <= 2; n++ {
+		all.Go(func() {
+			done, err := k.admin.call(t.Context(), "POST", "/cpe/pending/"+box+"/claim", "", map[string]any{
+				"onu": onuAt(n, 100),
+			})
+			if err == nil {
+				won[n] = done
+			}
+		})
+	}
+	all.Wait()
+	n := 1
+	if won[1] == nil {
+		n = 2
+	}
+	if won[n] == nil || won[3-n] != nil {
+		t.Fatalf("claims %v", won)
+	}
+	if state, code := k.ends(won[n].text("operationId")); state != "confirmed" {
+		t.Errorf("set-up %s %s", state, code)
+	}
+	other := k.box("SN-2")
+	if state, code := k.ends(k.claimsOnu(other, onuAt(3-n, 200))); state != "confirmed" {
+		t.Errorf("set-up of the other one %s %s", state, code)
+	}
+	vlans := map[string]int{}
+	for _, onu := range k.olt.ONUs() {
+		vlans[onu.Serial] = onu.VLAN
+	}
+	if len(vlans) != 2 || vlans[onuSerial(n)] != 100 || vlans[onuSerial(3-n)] != 200 {
+		t.Errorf("registered %v", vlans)
+	}
 }
 
 // ends2 is ends for the operation of another organization.

@@ -30,7 +30,7 @@ func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Out
 		}
 		maps.Copy(values, read.Values)
 	}
-	asked := begun(w.Tasks[min(len(plan.tasks), len(w.Tasks)):])
+	asked := begun(readings(w.Tasks))
 	for _, value := range values {
 		if asked.IsZero() || value.At.Before(asked) {
 			return a.readAgain(ctx, w, device.ID, values)
@@ -42,6 +42,16 @@ func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Out
 		}
 	}
 	return Outcome{Done: true}, nil
+}
+
+// readings are the tasks of a write that read back what its others have done: those behind the last that sets.
+func readings(tasks []events.CpeTask) []events.CpeTask {
+	for n := len(tasks) - 1; n >= 0; n-- {
+		if tasks[n].Name == string(genieacs.SetParameters) {
+			return tasks[n+1:]
+		}
+	}
+	return nil
 }
 
 // justRead is how long the server does not read a value again that it has read or set. Source:
@@ -72,7 +82,7 @@ func (a ACS) readAgain(
 		ID: string(sent.ID), Name: string(genieacs.GetParameters),
 	}
 	if !begun([]events.CpeTask{task}).Before(newest.Add(justRead)) {
-		out.Tasks = append(slices.Clone(w.Tasks[:min(1, len(w.Tasks))]), task)
+		out.Tasks = append(slices.Clone(w.Tasks[:len(w.Tasks)-len(readings(w.Tasks))]), task)
 	}
 	return out, nil
 }

@@ -105,7 +105,21 @@ func (a ACS) asking(ctx context.Context, device genieacs.DeviceID, missing error
 
 // written is a plan that sets parameters. Those that can be read are read back afterwards, in another session.
 func written(set []genieacs.Parameter, want map[string]string) plan {
-	return plan{tasks: []genieacs.Task{{Kind: genieacs.SetParameters, Values: set}}, want: want}
+	names := make([]string, 0, len(set))
+	for _, p := range set {
+		names = append(names, p.Name)
+	}
+	return plan{tasks: afresh(names, set), want: want}
+}
+
+// afresh are the tasks that read some parameters and then set some. The server leaves out a value that it takes for the
+// device's own: one that the device has lost or never took would not come back, nor one that somebody changed at the
+// device. What the device does not tell reads as empty, and is written. Source:
+// docs/facts/genieacs.md#success-proves-nothing.
+func afresh(read []string, set []genieacs.Parameter) []genieacs.Task {
+	return []genieacs.Task{
+		{Kind: genieacs.GetParameters, Names: read}, {Kind: genieacs.SetParameters, Values: set},
+	}
 }
 
 // parametersPlan writes parameters that somebody named.
@@ -150,16 +164,8 @@ func loginPlan(w Write, layout genieacs.Layout) (plan, error) {
 	}, map[string]string{line.Username: w.Values.Username}), nil
 }
 
-// testPlan has a test begin. The server may have the state of an earlier test, and would leave out an equal one: it is
-// read before.
+// testPlan has a test begin, also when the server has the state of an earlier one.
 func testPlan(test genieacs.Diagnostic, set []genieacs.Parameter) plan {
-	return plan{
-		test: &test, tasks: []genieacs.Task{
-			{Kind: genieacs.GetParameters, Names: []string{test.State}},
-			{
-				Kind:   genieacs.SetParameters,
-				Values: append(set, genieacs.Parameter{Name: test.State, Value: testRequested}),
-			},
-		},
-	}
+	set = append(set, genieacs.Parameter{Name: test.State, Value: testRequested})
+	return plan{test: &test, tasks: afresh([]string{test.State}, set)}
 }

@@ -74,7 +74,7 @@ func (u CPEs) ClaimWithOnu(
 	if err := command.Validate(); err != nil {
 		return id.CPEOperation{}, bus.Result{}, err
 	}
-	if err := u.pending(ctx, asked, in.CpeID); err != nil {
+	if err := u.pending(ctx, asked, command); err != nil {
 		return id.CPEOperation{}, bus.Result{}, err
 	}
 	taken, err := u.Bus.Execute(ctx, command, asked.Meta)
@@ -93,17 +93,23 @@ func (u CPEs) ClaimWithOnu(
 	return command.OperationID, done, err
 }
 
-// pending refuses a CPE that somebody else has: nothing is set up for it. One of the organization itself may be claimed
-// by a request that is repeated. Fails: cpe_not_found, already_claimed.
-func (u CPEs) pending(ctx context.Context, asked usecases.Asked, of id.CPE) error {
-	present, _, err := bus.LoadUnchecked[cpe.CPE](ctx, u.Bus, of) // only whether somebody has it is told
+// pending refuses a CPE that somebody has already: nothing is set up for it. Only the request that claimed it may come
+// once more. Fails: cpe_not_found, already_claimed.
+func (u CPEs) pending(ctx context.Context, asked usecases.Asked, c commands.SetUpCpeOnu) error {
+	present, _, err := bus.LoadUnchecked[cpe.CPE](ctx, u.Bus, c.CpeID) // only whether somebody has it is told
 	switch {
 	case err != nil:
 		return err
 	case present.ID.IsZero():
 		return commands.ErrNoCpe()
-	case !present.Org.IsZero() && present.Org != asked.Org():
+	case present.Org.IsZero():
+		return nil
+	case present.Org != asked.Org():
 		return commands.ErrCpeClaimed()
 	}
-	return nil
+	onu, _, err := bus.LoadUnchecked[cpe.Onu](ctx, u.Bus, c.OnuID) // the id is of the organization
+	if err == nil && onu.Operation != c.OperationID {
+		err = commands.ErrCpeClaimed()
+	}
+	return err
 }

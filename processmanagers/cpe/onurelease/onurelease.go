@@ -1,12 +1,17 @@
-// Package onurelease takes the ONU from a CPE that its organization gives up, or that gets another ONU.
+// Package onurelease takes the ONUs from a CPE that its organization gives up, and from one that has got another ONU.
 //
-//	asked ──► remembered; the ONU before it ──► RemoveCpeOnu
-//	released ──► RemoveCpeOnu
+//	asked ──► remembered
+//	registered ──► those that were asked for before it ──► RemoveCpeOnu
+//	released ──► all ──► RemoveCpeOnu
+//
+// An ONU that was asked for with a claim takes no other one away: the claim may be refused, and the CPE have the ONU of
+// the claim that was faster.
 //
 // Source: docs/rules/cpe.md#optical-ends.
 package onurelease
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -15,9 +20,30 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// State is a CPE of an organization with an ONU. The zero value has none.
+// State is a CPE of an organization with its ONUs. The zero value has none.
 type State struct {
+	// OnuID is the only one that an earlier program remembered.
 	OnuID id.CPEOnu `json:"onuId,omitzero"`
+	Onus  []Onu     `json:"onus,omitempty"` // as they were asked for last
+}
+
+// Onu is one that the terminal has, or may get.
+type Onu struct {
+	ID    id.CPEOnu `json:"id"`
+	First bool      `json:"first,omitempty"` // it was asked for with a claim
+}
+
+// all lists the ONUs, the one of an earlier program first.
+func (s State) all() []Onu {
+	if s.OnuID.IsZero() {
+		return s.Onus
+	}
+	return append([]Onu{{ID: s.OnuID}}, s.Onus...)
+}
+
+// place finds an ONU in a list; -1 = it is not there.
+func place(list []Onu, onu id.CPEOnu) int {
+	return slices.IndexFunc(list, func(o Onu) bool { return o.ID == onu })
 }
 
 // key names an instance: one organization cannot make another one's ONU be forgotten.
@@ -29,39 +55,54 @@ func Process() processmanagers.Process[State] {
 		Name: "cpe_onu_release",
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.CpeOnuAsked) string { return key(e.CpeID, e.OrgID) }),
+			processmanagers.Follow(func(e events.CpeOnuStepDone) string { return key(e.CpeID, e.OrgID) }),
 			processmanagers.Follow(func(e events.CpeReleased) string { return key(e.CpeID, e.OrgID) }),
 		},
-		Decide: decide, Evolve: evolve, Ended: func(s State) bool { return s.OnuID.IsZero() },
+		Decide: decide, Evolve: evolve, Ended: func(s State) bool { return len(s.all()) == 0 },
 	}
 }
 
-// evolve remembers the latest ONU.
+// evolve remembers the ONUs that stay.
 func evolve(s State, in processmanagers.Input) State {
 	if in.Event == nil {
 		return s
 	}
-	if asked, is := in.Event.Event.(events.CpeOnuAsked); is {
-		return State{OnuID: asked.OnuID}
+	switch e := in.Event.Event.(type) {
+	case events.CpeOnuAsked:
+		list := slices.DeleteFunc(slices.Clone(s.all()), func(o Onu) bool { return o.ID == e.OnuID })
+		return State{Onus: append(list, Onu{ID: e.OnuID, First: e.First})}
+	case events.CpeOnuStepDone:
+		return State{Onus: s.all()[len(s.replaced(e)):]}
 	}
 	return State{} // it was released
 }
 
-// decide takes away the ONU that the CPE has no longer.
+// replaced lists the ONUs in whose place another one is registered.
+func (s State) replaced(e events.CpeOnuStepDone) []Onu {
+	list := s.all()
+	at := place(list, e.OnuID)
+	if e.Step != events.CpeOnuRegister || at < 0 || list[at].First {
+		return nil
+	}
+	return list[:at]
+}
+
+// decide takes away the ONUs that the CPE has no longer.
 func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
-	if in.Event == nil || s.OnuID.IsZero() {
+	if in.Event == nil {
 		return processmanagers.Output{}, nil
 	}
 	var of id.CPE
+	var gone []Onu
 	switch e := in.Event.Event.(type) {
-	case events.CpeOnuAsked:
-		if e.OnuID == s.OnuID {
-			return processmanagers.Output{}, nil
-		}
-		of = e.CpeID
+	case events.CpeOnuStepDone:
+		of, gone = e.CpeID, s.replaced(e)
 	case events.CpeReleased:
-		of = e.CpeID
+		of, gone = e.CpeID, s.all()
 	}
-	return processmanagers.Output{
-		Commands: []commands.Command{commands.RemoveCpeOnu{OnuID: s.OnuID, CpeID: of}},
-	}, nil
+	var out processmanagers.Output
+	for _, onu := range gone {
+		out.Commands = append(out.Commands, commands.RemoveCpeOnu{OnuID: onu.ID, CpeID: of})
+	}
+	return out, nil
 }
