@@ -53,7 +53,7 @@ func evolveProvision(s Provision, e events.CpeProvisionEvent) Provision {
 	case events.CpeProvisionInstalled, events.CpeProvisionUninstalled:
 		s.Settled, s.Refused = true, false
 	case events.CpeProvisionRefused:
-		s.Refused = true
+		s.Settled, s.Refused = false, true
 	case events.CpeProvisionRemoved:
 		s.Version, s.Script, s.Present, s.Settled, s.Refused = e.Version, "", false, false, false
 	case events.CpeProvisionPeriodClosed:
@@ -117,7 +117,8 @@ func decideProvision(
 			})
 		}
 	case commands.RefuseCpeProvision:
-		if !s.Settled && !s.Refused && c.Version == s.Version {
+		// One that the server had may be refused later: by a narrower check, or because another took its name there.
+		if s.Holds() && !s.Refused && c.Version == s.Version {
 			return recorded(events.CpeProvisionRefused{
 				CpeProvisionSubject: s.subject(), Version: s.Version, Code: c.Code, Message: c.Message, At: now,
 			})

@@ -55,7 +55,12 @@ func TestProvision_GoesFromItsVersionsToItsRemoval(t *testing.T) {
 	provision(t, written, installed).When(settle(1)).ThenNothing()
 	provision(t, written, again).When(settle(1)).ThenNothing() // too late
 	provision(t, written).When(refuse).Then(unfit)
-	provision(t, written, installed).When(refuse).ThenNothing()
+	provision(t, written, installed).When(refuse).Then(unfit) // a later program looks more closely
+	provision(t, written, installed, unfit).When(refuse).ThenNothing()
+	provision(t, written, installed, unfit).When(settle(1)).Then(installed)
+	gone := refuse
+	gone.Version = 2
+	provision(t, written, installed, takenBack, uninstalled).When(gone).ThenNothing()
 	provision(t, written, unfit).When(takeBack).Then(takenBack)
 	provision(t, written, installed).When(takeBack).Then(takenBack)
 	provision(t, written, installed, takenBack).When(takeBack).ThenFails("provision_not_found")

@@ -441,6 +441,14 @@ func TestCpe_CustomersChangeTheWifiOfTheirOwnDevices(t *testing.T) {
 	k.refused(k.admin, "POST /me/devices/"+box+"/wifi", wifi, 404, "cpe_not_found") // staff have none of their own
 	k.refused(customer, "POST /me/devices/"+box+"/wifi", map[string]any{"ssid": "Home", "password": "short"}, 422, "")
 	k.refused(customer, "POST /cpe/devices/"+box+"/wifi", wifi, 403, "role_required")
+	mine := func(of apiClient) string {
+		rows := k.all(of, "/me/devices")
+		return rows[0].at("wifiChange.state")
+	}
+	k.must(k.admin, "POST", "/cpe/devices/"+box+"/wifi", wifi) // is none of theirs
+	if got := mine(customer); got != "<nil>" {
+		t.Errorf("before the first change: %s", got)
+	}
 	asked := k.must(customer, "POST", "/me/devices/"+box+"/wifi", wifi)
 	if len(asked.list("tasks")) != 0 {
 		t.Errorf("the customer is told %v", asked)
@@ -449,5 +457,8 @@ func TestCpe_CustomersChangeTheWifiOfTheirOwnDevices(t *testing.T) {
 		t.Fatalf("Wi-Fi %s %s", state, code)
 	}
 	k.hasWifi(device, "Device")
+	k.eventually("the customer to see it", func(context.Context) (bool, error) {
+		return mine(customer) == "confirmed", nil
+	})
 	k.keeps("s3cret-wifi")
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
@@ -81,6 +84,28 @@ func TestCpe_AProvisionIsCheckedFirst(t *testing.T) {
 	}
 	k.refused(k.admin, "PUT /cpe/provisions/a%20b", body("log(1);"), 422, "invalid_input")
 	k.refused(k.admin, "PUT "+at, body(" "), 422, "invalid_input")
+	k.withoutProvision("acme-")
+}
+
+// TestCpe_AProvisionThatWasTakenOnceIsCheckedAgain: what an earlier program took and this one does not is left out of
+// the server, and its organization sees why.
+func TestCpe_AProvisionThatWasTakenOnceIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	org := k.organizationID("acme")
+	if _, err := k.app.engines.bus.Execute(t.Context(), commands.WriteCpeProvision{
+		ProvisionID: commands.CpeProvisionID(org, "wild"), OrgID: org, Name: "wild", StoredName: "acme-wild", Place: 1,
+		Tag: "org:acme", Script: "log(1);\ndeclare('Device.WiFi.SSID.*', null, {path: 1e9});",
+	}, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	k.eventually("the script to be refused", func(context.Context) (bool, error) {
+		rows := k.all(k.admin, "/cpe/provisions")
+		return len(rows) == 1 && rows[0].text("state") == "refused" &&
+			strings.HasPrefix(rows[0].at("error.message"), "Line 2 of the script: path must be a number"), nil
+	})
 	k.withoutProvision("acme-")
 }
 

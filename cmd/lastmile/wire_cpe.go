@@ -89,7 +89,9 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		Secrets: a.storage.vault.Secrets, Informs: informs, Onus: onus, Logger: a.logger,
 	}
 	return [][]httpapi.Route{
-		cpeapi.API{Cases: cases, Rows: rows, Informs: informs, Clock: a.clock}.Routes(),
+		cpeapi.API{
+			Cases: cases, Rows: rows, Informs: informs, Wifi: operations.LastWifi, Clock: a.clock,
+		}.Routes(),
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),

@@ -2,10 +2,15 @@ package genieacs
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
+
+	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
 )
 
 // ErrForeign refuses to write in the place of a script or a preset that the platform has not written. Nothing was
@@ -26,8 +31,36 @@ type Custom struct {
 	Text    string
 }
 
-// script has a first line that says whose it is.
-func (c Custom) script() string { return headed(c.Name, c.Version, c.Text) }
+// bounds stands behind the text of a script, and holds what its calls hand to the server.
+//
+//go:embed bounds.js
+var bounds string
+
+// script is the text between a head that says whose it is, and the bounds of its calls. The head stands in the text's
+// first line, so that errors have the numbers of the text's own lines.
+func (c Custom) script() string {
+	body := "return (function (declare, clear, log) {" + c.Text + "\n" + bounds
+	return fmt.Sprintf("/* %s version %d sha256 %s */ %s", c.Name, c.Version, hashOf(body), body)
+}
+
+// customForm matches the head of a script of an organization that the platform has written; before the bounds were
+// there it was a line like that of the platform's own scripts.
+var customForm = regexp.MustCompile(`^/[/*] ([A-Za-z0-9_-]+) version [0-9]{1,9} sha256 [0-9a-f]{64}( \*/ |\n)`)
+
+// tagOfOrganization begins the tag of an organization; the tags of its scripts begin with what follows there.
+const tagOfOrganization = "org:"
+
+// refused tells the first thing that a script does and may not; nil for one that does nothing such.
+func (c Custom) refused() error {
+	var fault *script.Fault
+	if !errors.As(script.Check(c.Text, strings.TrimPrefix(c.Tag, tagOfOrganization)+"-"), &fault) {
+		return nil
+	}
+	return &Refusal{
+		Status:  http.StatusUnprocessableEntity,
+		Message: fmt.Sprintf("Line %d of the script: %s.", fault.Line, fault.Text),
+	}
+}
 
 // preset runs the script. It has a channel of its own: a fault of the script holds up nothing else.
 func (c Custom) preset() Preset {
@@ -46,11 +79,18 @@ func (c Custom) check() error {
 }
 
 // InstallCustom brings script and preset to the server, and writes what is not there yet. It looks at both before it
-// writes one, and writes the script first: a preset without its script is a fault of each device. Fails: ErrForeign, a
-// *Refusal for what the server does not take.
+// writes one, and writes the script first: a preset without its script is a fault of each device. A script that an
+// earlier program took, and that does more than it may, is taken from the server. Fails: ErrForeign, a *Refusal for
+// such a script and for what the server does not take.
 func (s *Server) InstallCustom(ctx context.Context, c Custom) error {
 	if err := c.check(); err != nil {
 		return err
+	}
+	if refused := c.refused(); refused != nil {
+		if err := s.RemoveCustom(ctx, c.Name); err != nil {
+			return err
+		}
+		return refused
 	}
 	have, preset, err := s.custom(ctx, c.Name)
 	if err != nil {
@@ -102,7 +142,7 @@ type haveScript struct {
 
 // foreign reports whether the platform has not written it; one that somebody changed by hand is still the platform's.
 func (h haveScript) foreign() bool {
-	m := headForm.FindStringSubmatch(h.text)
+	m := customForm.FindStringSubmatch(h.text)
 	return h.found && (m == nil || m[1] != h.name)
 }
 

@@ -404,6 +404,14 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 			t.Errorf("%s is missing", name)
 		}
 	}
+	for _, step := range []string{
+		`createIndex({"_lastInform": 1})`, `createIndex({"_deviceId._SerialNumber": 1})`,
+		"cwmp.downloadSuccessOnTimeout", "cwmp.auth",
+	} {
+		if !strings.Contains(files["README.md"], step) {
+			t.Errorf("the README has no %s", step)
+		}
+	}
 	want := "GENIEACS_EXT_TIMEOUT=3000\nLASTMILE_IDENTIFY_URL=http://10.0.0.2:8080/internal/cpe/identify\n" +
 		"LASTMILE_INTERNAL_KEY=k\nGENIEACS_FS_URL_PREFIX=http://10.0.0.3:7567/\n"
 	if files["genieacs.env"] != want {

@@ -34,7 +34,9 @@ type API struct {
 	Cases   cpecases.CPEs
 	Rows    cpeviews.CPEsQuery
 	Informs Informs
-	Clock   clock.Clock
+	// Wifi tells the latest changes of Wi-Fi that a person has asked for, by CPE.
+	Wifi  func(context.Context, id.Organization, id.User, []id.CPE) (map[id.CPE]cpeviews.OperationRow, error)
+	Clock clock.Clock
 }
 
 // Limits of being online. Source: docs/rules/cpe.md#online.
@@ -389,12 +391,21 @@ func (a API) dashboard(ctx context.Context, c *httpapi.Call) error {
 // own answers with the CPEs that the caller sees as a customer: none for staff.
 func (a API) own(ctx context.Context, c *httpapi.Call) error {
 	filter := cpeviews.CPEFilter{Of: append([]id.Subscriber{}, c.Caller.Own...)}
-	var said heard // set when the page is read
-	show := func(r cpeviews.CPERow) ownCpe { return showOwn(r, a.condition(said, r)) }
+	var said heard // set when the page is read, and wifi too
+	var wifi map[id.CPE]cpeviews.OperationRow
+	show := func(r cpeviews.CPERow) ownCpe { return showOwn(r, a.condition(said, r), wifi) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after cpeviews.CPEKey, max int,
 	) (rows []cpeviews.CPERow, err error) {
 		rows, said, err = a.read(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		of := make([]id.CPE, len(rows))
+		for i, r := range rows {
+			of[i] = r.ID
+		}
+		wifi, err = a.Wifi(ctx, c.Org.ID, c.Caller.UserID, of)
 		return rows, err
 	})
 }

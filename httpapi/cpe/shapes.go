@@ -101,15 +101,30 @@ type ownCpe struct {
 	Model        *string        `json:"model" doc:"null: not known yet"`
 	Online       bool           `json:"online" doc:"it has called in the last ten minutes"`
 	LastInform   *time.Time     `json:"lastInform" doc:"null: it has not called since it is known"`
+	// WifiChange is told to who has asked for it; a household before saw its own.
+	WifiChange *ownWifiChange `json:"wifiChange" doc:"the caller's latest; null: the caller has asked for none"`
+}
+
+// ownWifiChange says how a change of the own Wi-Fi has gone, without the words of device and server.
+type ownWifiChange struct {
+	State   cpeOperationState `json:"state" doc:"expired: the device has not called in time"`
+	At      time.Time         `json:"at" doc:"of the request"`
+	EndedAt *time.Time        `json:"endedAt" doc:"null: it goes on"`
 }
 
 // ForCustomer implements httpapi.StaffSees: nothing in it is for staff alone.
 func (*ownCpe) ForCustomer() {}
 
 // showOwn leaves out what is for staff.
-func showOwn(r cpeviews.CPERow, in condition) ownCpe {
-	return ownCpe{
+func showOwn(r cpeviews.CPERow, in condition, wifi map[id.CPE]cpeviews.OperationRow) ownCpe {
+	out := ownCpe{
 		ID: r.ID, SubscriberID: null.Of(r.SubscriberID), SerialNumber: r.SerialNumber,
 		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), Online: in.online, LastInform: in.last,
 	}
+	if last, is := wifi[r.ID]; is {
+		out.WifiChange = &ownWifiChange{
+			State: cpeOperationState(last.State), At: last.AskedAt, EndedAt: last.EndedAt,
+		}
+	}
+	return out
 }

@@ -110,6 +110,27 @@ func (q OperationsQuery) Superseded(
 	return later, err
 }
 
+// LastWifi returns the latest change of the Wi-Fi of each of some CPEs of an organization that a person has asked for.
+func (q OperationsQuery) LastWifi(
+	ctx context.Context, org id.Organization, by id.User, cpes []id.CPE,
+) (map[id.CPE]OperationRow, error) {
+	var rows []OperationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[OperationRow], q.Views.SQL(OperationsName, operationSelect+`
+			operation_id in (select distinct on (cpe_id) operation_id from {schema}.operations
+				where org_id = @org and cpe_id = any(@cpes) and kind = @kind and actor_kind = @user and actor_id = @by
+				order by cpe_id, asked_at desc, operation_id desc)`), pgx.NamedArgs{
+			"org": org, "cpes": cpes, "kind": string(events.CpeWifi), "user": string(events.ActorUser),
+			"by": by.String(),
+		})
+	})
+	out := make(map[id.CPE]OperationRow, len(rows))
+	for _, r := range rows {
+		out[r.CpeID] = r
+	}
+	return out, err
+}
+
 // List returns up to max operations of an organization on a CPE after a key, newest first.
 func (q OperationsQuery) List(
 	ctx context.Context, org id.Organization, cpe id.CPE, after OperationKey, max int,

@@ -54,6 +54,9 @@ func (r *round) declare(call goja.FunctionCall) goja.Value {
 	default:
 		return r.fail("Invalid parameter path: " + path)
 	}
+	if count, counts := values["path"]; counts && count != nil {
+		r.instances(path, count)
+	}
 	return r.parameters(path, at, want, sets)
 }
 

@@ -31,6 +31,8 @@ type round struct {
 	looks   map[string]bool  // patterns whose parameters are looked for
 	writes  map[string]any
 	clears  map[string]int64
+	makes   map[string]int64 // instances that are missing, by their objects
+	drops   []string         // instances that are too many
 	asks    []string // arguments of the extension
 	reboots bool
 	resets  bool
@@ -52,7 +54,7 @@ func (x *session) provision(name string, args []any) *fault {
 	for range maxRounds {
 		r := &round{
 			x: x, reads: map[string]int64{}, looks: map[string]bool{}, writes: map[string]any{},
-			clears: map[string]int64{},
+			clears: map[string]int64{}, makes: map[string]int64{},
 		}
 		if f := r.run(program, args); f != nil {
 			return f
@@ -212,7 +214,8 @@ func (s *Simulator) line(text string) {
 
 // wants reports whether a run has asked for anything that is not there.
 func (r *round) wants() bool {
-	return len(r.reads)+len(r.looks)+len(r.writes)+len(r.clears)+len(r.asks) > 0 || r.reboots || r.resets
+	parameters := len(r.reads)+len(r.looks)+len(r.writes)+len(r.clears) > 0
+	return parameters || len(r.asks)+len(r.makes)+len(r.drops) > 0 || r.reboots || r.resets
 }
 
 // fail throws an error in the script.
@@ -241,6 +244,9 @@ func (r *round) commit() (bool, *fault) {
 		x.answers[string(key)] = answer
 	}
 	if f := r.fetch(); f != nil {
+		return true, f
+	}
+	if f := r.makeInstances(); f != nil {
 		return true, f
 	}
 	if f := x.set(r.writes); f != nil {

@@ -36,6 +36,7 @@ type session struct {
 	seen     map[string]bool // patterns whose parameters were looked for
 	missing  map[string]bool // parameters that the device does not have
 	given    map[string]any  // values that were set in this session
+	calls    int             // of the device, to make instances
 	after    []func(ctx context.Context)
 }
 

@@ -138,7 +138,7 @@ flow('a fault of a device is listed, and gone when it is cleared and its cause i
   await expectNoViolations(page)
 }, {}, 180_000)
 
-flow('a customer changes the own Wi-Fi in the portal, and staff see what became of it', async ({ page }) => {
+flow('a customer changes the own Wi-Fi in the portal, and both see what became of it', async ({ page }) => {
   const number = '+254700000001' // pays for Acacia House, which has a device
   await page.goto(`${at.isp}/portal/`)
   await field(page, 'E-mail address or phone').fill(number)
@@ -168,6 +168,8 @@ flow('a customer changes the own Wi-Fi in the portal, and staff see what became 
   } finally {
     await staff.context.close()
   }
+  await page.reload()
+  await page.getByText(/^Your Wi-Fi was changed /).waitFor()
 }, phone, 180_000)
 
 /** faultBesideField waits until the form says that a password is too short, and cannot be sent. */

@@ -168,15 +168,49 @@ func (c *checker) arrow(e *ast.ArrowFunctionLiteral) {
 }
 
 // handed walks through what a call of the server gets. It is used up at once, so that texts may be put together here,
-// and members be given.
-func (c *checker) handed(e ast.Expression) {
+// and members be given. Sets says that the server makes the parameters so.
+func (c *checker) handed(e ast.Expression, sets bool) {
 	object, is := e.(*ast.ObjectLiteral)
 	if !is {
 		c.spent(e)
 		return
 	}
 	for _, p := range object.Value {
+		if sets && attributeOf(p) == "path" {
+			c.instances(p)
+		}
 		c.attribute(p)
+	}
+}
+
+// MaxInstances bounds how many instances of an object a declaration may make.
+const MaxInstances = 16
+
+// instances refuses a number of instances that is not written out, or is great: the server makes all of them in its
+// memory, where no limit of time holds, before it asks the device for the first.
+func (c *checker) instances(p ast.Property) {
+	if keyed, is := p.(*ast.PropertyKeyed); is {
+		if number, is := keyed.Value.(*ast.NumberLiteral); is {
+			if n, is := number.Value.(int64); is && n <= MaxInstances { // a literal has no sign
+				return
+			}
+		}
+	}
+	c.refuse(p, "path must be a number from 0 to %d here: as many instances are made", MaxInstances)
+}
+
+// described refuses what declare or clear gets behind the path, and for clear the instant, when it is not seen whole.
+func (c *checker) described(call string, list []ast.Expression) {
+	for i, e := range list {
+		name, is := e.(*ast.Identifier)
+		switch e.(type) {
+		case *ast.NullLiteral, *ast.ObjectLiteral:
+			continue
+		}
+		if is && name.Name.String() == "undefined" || i == 0 && call == "clear" {
+			continue
+		}
+		c.refuse(e, "%s needs its attributes in braces, or null", call)
 	}
 }
 
@@ -233,10 +267,13 @@ func (c *checker) attribute(p ast.Property) {
 	}
 }
 
-// attributeOf is the name of a member that is written out with a value; "value" for every other one.
+// attributeOf is the name of a member; "value" for one whose name is not written out.
 func attributeOf(p ast.Property) string {
-	if keyed, ok := p.(*ast.PropertyKeyed); ok {
-		if key, is := keyed.Key.(*ast.StringLiteral); is {
+	switch p := p.(type) {
+	case *ast.PropertyShort:
+		return p.Name.Name.String()
+	case *ast.PropertyKeyed:
+		if key, is := p.Key.(*ast.StringLiteral); is {
 			return key.Value.String()
 		}
 	}
@@ -359,11 +396,15 @@ func (c *checker) call(e *ast.CallExpression) {
 			return
 		}
 		c.path(e.ArgumentList[0], text == "declare", text == "declare" && tellsValues(e.ArgumentList[1:]))
+		c.described(text, e.ArgumentList[1:])
 	}
-	for _, one := range e.ArgumentList {
-		c.handed(one)
+	for i, one := range e.ArgumentList {
+		c.handed(one, text == "declare" && i >= setsFrom)
 	}
 }
+
+// setsFrom is the place of what declare is to make of parameters, behind their path and what is to be known of them.
+const setsFrom = 2
 
 // tellsValues reports whether a declaration with these attributes may tell the values of its parameters; what is
 // written can be read afterwards, too.

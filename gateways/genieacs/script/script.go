@@ -192,7 +192,7 @@ var (
 	fields     = list("size length PI E")
 	methods    = list(`
 		charAt charCodeAt endsWith every filter find findIndex forEach includes indexOf lastIndexOf reduce
-		slice some split startsWith substring toFixed toLowerCase toUpperCase trim trimEnd trimStart
+		slice some startsWith substring toFixed toLowerCase toUpperCase trim trimEnd trimStart
 		getDate getDay getFullYear getHours getMilliseconds getMinutes getMonth getSeconds getTime getTimezoneOffset
 		getUTCDate getUTCDay getUTCFullYear getUTCHours getUTCMilliseconds getUTCMinutes getUTCMonth getUTCSeconds
 		now toISOString UTC parse

@@ -37,13 +37,15 @@ func TestCheck_TakesWhatAProvisionOfAnOrganizationDoes(t *testing.T) {
 		"arithmetic": `const a = [1, 2]; let s = 0; for (let i = 0; i < a.length; i++) { s += +a[i]; } log(s);`,
 		"objects":    `declare("Device.WiFi.SSID.1.SSID", {path: 1, "value": 1}, {value: ["a" + args[0]]});`,
 		"lists":      `const [x, , y = 2] = [1, 2, "" + args[0], [3]]; log(x + y + args.length);`,
-		"texts":      `let s = ""; for (const a of args) { s += ", "; s = "" + a; } log(s.slice(3) + s.split(",")[0]);`,
-		"instances":  `for (const i of declare("Device.PPP.Interface.*", {path: Date.now()})) { log(i.path); }`,
-		"date":       `const d = new Date(Date.now()); if (d.getUTCHours() > 3) { log("late"); }`,
-		"switch":     `switch (args[0]) { case "a": { log("a"); break; } default: log("b"); }`,
-		"loops":      `let i = 0; outer: while (true) { do { i++; if (i > 3) break outer; } while (i < 10); }`,
-		"shadow":     `function f(now) { var later = now; { let now = 2; later += +now; } return later; } log(f(1));`,
-		"comment":    "// a comment\n/* and another */ log(1);",
+		"texts":      `let s = ""; for (const a of args) { s += ", "; s = "" + a; } log(s.slice(3) + s.length);`,
+		"made": `declare("Device.WiFi.SSID.*", {path: 1e12}, {path: 16});
+			declare("Device.X.2", undefined, {path: 0});`,
+		"instances": `for (const i of declare("Device.PPP.Interface.*", {path: Date.now()})) { log(i.path); }`,
+		"date":      `const d = new Date(Date.now()); if (d.getUTCHours() > 3) { log("late"); }`,
+		"switch":    `switch (args[0]) { case "a": { log("a"); break; } default: log("b"); }`,
+		"loops":     `let i = 0; outer: while (true) { do { i++; if (i > 3) break outer; } while (i < 10); }`,
+		"shadow":    `function f(now) { var later = now; { let now = 2; later += +now; } return later; } log(f(1));`,
+		"comment":   "// a comment\n/* and another */ log(1);",
 	} {
 		if err := script.Check(source, prefix); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -127,6 +129,7 @@ var beyond = map[string]refused{
 	"repeat":                {`"a".repeat(2);`, 1},
 	"repeat by brackets":    {`"a"["repeat"](2);`, 1},
 	"padding":               {`"a".padEnd(268435456);`, 1},
+	"split":                 {`"a,b".split(",");`, 1},
 	"join":                  {`["a", "b"].join("");`, 1},
 	"replace":               {`args[0].replace("a", args[0]);`, 1},
 	"method kept":           {`const f = args.forEach; f();`, 1},
@@ -143,6 +146,24 @@ var beyond = map[string]refused{
 	"pattern with dots":     {"const [...x] = args[0];", 1},
 	"call with dots":        {"const f = (a) => 1; f(...args);", 1},
 	"number without an end": {"let n = 2n;", 1},
+}
+
+// counts are scripts that have the server make more instances of an object than it has memory for.
+var counts = map[string]refused{
+	"a thousand million":  {`declare("Device.WiFi.SSID.*", null, {path: 1e9});`, 1},
+	"one too many":        {"log(1);\ndeclare('Device.WiFi.SSID.*', null, {path: 17});", 2},
+	"a sum":               {`declare("Device.WiFi.SSID.*", null, {path: 9 + 9});`, 1},
+	"below none":          {`declare("Device.WiFi.SSID.*", null, {path: -1});`, 1},
+	"a half":              {`declare("Device.WiFi.SSID.*", null, {path: 1.5});`, 1},
+	"a text":              {`declare("Device.WiFi.SSID.*", null, {path: "16"});`, 1},
+	"from and to":         {`declare("Device.WiFi.SSID.*", null, {path: [1e9, 1e9]});`, 1},
+	"a variable":          {"const n = 1e9;\ndeclare('Device.WiFi.SSID.*', null, {path: n});", 2},
+	"a short member":      {"const path = 1e9;\ndeclare('Device.WiFi.SSID.*', null, {path});", 2},
+	"with a default":      {`let path; declare("Device.WiFi.SSID.*", null, {path = 1e9});`, 1},
+	"the second of two":   {`declare("Device.WiFi.SSID.*", null, {path: 1, path: 1e9});`, 1},
+	"not in braces":       {`declare("Device.WiFi.SSID.*", null, declare("Device.X.Y", {path: 1}));`, 1},
+	"known not in braces": {"log(1);\ndeclare('Device.X.Y', args[0]);", 2},
+	"clear not in braces": {`clear("Device.Hosts", 1, args);`, 1},
 }
 
 // secret are scripts that ask for passwords and keys, which the server has of every customer before.
@@ -202,7 +223,7 @@ var paths = map[string]refused{
 func TestCheck_RefusesWithTheLine(t *testing.T) {
 	t.Parallel()
 	all := maps.Clone(outside)
-	for _, more := range []map[string]refused{paths, beyond, secret} {
+	for _, more := range []map[string]refused{paths, beyond, secret, counts} {
 		maps.Copy(all, more)
 	}
 	for name, c := range all {

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { type Row, useRows } from '../api/rows'
 import { useSending } from '../api/sending'
 import { passwordFault, passwordMost, ssidFault, wifiReady } from '../areas/cpe/wifi'
-import { kindName } from '../areas/cpe/words'
+import { kindName, toneOfOperation } from '../areas/cpe/words'
 import { useText } from '../text/catalogue'
 import { useFormat } from '../text/format'
 import { portalDevicesText } from '../text/portalDevices'
@@ -26,14 +26,14 @@ export default function Devices() {
     <Page title={t.title}>
       {list.isPending && <Waiting height={160} />}
       {!list.isPending && !list.error && own.length === 0 && <Card><p className="dim">{t.none}</p></Card>}
-      {own.map((d) => <One key={d.id} of={d} />)}
+      {own.map((d) => <One key={d.id} of={d} onAsked={list.refetch} />)}
       <Note of={list.error} retry={list.refetch} />
     </Page>
   )
 }
 
 /** One is one device. */
-function One({ of: d }: { of: Device }) {
+function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
   const t = useText(portalDevicesText)
   const f = useFormat()
   const [changes, setChanges] = useState(false)
@@ -46,6 +46,9 @@ function One({ of: d }: { of: Device }) {
         {!d.online && d.lastInform && <span className="dim">{t.lastInform(f.short(d.lastInform))}</span>}
       </p>
       <Facts of={[[t.serial, <span key="serial" className="figure">{d.serialNumber}</span>]]} />
+      {d.wifiChange && (
+        <p><State tone={toneOfOperation(d.wifiChange)}>{t.wifi[d.wifiChange.state](f.short(d.wifiChange.endedAt ?? d.wifiChange.at))}</State></p>
+      )}
       <p role="status">{told}</p>
       {changes
         ? (
@@ -54,6 +57,7 @@ function One({ of: d }: { of: Device }) {
             onClose={(asked) => {
               setChanges(false)
               setTold(asked ? t.asked : '')
+              if (asked) onAsked()
             }}
           />
         )

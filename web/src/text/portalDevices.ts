@@ -21,6 +21,13 @@ export const portalDevicesText = catalogue(
     passwordForeign: 'Only letters, digits and signs of English are possible.',
     save: 'Change it',
     asked: 'The device takes it within a few minutes. Connect again then.',
+    wifi: {
+      queued: (at: string) => `Your change of the Wi-Fi of ${at} waits until the device calls.`,
+      sent: (at: string) => `Your change of the Wi-Fi of ${at} is on its way to the device.`,
+      confirmed: (at: string) => `Your Wi-Fi was changed ${at}.`,
+      failed: (at: string) => `The device did not take your change of the Wi-Fi of ${at}. Try again, or ask your provider.`,
+      expired: (at: string) => `The device did not call in time for your change of the Wi-Fi of ${at}. Switch it on and try again.`,
+    },
     box: 'Device',
   },
   {
@@ -42,6 +49,13 @@ export const portalDevicesText = catalogue(
     passwordForeign: 'Herufi, tarakimu na alama za Kiingereza pekee ndizo zinazowezekana.',
     save: 'Badilisha',
     asked: 'Kifaa kitapokea ndani ya dakika chache. Kisha unganisha tena.',
+    wifi: {
+      queued: (at) => `Badiliko lako la Wi-Fi la ${at} linasubiri kifaa kiwasiliane.`,
+      sent: (at) => `Badiliko lako la Wi-Fi la ${at} liko njiani kwenda kwenye kifaa.`,
+      confirmed: (at) => `Wi-Fi yako ilibadilishwa ${at}.`,
+      failed: (at) => `Kifaa hakikukubali badiliko lako la Wi-Fi la ${at}. Jaribu tena, au muulize mtoa huduma wako.`,
+      expired: (at) => `Kifaa hakikuwasiliana kwa wakati kwa badiliko lako la Wi-Fi la ${at}. Kiwashe kisha ujaribu tena.`,
+    },
     box: 'Kifaa',
   },
 )

@@ -1,0 +1,72 @@
+})(...(function (declare, clear, log) {
+  // Stands behind each script of an organization, which calls these instead of the server's own: what a script has
+  // declared and logged is worked on where no limit of time holds. A long text is known by its length alone: whoever
+  // looks into it puts it together. All counts begin anew at each run, and a run that begins again counts the same.
+  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16;
+  let calls = 0, lines = 0;
+
+  const plain = (value) => {
+    switch (typeof value) {
+    case "string":
+      if (value.length > longest) {
+        throw new Error("a text of more than " + longest + " characters");
+      }
+      return value;
+    case "number":
+    case "boolean":
+      return value;
+    }
+    return value && value.getTime ? value.getTime() : null;
+  };
+  const list = (value, most) => Array.isArray(value) ? value.slice(0, most).map(plain) : plain(value);
+  const instant = (value) => {
+    const out = plain(value);
+    return typeof out === "number" ? out : 0;
+  };
+  const instants = (given) => {
+    const out = {};
+    for (const name of ["path", "value", "writable", "object", "notification", "accessList"]) {
+      if (given && given[name] !== undefined) {
+        out[name] = instant(given[name]);
+      }
+    }
+    return out;
+  };
+  const values = (given) => {
+    const out = {};
+    for (const [name, most] of [["value", 2], ["notification", 1], ["accessList", 16]]) {
+      if (given && given[name] !== undefined) {
+        out[name] = list(given[name], most);
+      }
+    }
+    if (given && given.path !== undefined) {
+      if (!Number.isInteger(given.path) || given.path < 0 || given.path > mostInstances) {
+        throw new Error("a number of instances that is none from 0 to " + mostInstances);
+      }
+      out.path = given.path;
+    }
+    return out;
+  };
+  const shown = (value) => {
+    if (typeof value === "string" && value.length > longest) {
+      return "(a text of more than " + longest + " characters)";
+    }
+    const text = Array.isArray(value)
+      ? value.slice(0, 8).map((one) => Array.isArray(one) ? "[]" : shown(one)).join(",") : String(value);
+    return text.slice(0, longest);
+  };
+
+  return [
+    (path, known, wanted) => ++calls > mostCalls ? [] : declare(plain(path), instants(known), values(wanted)),
+    (path, before, attributes) => {
+      if (++calls <= mostCalls) {
+        clear(plain(path), instant(before), attributes ? instants(attributes) : undefined);
+      }
+    },
+    (message) => {
+      if (++lines <= mostLines) {
+        log(shown(message));
+      }
+    },
+  ];
+})(declare, clear, log));
