@@ -4,8 +4,11 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
 )
@@ -177,5 +180,26 @@ func TestCodes_AreWrittenInTheWordsOfTheOrganization(t *testing.T) {
 	}
 	if m = newest("", testRootEmail); m.text("subject") != "Lastmile: your code" {
 		t.Errorf("the platform's administrator got %v", m)
+	}
+}
+
+// TestCodes_AreSentInTheTurnOfTheirOrganization: a burst of them at one host delays no other, and the turn of an
+// unknown address is the same as that of a known one.
+func TestCodes_AreSentInTheTurnOfTheirOrganization(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	acme, org := k.client("acme"), k.org()
+	for _, who := range []string{testAdminEmail, "nobody@acme.test"} {
+		k.must(acme, "POST", "/auth/otp/send", map[string]string{"identifier": who})
+	}
+	k.must(k.client(""), "POST", "/auth/otp/send", map[string]string{"identifier": "nobody@else.test"})
+	rows, err := k.db.Owner.Query(t.Context(), `select coalesce(metadata #>> '{cause,orgId}', '') from `+
+		k.db.Namespace.Schema("river")+`.river_job where kind = 'identity_send_code' order by id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(turns) != 3 || !slices.Equal(turns[:2], []string{org, org}) || turns[2] == org {
+		t.Errorf("turns of %v, %v; acme is %s", turns, err, org)
 	}
 }

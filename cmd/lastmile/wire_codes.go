@@ -24,8 +24,8 @@ const codeQueue = "codes"
 // wireCodes registers the job that sends one-time codes, and completes their use cases.
 func (a *App) wireCodes(codes identitycases.Codes) identitycases.Codes {
 	codes.Host = a.hostOf
-	codes.Enqueue = func(ctx context.Context, request id.Any) error {
-		return a.engines.jobs.Insert(ctx, commands.SendCode{Request: request}, request, jobs.Cause{}, 0)
+	codes.Enqueue = func(ctx context.Context, org id.Organization, request id.Any) error {
+		return a.engines.jobs.Insert(ctx, commands.SendCode{Request: request}, request, jobs.Cause{OrgID: org}, 0)
 	}
 	codes.Write = messagingcases.Settings{Bus: a.engines.bus}.OfSignIn
 	codes.Send = codeSender{a.gateways}.send

@@ -140,7 +140,7 @@ type pages struct {
 }
 
 // sweep gives each row of a table that is the organization's, or no organization's, to found, and executes the
-// statement that it returns, if any.
+// statement that it returns, if any. Rows that were written meanwhile are looked at again.
 func (c *core) sweep(ctx context.Context, of Traces, by pages, found func(sealedRow) (string, []any)) error {
 	after := uuid.Nil
 	for {
@@ -155,13 +155,30 @@ func (c *core) sweep(ctx context.Context, of Traces, by pages, found func(sealed
 				batch.Queue(c.sql(change), args...)
 			}
 		}
-		if batch.Len() > 0 {
-			if err := c.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
-				return err
-			}
+		all, err := c.changesAll(ctx, batch)
+		if err != nil {
+			return err
 		}
-		after = list[len(list)-1].Key
+		if all {
+			after = list[len(list)-1].Key
+		}
 	}
+}
+
+// changesAll executes statements, and reports whether each has changed something.
+func (c *core) changesAll(ctx context.Context, batch *pgx.Batch) (all bool, err error) {
+	if batch.Len() == 0 {
+		return true, nil
+	}
+	done, all := c.db.Owner.SendBatch(ctx, batch), true
+	for range batch.Len() {
+		tag, err := done.Exec()
+		if err != nil {
+			return false, errors.Join(err, done.Close())
+		}
+		all = all && tag.RowsAffected() > 0
+	}
+	return all, done.Close()
 }
 
 // opens opens a sealed JSON value.

@@ -111,6 +111,45 @@ func TestSweep_LeavesAllOtherOrganizationsAlone(t *testing.T) {
 	}
 }
 
+// TestSweep_NoStatementComesBack: somebody uploads one again while it is looked at, and what it was compared with is
+// known only when it has gone.
+func TestSweep_NoStatementComesBack(t *testing.T) {
+	t.Parallel()
+	k, org := open(t), id.New[id.Organization]()
+	kept := vault.StatementOf{ID: id.New[id.Reconciliation](), OrgID: org, Shortcode: "600777"}
+	text, again := []byte("names the person"), 2
+	put := func() {
+		t.Helper()
+		if err := k.Statements.Put(t.Context(), kept, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	err := k.Sweep(t.Context(), vault.Traces{
+		OrgID: org, Shared: func([]byte, string) bool { return false },
+		Own: func(seen []byte) bool {
+			if again > 0 {
+				again--
+				put()
+			}
+			return bytes.Equal(seen, text)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Statements.PutOutcome(t.Context(), kept, text); err != nil {
+		t.Fatal(err)
+	}
+	file, err := k.Statements.Get(t.Context(), kept.ID)
+	if err != nil || file != nil || again > 0 {
+		t.Errorf("the statement is there still: %q, %v", file, err)
+	}
+	if outcome, err := k.Statements.Outcome(t.Context(), kept.ID); err != nil || outcome != nil {
+		t.Errorf("its outcome is kept: %q, %v", outcome, err)
+	}
+}
+
 // TestSweep_ReadsFilesByLines: a word that two parts share is found whole, and is none where it only ends a part; a
 // line without an end takes no more memory than it may.
 func TestSweep_ReadsFilesByLines(t *testing.T) {

@@ -28,9 +28,9 @@ insert into {schema}.statements (id, org_id, shortcode, sealed, stored_at) value
 on conflict (id) do update set sealed = excluded.sealed, stored_at = excluded.stored_at`
 	getStatementSQL = `select sealed from {schema}.statements where id = $1`
 	putOutcomeSQL   = `
-insert into {schema}.statement_outcomes (id, org_id, shortcode, sealed, stored_at) values ($1, $2, $3, $4, $5)
-on conflict (id) do update set sealed = excluded.sealed,
-	stored_at = coalesce((select stored_at from {schema}.statements where id = $1), statement_outcomes.stored_at)`
+insert into {schema}.statement_outcomes (id, org_id, shortcode, sealed, stored_at)
+select id, $2, $3, $4, stored_at from {schema}.statements where id = $1 for key share
+on conflict (id) do update set sealed = excluded.sealed, stored_at = excluded.stored_at`
 	getOutcomeSQL      = `select sealed from {schema}.statement_outcomes where id = $1`
 	purgeStatementsSQL = `
 with old as (delete from {schema}.statements where stored_at <= $1)
@@ -63,14 +63,15 @@ func (s *Statements) Get(ctx context.Context, of id.Reconciliation) ([]byte, err
 	return s.open(ctx, getStatementSQL, "file", of)
 }
 
-// PutOutcome keeps how a statement differs from the receipts, instead of what was kept of it before.
+// PutOutcome keeps how a statement differs from the receipts, instead of what was kept of it before. Nothing is kept
+// when the statement is not kept any more: a person whom it names may have been forgotten meanwhile.
 func (s *Statements) PutOutcome(ctx context.Context, of StatementOf, outcome []byte) error {
 	packed, err := pack(outcome)
 	if err != nil {
 		return fmt.Errorf("store outcome of a statement: %w", err)
 	}
 	sealed := s.core.ring.Seal(secrets.Sealing, packed, statementPlace("outcome", of.ID))
-	_, err = s.core.db.Owner.Exec(ctx, s.core.sql(putOutcomeSQL), of.ID, of.OrgID, of.Shortcode, sealed, s.core.now())
+	_, err = s.core.db.Owner.Exec(ctx, s.core.sql(putOutcomeSQL), of.ID, of.OrgID, of.Shortcode, sealed)
 	if err != nil {
 		return fmt.Errorf("store outcome of a statement: %w", err)
 	}

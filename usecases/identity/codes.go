@@ -27,8 +27,9 @@ type Codes struct {
 	Persons Persons
 	Vault   *vault.Codes
 	Limits  vault.Limiter
-	// Enqueue has a job send the code of a wish.
-	Enqueue func(ctx context.Context, request id.Any) error
+	// Enqueue has a job send the code of a wish, in the turn of the organization at whose host it was asked for; zero =
+	// the root host. Whether anybody signs in with the address plays no part in it.
+	Enqueue func(ctx context.Context, org id.Organization, request id.Any) error
 	// Offers remembers, across a stop, which codes are being handed over.
 	Offers *vault.Offers
 	// Send hands a code to the gateway of its channel. ErrCodeLost means that it may have been taken; after any other

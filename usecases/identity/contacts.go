@@ -120,7 +120,7 @@ func (s Codes) wish(ctx context.Context, w vault.CodeWish) error {
 	if err != nil {
 		return err
 	}
-	return s.Enqueue(ctx, request)
+	return s.Enqueue(ctx, w.OrgID, request)
 }
 
 // ContactProof has the two codes as their owner typed them.

@@ -41,7 +41,7 @@ func (k *kit) posts() *posted {
 		p.sent[m.To] = append(p.sent[m.To], m)
 		return nil
 	}
-	p.Enqueue = func(ctx context.Context, request id.Any) error { return p.Deliver(ctx, request) }
+	p.Enqueue = func(ctx context.Context, _ id.Organization, request id.Any) error { return p.Deliver(ctx, request) }
 	return p
 }
 
@@ -144,7 +144,7 @@ func TestCodes_ARepeatAfterAStopKeepsTheCodeThatWasSent(t *testing.T) {
 	k := newKit(t)
 	p := k.posts()
 	var request id.Any
-	p.Enqueue = func(_ context.Context, of id.Any) error {
+	p.Enqueue = func(_ context.Context, _ id.Organization, of id.Any) error {
 		request = of
 		return nil
 	}

@@ -232,8 +232,9 @@ func (d *Delivery) queue(
 // backUndelivered is why a message takes the way back that WhatsApp took and did not deliver.
 const backUndelivered = "undelivered"
 
-// looks are when a job looks for the report about a message that WhatsApp took, counted from then on. Reports of what
-// cannot be delivered come within a minute; a phone that is off has the message later.
+// looks are when a job looks for the report about a message that WhatsApp took, counted from then on, and later each
+// time when twice as long has passed. Reports of what cannot be delivered come within a minute, but after hours when
+// this program was away; a phone that is off has the message later.
 var looks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
 // nextLook is when to look again for the report about a message; zero = it has come, or nobody waits any more.
@@ -241,8 +242,12 @@ func nextLook(m messaging.Message, now time.Time) time.Time {
 	if m.Delivered || m.Missed || !now.Before(m.Until) {
 		return time.Time{}
 	}
-	for _, after := range looks {
-		if at := m.Watched.Add(after); at.After(now) {
+	later := looks[len(looks)-1]
+	for !m.Watched.Add(later).After(now) {
+		later *= 2
+	}
+	for _, after := range append(looks[:len(looks):len(looks)], later) {
+		if at := m.Watched.Add(after); at.After(now) && at.Before(m.Until) {
 			return at
 		}
 	}

@@ -190,7 +190,9 @@ func TestSend_NobodyWaitsForEverForAReport(t *testing.T) {
 		waits = append(waits, again.Sub(noon))
 		k.clock.Set(again)
 	}
-	if want := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}; !slices.Equal(waits, want) {
+	if want := []time.Duration{ // its moment is over after eight hours
+		time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour,
+	}; !slices.Equal(waits, want) {
 		t.Errorf("looks after %v", waits)
 	}
 
@@ -204,6 +206,29 @@ func TestSend_NobodyWaitsForEverForAReport(t *testing.T) {
 	must(t, again, err)
 	if state, _, _ := k.row(t); state != "undelivered" || len(k.sent) > 0 {
 		t.Errorf("%s; by SMS %+v", state, k.sent)
+	}
+}
+
+// TestSend_AfterAnAbsenceTheWayBackIsTaken: the program was away for longer than the looks of the first hour, and the
+// report comes when the job has looked once.
+func TestSend_AfterAnAbsenceTheWayBackIsTaken(t *testing.T) {
+	t.Parallel()
+	k, _ := newChatKit(t)
+	if _, err := k.send(t, "one"); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.Advance(90 * time.Minute)
+	again, err := k.send(t, "one")
+	if err != nil || !again.Equal(noon.Add(2*time.Hour)) {
+		t.Fatalf("again %v, %v", again, err)
+	}
+	k.report(t, false)
+	k.clock.Set(again)
+	if _, err := k.send(t, "one"); err != nil {
+		t.Fatal(err)
+	}
+	if state, channel, back := k.row(t); state != "sent" || channel != "sms" || back != "undelivered" {
+		t.Errorf("%s by %s, %s", state, channel, back)
 	}
 }
 
