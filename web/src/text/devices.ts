@@ -3,6 +3,7 @@ import { catalogue, plural } from './catalogue'
 
 type Kind = Shape<'CpeOperation'>['kind']
 type State = Shape<'CpeOperation'>['state']
+type Step = Shape<'CpeStep'>['name']
 
 /** devicesText has what the pages of customers' devices say. */
 export const devicesText = catalogue(
@@ -98,6 +99,9 @@ export const devicesText = catalogue(
       ok: 'The device was called.', queued: 'It is done at the next call of the device.',
       failed: 'The device could not be called: it is done at its next call.',
     },
+    steps: { register: 'registration', vlan: 'service VLAN', credentials: 'login', tags: 'tags' } satisfies Record<Step, string>,
+    stepsDone: (names: string) => `Done: ${names}.`,
+    stepsLeft: (names: string) => `Not yet: ${names}.`,
     until: (at: string) => `until ${at}`,
     askedBy: 'Asked',
     by: 'By',
@@ -246,6 +250,9 @@ export const devicesText = catalogue(
       ok: 'Kifaa kiliitwa.', queued: 'Itafanyika kwenye mwito ujao wa kifaa.',
       failed: 'Kifaa hakikuweza kuitwa: itafanyika kwenye mwito wake ujao.',
     },
+    steps: { register: 'kusajili', vlan: 'VLAN ya huduma', credentials: 'jina la kuingia', tags: 'lebo' },
+    stepsDone: (names) => `Imefanyika: ${names}.`,
+    stepsLeft: (names) => `Bado: ${names}.`,
     until: (at) => `hadi ${at}`,
     askedBy: 'Iliombwa',
     by: 'Na',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { choiceOf, conditionOf, filtersOf, kindName, toneOf } from './words'
+import { choiceOf, conditionOf, filtersOf, kindName, stepsOf, toneOf } from './words'
 
 test('a device is online, offline, or silent', () => {
   expect(conditionOf({ online: true, stale: false })).toBe('online')
@@ -16,4 +16,10 @@ test('a device is named by what it has told', () => {
   expect(kindName({ manufacturer: 'Acme', model: 'HG-8' })).toBe('Acme HG-8')
   expect(kindName({ manufacturer: null, model: 'HG-8' })).toBe('HG-8')
   expect(kindName({ manufacturer: null, model: null })).toBeNull()
+})
+
+test('the steps of an operation are those that are done and those that are not', () => {
+  const steps = [{ name: 'register', done: true }, { name: 'vlan', done: false }, { name: 'tags', done: false }] as const
+  expect(stepsOf({ steps: [...steps] })).toEqual({ done: ['register'], left: ['vlan', 'tags'] })
+  expect(stepsOf({ steps: [] })).toEqual({ done: [], left: [] })
 })

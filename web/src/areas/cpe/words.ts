@@ -38,3 +38,8 @@ export const toneOfOperation = (o: Pick<Operation, 'state'>): Tone => tones[o.st
 /** kindName names a device by maker and model; null while it has told neither. */
 export const kindName = (d: { manufacturer: string | null; model: string | null }): string | null =>
   [d.manufacturer, d.model].filter(Boolean).join(' ') || null
+
+/** stepsOf splits the steps of an operation into those that are done and those that are not. */
+export const stepsOf = (o: Pick<Operation, 'steps'>) => ({
+  done: o.steps.filter((s) => s.done).map((s) => s.name), left: o.steps.filter((s) => !s.done).map((s) => s.name),
+})
