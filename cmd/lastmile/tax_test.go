@@ -330,3 +330,43 @@ func TestTaxGateway_TheDemosAddressAndSecretAreRefusedOutsideTheDemo(t *testing.
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// TestTax_ACreditNoteOverAnOrderIsDeclaredBehindItsInvoice: neither is a document before the order is paid.
+func TestTax_ACreditNoteOverAnOrderIsDeclaredBehindItsInvoice(t *testing.T) {
+	t.Parallel()
+	sim := startTax(t)
+	k := newKit(t).start().signIn()
+	k.paybillReady()
+	c := k.connect(k.admin, "secret-of-acme", "amina")
+	k.must(k.admin, "POST", "/subscriptions/"+c.subscription+"/end", map[string]any{"reason": "another plan"})
+	c = k.cappedLine(k.admin, c, "prepaid")
+	k.pay("254711000077", "capped", 1000)
+	k.eventually("nothing to be due", func(context.Context) (bool, error) {
+		return k.must(k.admin, "GET", "/subscribers/"+c.subscriber, nil)["balance"] == 0.0, nil
+	})
+	k.turnTax(sim, true)
+	order := k.must(k.admin, "POST", "/subscriptions/"+c.subscription+"/top-ups", map[string]any{
+		"bytes": 500, "price": 250,
+	}).text("invoiceId")
+	var number string
+	k.eventually("the order", func(context.Context) (bool, error) {
+		number = k.must(k.admin, "GET", "/invoices/"+order, nil).text("number")
+		return number != "", nil
+	})
+	note := k.must(k.admin, "POST", "/invoices/"+order+"/credit-note", map[string]any{
+		"amount": 50, "reason": "a discount",
+	}).text("id")
+	for _, path := range []string{"/invoices/" + order + "/pdf", "/credit-notes/" + note + "/pdf"} {
+		k.eventually("the paper of an order", func(context.Context) (bool, error) {
+			return k.statusOf(k.admin, path) == 200, nil
+		})
+	}
+	k.pay("254711000077", number, 200)
+	k.taxState(order, "signed")
+	k.taxState(note, "signed")
+	list := sim.Documents()
+	if len(list) != 2 || list[0].Total != "250.00" || list[1].Total != "50.00" ||
+		list[1].Original != list[0].ControlNumber {
+		t.Errorf("the authority has %+v", list)
+	}
+}

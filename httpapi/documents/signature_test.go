@@ -66,19 +66,42 @@ func TestDocumentPDF_IsGivenOnlySignedAndHasItsControlNumber(t *testing.T) {
 	}
 }
 
-// Between its issue and the moment in which it is queued nothing says that a document needs a signature.
-func TestDocumentPDF_WaitsAMinuteWhileTheGatewayIsOn(t *testing.T) {
+// The queue is held up for hours: what was issued while the gateway was on waits for its signature, however long ago
+// that was and whatever became of the gateway, and what was issued before and after needs none.
+func TestDocumentPDF_WaitsHoweverLongItsQueueIsHeldUp(t *testing.T) {
 	t.Parallel()
 	k := newDocumentsKit(t)
-	k.do(t, k.org, commands.ConfigureTaxGateway{
-		OrgID: k.org, On: true, Address: "https://gateway.example", Serial: "KRA-1", Branch: "00",
-		SecretRef: id.New[id.Secret](),
-	})
-	path := "/invoices/" + k.invoice(t, "Router", 1160).ID.String() + "/pdf"
-	apitest.Sends(t, k.Kit, "just issued", apitest.Request{Path: path, As: apitest.Support},
-		apitest.Is(409, "document_not_signed"))
-	k.clock.Advance(time.Minute) // it is of before the gateway
-	k.document(t, path)
+	turn := func(on bool) {
+		t.Helper()
+		k.do(t, k.org, commands.ConfigureTaxGateway{
+			OrgID: k.org, On: on, Address: "https://gateway.example", Serial: "KRA-1", Branch: "00",
+			SecretRef: id.Derive[id.Secret]("test", "device"),
+		})
+	}
+	invoice := func() (which id.Invoice, path string) {
+		t.Helper()
+		which = k.invoice(t, "Router", 1160).ID
+		return which, "/invoices/" + which.String() + "/pdf"
+	}
+	_, before := invoice()
+	turn(true)
+	made, between := invoice()
+	k.post(t, "/invoices/"+made.String()+"/credit-note", `{"amount": 100, "reason": "too slow"}`)
+	note := "/credit-notes/" + k.read(t, made).CreditNotes[0].ID.String() + "/pdf"
+	turn(false)
+	_, after := invoice()
+	for range 3 {
+		for _, path := range []string{between, note} {
+			apitest.Sends(t, k.Kit, "not queued yet", apitest.Request{Path: path, As: apitest.Support},
+				apitest.Is(409, "document_not_signed"))
+		}
+		for _, path := range []string{before, after} {
+			k.document(t, path)
+		}
+		k.clock.Advance(time.Hour)
+	}
+	k.sign(t, k.queue(t, id.As[id.Any](made), made, events.TaxInvoice, "N"), "KRACU1")
+	expects(t, k.document(t, between), []string{"Control number: KRACU1"})
 }
 
 func TestDocumentPDF_AVoidedOneThatNobodyHadNeedsNoSignature(t *testing.T) {

@@ -32,14 +32,14 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 9 }
+func (Invoices) Version() int { return 10 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
 
 // TenantTables are under row-level security.
 func (Invoices) TenantTables() []string {
-	return []string{"invoices", "allocations", "write_offs", "credit_notes", "prepaid"}
+	return []string{"invoices", "allocations", "write_offs", "credit_notes", "prepaid", "tax_gateways"}
 }
 
 // Handles lists the events that change the tables.
@@ -52,7 +52,7 @@ func (Invoices) Handles() []string {
 		events.CreditNoteIssued{}.EventType(), events.CreditNoteVoided{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
-		events.BalanceCarriedOver{}.EventType(),
+		events.BalanceCarriedOver{}.EventType(), events.TaxGatewayConfigured{}.EventType(),
 	)
 }
 
@@ -84,10 +84,15 @@ insert into {schema}.prepaid (subscription_id, org_id) values ($1, $2) on confli
 update {schema}.invoices set period_from = coalesce($2, drafted_from), period_to = coalesce($3, drafted_to)
 where invoice_id = $1 and prepaid`
 	issueSQL = `
-update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
+update {schema}.invoices i set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
 	credited_minor = 0, written_off_minor = 0,
-	state = case when total_minor = 0 then 'paid' else 'issued' end
+	state = case when total_minor = 0 then 'paid' else 'issued' end,
+	to_be_signed = not ordered and exists (
+		select from {schema}.tax_gateways g where g.org_id = i.org_id and g.turned_on)
 where invoice_id = $1`
+	taxGatewayOfSQL = `
+insert into {schema}.tax_gateways (org_id, turned_on) values ($1, $2)
+on conflict (org_id) do update set turned_on = excluded.turned_on`
 	// A number can be voided without a known draft. It is a legal document all the same and gets a row.
 	voidSQL = `
 insert into {schema}.invoices as i
@@ -140,7 +145,18 @@ values
 	(@note, @org, @invoice, @subscriber, 'draft', @currency, @amount, @reason, @drafted_at)
 on conflict (credit_note_id) do nothing`
 	issueNoteSQL = `
-update {schema}.credit_notes set state = 'issued', number = $2, issued_at = $3 where credit_note_id = $1`
+update {schema}.credit_notes n set state = 'issued', number = $2, issued_at = $3, to_be_signed = not $4 and exists (
+	select from {schema}.tax_gateways g where g.org_id = n.org_id and g.turned_on)
+where credit_note_id = $1`
+	// Notes on an order become documents together with it.
+	orderPaidSQL = `
+update {schema}.invoices i set ordered = false, to_be_signed = $2 and exists (
+	select from {schema}.tax_gateways g where g.org_id = i.org_id and g.turned_on)
+where invoice_id = $1 and ordered`
+	orderNotesSQL = `
+update {schema}.credit_notes n set to_be_signed = exists (
+	select from {schema}.tax_gateways g where g.org_id = n.org_id and g.turned_on)
+where credit_note_id = any($1)`
 	voidNoteSQL = `
 insert into {schema}.credit_notes
 	(credit_note_id, org_id, invoice_id, subscriber_id, number, state, currency, amount_minor, reason, drafted_at)
@@ -163,6 +179,8 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(issueSQL, v.InvoiceID, v.Number, v.IssuedAt)
 	case events.BalanceCarriedOver:
 		carry(w, v)
+	case events.TaxGatewayConfigured:
+		w.Exec(taxGatewayOfSQL, v.OrgID, v.On)
 	case events.InvoiceVoided:
 		w.Exec(voidSQL, pgx.NamedArgs{
 			"invoice": v.InvoiceID, "org": e.Meta.OrgID, "subscriber": v.SubscriberID, "number": v.Number,
@@ -176,7 +194,7 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "", v.Amount.Neg(), v.At})
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
 	case events.InvoicePaid:
-		w.Exec(`update {schema}.invoices set ordered = false where invoice_id = $1 and ordered`, v.InvoiceID)
+		payOrder(w, v)
 	case events.InvoiceCancelled:
 		w.Exec(cancelSQL, v.InvoiceID)
 	case events.SubscriberForgotten:
@@ -210,6 +228,19 @@ func carry(w *runner.Writes, e events.BalanceCarriedOver) {
 	})
 }
 
+// payOrder queues what becomes of an order that is paid. An older program queued no document of an order.
+func payOrder(w *runner.Writes, e events.InvoicePaid) {
+	w.Exec(orderPaidSQL, e.InvoiceID, e.Ordered.Number != "")
+	if len(e.Ordered.Notes) == 0 {
+		return
+	}
+	notes := make([]id.Receipt, len(e.Ordered.Notes))
+	for i, n := range e.Ordered.Notes {
+		notes[i] = n.CreditNoteID
+	}
+	w.Exec(orderNotesSQL, notes)
+}
+
 // covering is one change of what covers an invoice; the amount is negative when something was taken from it. kind is ""
 // when the source says it.
 type covering struct {
@@ -238,7 +269,7 @@ func applyNote(w *runner.Writes, e events.Envelope) {
 			"drafted_at": v.DraftedAt,
 		})
 	case events.CreditNoteIssued:
-		w.Exec(issueNoteSQL, v.CreditNoteID, v.Number, v.IssuedAt)
+		w.Exec(issueNoteSQL, v.CreditNoteID, v.Number, v.IssuedAt, v.Order)
 	case events.CreditNoteVoided:
 		w.Exec(voidNoteSQL, pgx.NamedArgs{
 			"note": v.CreditNoteID, "org": e.Meta.OrgID, "subscriber": v.SubscriberID, "number": v.Number,

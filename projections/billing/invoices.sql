@@ -30,6 +30,7 @@ create table {schema}.invoices (
   lines jsonb not null, -- the descriptions are personal
   taxes jsonb not null,
   reason text not null default '', -- personal
+  to_be_signed boolean not null default false, -- the tax gateway was on when it became an invoice
   drafted_at timestamptz not null,
   issued_at timestamptz,
   voided_at timestamptz
@@ -67,6 +68,12 @@ create table {schema}.prepaid (
   org_id uuid not null
 );
 
+-- Whose documents the tax authority signs at the moment.
+create table {schema}.tax_gateways (
+  org_id uuid primary key,
+  turned_on boolean not null
+);
+
 create table {schema}.credit_notes (
   credit_note_id uuid primary key,
   org_id uuid not null,
@@ -77,6 +84,7 @@ create table {schema}.credit_notes (
   currency text not null,
   amount_minor bigint not null,
   reason text not null, -- personal
+  to_be_signed boolean not null default false, -- the tax gateway was on when it was issued, or its order paid
   drafted_at timestamptz not null,
   issued_at timestamptz
 );

@@ -43,7 +43,8 @@ type InvoiceRow struct {
 	Ordered         bool               `db:"ordered"`   // nobody owes it, as long as it was not paid whole
 	Lines           []Line             `db:"lines"`
 	Taxes           []events.TaxCharge `db:"taxes"`
-	Reason          string             `db:"reason"` // why it was voided
+	Reason          string             `db:"reason"`       // why it was voided
+	ToBeSigned      bool               `db:"to_be_signed"` // by the tax authority
 	DraftedAt       time.Time          `db:"drafted_at"`
 	IssuedAt        *time.Time         `db:"issued_at"`
 	VoidedAt        *time.Time         `db:"voided_at"`
@@ -85,6 +86,7 @@ type CreditNoteRow struct {
 	Currency    money.Currency `db:"currency"`
 	AmountMinor int64          `db:"amount_minor"`
 	Reason      string         `db:"reason"`
+	ToBeSigned  bool           `db:"to_be_signed"` // by the tax authority
 	DraftedAt   time.Time      `db:"drafted_at"`
 	IssuedAt    *time.Time     `db:"issued_at"`
 }
@@ -134,7 +136,7 @@ type InvoicesQuery struct{ Views *runner.Views }
 const invoiceColumns = `i.invoice_id, i.org_id, i.subscriber_id, i.subscription_id, i.number, i.state, i.currency,
 	i.total_minor, i.paid_minor, i.credited_minor, i.written_off_minor, i.recovered_minor,
 	i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to, i.ordered,
-	i.lines, i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
+	i.lines, i.taxes, i.reason, i.to_be_signed, i.drafted_at, i.issued_at, i.voided_at`
 
 // Get returns one invoice of an organization with its allocations and credit notes; nil when the organization has none
 // with this id.
@@ -169,8 +171,8 @@ func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.
 }
 
 // creditNoteColumns fit CreditNoteRow.
-const creditNoteColumns = `credit_note_id, invoice_id, number, state, currency, amount_minor, reason, drafted_at,
-	issued_at`
+const creditNoteColumns = `credit_note_id, invoice_id, number, state, currency, amount_minor, reason, to_be_signed,
+	drafted_at, issued_at`
 
 // CreditNote returns one credit note of an organization; nil when the organization has none with this id. One whose
 // number was voided without a draft has no invoice.

@@ -85,6 +85,7 @@ func story() []events.Event {
 	byCash := credited(3, brian, 150000, "cash", 32)
 	return []events.Event{
 		events.AccountOpened{SubscriberID: amina, OrgID: acme, Currency: money.KES}, // not handled by these projections
+		events.TaxGatewayConfigured{OrgID: acme, At: at(0)},
 		drafted(1, amina, 116000, 1, 10), issued(1, amina, 116000, 2, 10),
 		byPaybill, allocated(byPaybill, 1, 40000, 76000),
 		drafted(2, amina, 5000, 4, 11), issued(2, amina, 5000, 5, 11),
@@ -101,6 +102,7 @@ func story() []events.Event {
 			Reason: personal.Of("voided before it was issued"), At: at(9),
 		},
 		byPrompt, allocated(byPrompt, 1, 60000, 16000),
+		events.TaxGatewayConfigured{OrgID: acme, On: true, At: at(21)},
 		events.CreditNoteDrafted{
 			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Amount: kes(20000),
 			Reason: personal.Of("outage"), DraftedAt: at(21),
@@ -111,6 +113,7 @@ func story() []events.Event {
 		},
 		allocated(byNote, 1, 16000, 0),
 		period, paid, byCash, allocated(byCash, 4, 116000, 0),
+		events.TaxGatewayConfigured{OrgID: acme, At: at(33)},
 		events.ReceiptWithdrawn{
 			SubscriberID: amina, OrgID: acme, ReceiptID: receiptID(1), Number: "QGH0000001", Amount: kes(40000),
 			Reason: personal.Of("reversed"), At: at(40),

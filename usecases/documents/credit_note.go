@@ -46,7 +46,7 @@ func (d Documents) CreditNote(ctx context.Context, org id.Organization, which id
 	if n.frame, err = d.frameAt(ctx, org, of.SubscriberID, issued); err != nil {
 		return File{}, err
 	}
-	if n.frame.signature, err = d.signatureOf(ctx, org, id.As[id.Any](which), issued); err != nil {
+	if n.frame.signature, err = d.signatureOf(ctx, org, id.As[id.Any](which), row.ToBeSigned); err != nil {
 		return File{}, err
 	}
 	n.frame.kind, n.frame.number = "Credit note", row.Number

@@ -40,7 +40,7 @@ func (d Documents) Invoice(ctx context.Context, org id.Organization, which id.In
 		return File{}, err
 	}
 	if !row.Ordered { // nothing is sold yet
-		if i.frame.signature, err = d.signatureOf(ctx, org, id.As[id.Any](which), issued); err != nil {
+		if i.frame.signature, err = d.signatureOf(ctx, org, id.As[id.Any](which), row.ToBeSigned); err != nil {
 			return File{}, err
 		}
 	}

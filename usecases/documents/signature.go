@@ -2,7 +2,6 @@ package documentscases
 
 import (
 	"context"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -10,23 +9,19 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
-// signingBegins is how long an issued document may take until it is queued for its signature. Until then nothing says
-// that it needs one.
-const signingBegins = time.Minute
-
 // errNotSigned refuses a document that the tax authority has not signed.
 func errNotSigned() error {
 	return failure.NewConflict("document_not_signed",
 		"The tax authority has not signed this document yet. It can be printed and sent when that is done.")
 }
 
-// signatureOf gives the tax authority's signature of a document that was issued at an instant; nil for one that needs
-// none. One that needs one and has none is not given to anybody. Fails: document_not_signed.
+// signatureOf gives the tax authority's signature of a document; nil for one that needs none. One that needs one and
+// has none is not given to anybody, also when it is not queued yet: toBeSigned says that the gateway was on when it was
+// issued. Fails: document_not_signed.
 func (d Documents) signatureOf(
-	ctx context.Context, org id.Organization, document id.Any, issued time.Time,
+	ctx context.Context, org id.Organization, document id.Any, toBeSigned bool,
 ) (*billingviews.SignatureRow, error) {
-	query := billingviews.SignaturesQuery{Views: d.Views}
-	row, err := query.Get(ctx, org, id.As[id.Signature](document))
+	row, err := billingviews.SignaturesQuery{Views: d.Views}.Get(ctx, org, id.As[id.Signature](document))
 	switch {
 	case err != nil:
 		return nil, err
@@ -34,14 +29,10 @@ func (d Documents) signatureOf(
 		return row, nil
 	case row != nil && row.State == "withdrawn": // it was voided before anybody had it
 		return nil, nil
-	case row != nil:
+	case row != nil || toBeSigned:
 		return nil, errNotSigned()
 	}
-	settings, err := query.Settings(ctx, org)
-	if err == nil && settings != nil && settings.On && d.Clock.Now().Sub(issued) < signingBegins {
-		return nil, errNotSigned()
-	}
-	return nil, err
+	return nil, nil
 }
 
 // signed puts the signature on the sheet, with the code that a phone reads.
