@@ -206,11 +206,11 @@ func (s *Server) alive(ctx context.Context) bool {
 	return err == nil && r.status == http.StatusOK
 }
 
-// told gives transport errors and the refusal of an open breaker the code cpe_server_unavailable; the errors of this
-// package stay what they are, without the breaker's marks.
+// told gives transport errors, what the server broke off, and the refusal of an open breaker the code
+// cpe_server_unavailable; the other errors of this package stay what they are, without the breaker's marks.
 func told(err error) error {
 	switch {
-	case errors.Is(err, ErrUnfit), errors.Is(err, ErrCrashed), errors.Is(err, errTaken):
+	case errors.Is(err, ErrUnfit), errors.Is(err, errTaken):
 		return err
 	case errors.Is(err, ErrInDoubt):
 		return fmt.Errorf("%w: %w", ErrInDoubt, unavailable(err))
