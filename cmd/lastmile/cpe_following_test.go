@@ -183,6 +183,51 @@ func TestCpe_WithoutAPushTheNextCallBringsTheLogin(t *testing.T) {
 	k.keeps(line.password)
 }
 
+// TestCpe_ALoginThatWasNotWrittenComesWithALaterCall: the device refuses it once, or does not come while the write is
+// to be done.
+func TestCpe_ALoginThatWasNotWrittenComesWithALaterCall(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	line := k.connect(k.admin, "secret-of-acme", "amina-line")
+	device, box := k.adds("SN-1", "Device")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", map[string]any{"subscriberId": line.subscriber})
+	k.has(device, map[string]any{dialledAt["Device"] + "Password": line.password})
+	for n, c := range []struct {
+		state string
+		away  bool
+	}{{"failed", false}, {"expired", true}} {
+		if err := k.acs.SetNAT(device, c.away); err != nil {
+			t.Fatal(err)
+		}
+		if !c.away {
+			k.faulty(device, acs.DeviceFaults{Fail: map[string]string{"SetParameterValues": "9002"}})
+		}
+		k.must(k.admin, "POST", "/subscriptions/"+line.subscription+"/credentials", map[string]any{
+			"username": "amina-line", "password": fmt.Sprint("another secret ", n),
+		})
+		k.eventually("the push", func(context.Context) (bool, error) {
+			all := k.all(k.admin, "/cpe/devices/"+box+"/operations")
+			return len(all) == n+2 && all[0].text("state") != "queued", nil
+		})
+		if c.away {
+			k.later(25 * time.Hour)
+		}
+		pushed := k.all(k.admin, "/cpe/devices/"+box+"/operations")[0]
+		if state, code := k.ends(pushed.text("id")); state != c.state {
+			t.Errorf("the push is %s %s, want %s", state, code, c.state)
+		}
+		k.faulty(device, acs.DeviceFaults{})
+		k.eventually("the login of "+device, func(context.Context) (bool, error) {
+			k.now.Advance(5 * time.Minute)
+			k.informs(device)
+			has, err := k.acs.Parameters(device)
+			return has[dialledAt["Device"]+"Password"] == fmt.Sprint("another secret ", n), err
+		})
+		k.later(0)
+	}
+	k.keeps(line.password, "another secret")
+}
+
 // TestCpe_AReleaseTakesBackAtOnceWhatWaits: the next look for an operation of yesterday is minutes away, in which the
 // device could come for the next organization.
 func TestCpe_AReleaseTakesBackAtOnceWhatWaits(t *testing.T) {

@@ -3,7 +3,9 @@ package genieacs
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -145,12 +147,35 @@ func projection(paths []string) ([]string, error) {
 		if err := checkPath(p); err != nil {
 			return nil, err
 		}
-		fields = append(fields, p+"._writable")
-		if !IsSecret(p) {
-			fields = append(fields, p+"._value", p+"._type", p+"._timestamp")
-		}
+		fields = append(fields, fieldsOf(p)...)
 	}
 	return fields, nil
+}
+
+// fieldsOf names the fields of a parameter.
+func fieldsOf(path string) []string {
+	fields := []string{path + "._writable"}
+	if !IsSecret(path) {
+		fields = append(fields, path+"._value", path+"._type", path+"._timestamp")
+	}
+	return fields
+}
+
+// maxFields bounds the fields of parameters in an address, in bytes as they are written there. Source:
+// docs/facts/genieacs.md#reading.
+const maxFields = 8 << 10
+
+// requests splits paths into those that fit one address each; without paths there is one, too.
+func requests(paths []string) [][]string {
+	var out [][]string
+	first, size := 0, 0
+	for n, p := range paths {
+		own := len(url.QueryEscape("," + strings.Join(fieldsOf(p), ",")))
+		if size += own; size > maxFields && n > first {
+			out, first, size = append(out, paths[first:n]), n, own
+		}
+	}
+	return append(out, paths[first:])
 }
 
 // Devices reads one page, in the order of ids, and gives the number of all devices that the listing means, which does
@@ -210,11 +235,26 @@ func (s *Server) CountDevices(ctx context.Context, l Listing) (int, error) {
 	return s.count(ctx, "count_devices", selection{collection: "devices", query: sel.query})
 }
 
-// Device reads one device with chosen parameters. Fails: ErrUnknownDevice.
+// Device reads one device with chosen parameters, by as many requests as their names need. Fails: ErrUnknownDevice.
 func (s *Server) Device(ctx context.Context, id DeviceID, paths ...string) (Device, error) {
 	if err := id.check(); err != nil {
 		return Device{}, err
 	}
+	values := map[string]Value{}
+	var device Device
+	for _, part := range requests(paths) {
+		var err error
+		if device, err = s.device(ctx, id, part); err != nil {
+			return Device{}, err
+		}
+		maps.Copy(values, device.Values)
+	}
+	device.Values = values
+	return device, nil
+}
+
+// device is Device for names that fit one address.
+func (s *Server) device(ctx context.Context, id DeviceID, paths []string) (Device, error) {
 	fields, err := projection(paths)
 	if err != nil {
 		return Device{}, err

@@ -134,6 +134,9 @@ func (s *Server) roundTrip(ctx context.Context, c call) (r reply, wrote bool, er
 	defer w.Body.Close()
 	r = reply{status: w.StatusCode, header: w.Header}
 	_, r.reason, _ = strings.Cut(w.Status, " ")
+	if r.tooLong() {
+		return r, true, nil
+	}
 	if w.Header.Get(versionHeader) == "" {
 		return r, true, fmt.Errorf("%w: status %d without the header of a CPE server", errForeign, w.StatusCode)
 	}
@@ -150,6 +153,12 @@ func (s *Server) roundTrip(ctx context.Context, c call) (r reply, wrote bool, er
 		return r, true, fmt.Errorf("%w: status %d", errForeign, w.StatusCode)
 	}
 	return r, true, nil
+}
+
+// tooLong reports whether the address of a request was longer than the server takes. It says so before anything has
+// looked at the request, and so without its header.
+func (r reply) tooLong() bool {
+	return r.status == http.StatusRequestURITooLong || r.status == http.StatusRequestHeaderFieldsTooLarge
 }
 
 // own reports whether an answer of 500 and more is of the server itself: a device in session, or one that a connection
@@ -197,11 +206,11 @@ func (s *Server) alive(ctx context.Context) bool {
 	return err == nil && r.status == http.StatusOK
 }
 
-// told gives transport errors and the refusal of an open breaker the code cpe_server_unavailable; the errors of this
-// package stay what they are, without the breaker's marks.
+// told gives transport errors, what the server broke off, and the refusal of an open breaker the code
+// cpe_server_unavailable; the other errors of this package stay what they are, without the breaker's marks.
 func told(err error) error {
 	switch {
-	case errors.Is(err, ErrUnfit), errors.Is(err, ErrCrashed), errors.Is(err, errTaken):
+	case errors.Is(err, ErrUnfit), errors.Is(err, errTaken):
 		return err
 	case errors.Is(err, ErrInDoubt):
 		return fmt.Errorf("%w: %w", ErrInDoubt, unavailable(err))

@@ -126,10 +126,10 @@ var (
 	// ErrInSession says that the device was in session at each of several tries. Nothing was done: try again later.
 	ErrInSession = errors.New("the device is in session with the CPE server")
 	// ErrCrashed says that the server broke off at this request while it answers others: it did not like the request,
-	// or had an accident. Whether it acted is not known.
+	// or had an accident. Whether it acted is not known. It comes together with failure.Unavailable.
 	ErrCrashed = errors.New("the CPE server broke off at this request")
 	// ErrInDoubt says that a write was sent and its answer was lost: whether the server acted is not known. It comes
-	// together with failure.Unavailable or ErrCrashed.
+	// together with failure.Unavailable.
 	ErrInDoubt = errors.New("the CPE server may have acted")
 )
 

@@ -143,7 +143,8 @@ func TestCalls_ACrashIsToldFromAServerThatIsAway(t *testing.T) {
 	for range 6 {
 		k.sim.SetFaults(acs.Faults{CrashNext: 1})
 		_, err := k.Enqueue(t.Context(), id, genieacs.Task{Kind: genieacs.Reboot})
-		if !errors.Is(err, genieacs.ErrCrashed) || !errors.Is(err, genieacs.ErrInDoubt) {
+		if !errors.Is(err, genieacs.ErrCrashed) || !errors.Is(err, genieacs.ErrInDoubt) ||
+			failure.CodeOf(err) != "cpe_server_unavailable" {
 			t.Fatalf("crash: %v", err)
 		}
 	}

@@ -267,7 +267,7 @@ func (s *Server) enqueue(ctx context.Context, id DeviceID, kind TaskKind, query 
 		return r, "", err
 	case r.status == http.StatusNotFound:
 		return r, "", ErrUnknownDevice
-	case r.status == http.StatusBadRequest:
+	case r.status == http.StatusBadRequest, r.tooLong():
 		return r, "", r.refused()
 	}
 	var answer struct {

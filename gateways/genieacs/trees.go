@@ -166,25 +166,18 @@ func (s *Server) Layout(ctx context.Context, id DeviceID) (Layout, error) {
 			paths = append(paths, reference(b.Index))
 		}
 	}
+	for _, p := range dialled {
+		paths = append(paths, p.Username, p.Password, p.Enable)
+	}
 	if device, err = s.Device(ctx, id, paths...); err != nil {
 		return Layout{}, err
 	}
 	out.Bands = present(device.Root, bands, device.Values)
-	for first := 0; first < len(dialled); first += 2 * maxPPP { // addresses of requests must not become too long
-		part := dialled[first:min(first+2*maxPPP, len(dialled))]
-		paths = paths[:0]
-		for _, p := range part {
-			paths = append(paths, p.Username, p.Password, p.Enable)
-		}
-		if device, err = s.Device(ctx, id, paths...); err != nil {
-			return Layout{}, err
-		}
-		for _, p := range part {
-			name, has := device.Values[p.Username]
-			if _, secret := device.Values[p.Password]; has || secret {
-				p.LoggedInAs = name.Text()
-				out.PPPoE = append(out.PPPoE, p)
-			}
+	for _, p := range dialled {
+		name, has := device.Values[p.Username]
+		if _, secret := device.Values[p.Password]; has || secret {
+			p.LoggedInAs = name.Text()
+			out.PPPoE = append(out.PPPoE, p)
 		}
 	}
 	return out, nil

@@ -116,16 +116,24 @@ type cpeWifiRequest struct {
 
 // wifi changes name and password.
 func (a Writes) wifi(ctx context.Context, c *httpapi.Call) error {
+	return a.wifiOf(ctx, c, id.Subscriber{})
+}
+
+// wifiOf is wifi for a CPE that must be a customer's; zero = whoever of the organization has it.
+func (a Writes) wifiOf(ctx context.Context, c *httpapi.Call, customer id.Subscriber) error {
 	in, err := httpapi.Decode[cpeWifiRequest](c)
 	if err != nil {
 		return err
 	}
 	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
-		return a.Cases.Wifi(ctx, c.Asked(), of, cpecases.Wifi{SSID: in.SSID, Password: in.Password})
+		return a.Cases.Wifi(ctx, c.Asked(), of, cpecases.Wifi{
+			SSID: in.SSID, Password: in.Password, Of: customer,
+		})
 	})
 }
 
-// ownWifi changes name and password of a CPE that the caller sees as a customer; another one does not exist for them.
+// ownWifi changes name and password of a CPE that the caller sees as a customer; another one does not exist for them,
+// nor one that somebody else has by now, which the read model may not show yet.
 func (a Writes) ownWifi(ctx context.Context, c *httpapi.Call) error {
 	of, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
 	if err != nil {
@@ -138,7 +146,7 @@ func (a Writes) ownWifi(ctx context.Context, c *httpapi.Call) error {
 	if row == nil || row.SubscriberID.IsZero() || !slices.Contains(c.Caller.Own, row.SubscriberID) {
 		return commands.ErrNoCpe()
 	}
-	return a.wifi(ctx, c)
+	return a.wifiOf(ctx, c, row.SubscriberID)
 }
 
 // cpeParametersRequest is the body of a write by names.

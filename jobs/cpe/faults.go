@@ -255,9 +255,6 @@ func (f Faults) Clear(ctx context.Context, row cpeviews.FaultRow) error {
 	case errors.Is(err, genieacs.ErrInSession):
 		return failure.NewUnavailable("cpe_in_session",
 			"The device is talking to its server at this moment. Try again in a moment.", 0, err)
-	case errors.Is(err, genieacs.ErrCrashed):
-		return failure.NewUnavailable("cpe_server_unavailable",
-			"The server of the customers' devices cannot be reached at the moment. Try again later.", 0, err)
 	case err != nil:
 		return err
 	}

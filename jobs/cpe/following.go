@@ -110,7 +110,8 @@ func ourTag(tag string) bool {
 		strings.HasPrefix(tag, cpeviews.TagPlan)
 }
 
-// Line has the CPEs tagged that use a login, and the login written to them where that is wanted.
+// Line has the CPEs tagged that use a login, and the login written to them where that is wanted. A CPE that refuses it,
+// or does not come in time, gets it at its next call: it is asked to say then who it is.
 func (f Following) Line(ctx context.Context, args commands.FollowCpeLine, cause jobs.Cause) error {
 	if err := f.Rows.Views.WaitFor(ctx, cpeviews.CPEsName, args.Position); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (f Following) Line(ctx context.Context, args commands.FollowCpeLine, cause 
 	next := map[string]commands.Job{}
 	for _, row := range rows {
 		if args.CpeID.IsZero() {
-			next[row.ID.String()] = commands.TagCpe{CpeID: row.ID, Position: args.Position}
+			next[row.ID.String()] = commands.TagCpe{CpeID: row.ID, Position: args.Position, Asks: args.Push}
 		}
 		if args.Push && f.Gateway != nil && (args.CpeID.IsZero() || args.CpeID == row.ID) {
 			if err := f.push(ctx, row, cause); err != nil {

@@ -58,12 +58,26 @@ func TestSend_NothingGoesToTheDeviceOfAnotherCustomer(t *testing.T) {
 }
 
 // again asks for another change of the Wi-Fi, and waits until the read model shows it.
-func (o *operated) again() {
+func (o *operated) again() id.CPEOperation {
 	o.t.Helper()
+	later := id.New[id.CPEOperation]()
 	o.Run(o.t, coretest.Operator(o.owner), commands.QueueCpeOperation{
-		OperationID: id.New[id.CPEOperation](), CpeID: o.work.CpeID, OrgID: o.owner, Kind: events.CpeWifi,
+		OperationID: later, CpeID: o.work.CpeID, OrgID: o.owner, Kind: events.CpeWifi,
 	})
 	o.WaitForAll(o.t, o.views, cpeviews.OperationsName)
+	return later
+}
+
+// TestSend_ANewerWifiThatFailedKeepsNoOlderOneAway: the customer would have neither.
+func TestSend_ANewerWifiThatFailedKeepsNoOlderOneAway(t *testing.T) {
+	t.Parallel()
+	o := operate(t, events.CpeWifi)
+	o.Run(t, coretest.Operator(o.owner), commands.FailCpeOperation{OperationID: o.again(), Code: "cwmp.9007"})
+	o.WaitForAll(t, o.views, cpeviews.OperationsName)
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	o.is(cpe.Sent, "send")
 }
 
 // TestSend_AnOlderWifiDoesNotComeAfterANewerOne: one that was not sent is not, and one that waits is taken back. One

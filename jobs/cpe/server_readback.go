@@ -22,14 +22,12 @@ func (a ACS) readBack(ctx context.Context, w Write, device genieacs.Device) (Out
 	case plan.test != nil:
 		return a.testEnded(ctx, w, device.ID, *plan.test)
 	}
-	paths, values := slices.Sorted(maps.Keys(plan.want)), map[string]genieacs.Value{}
-	for part := range slices.Chunk(paths, pathsAtOnce) {
-		read, err := a.Gateway.Device(ctx, device.ID, part...)
-		if err != nil {
-			return Outcome{}, err
-		}
-		maps.Copy(values, read.Values)
+	paths := slices.Sorted(maps.Keys(plan.want))
+	read, err := a.Gateway.Device(ctx, device.ID, paths...)
+	if err != nil {
+		return Outcome{}, err
 	}
+	values := read.Values
 	asked := begun(readings(w.Tasks))
 	for _, value := range values {
 		if asked.IsZero() || value.At.Before(asked) {
@@ -86,9 +84,6 @@ func (a ACS) readAgain(
 	}
 	return out, nil
 }
-
-// pathsAtOnce bounds what is read by one request, whose address would become too long.
-const pathsAtOnce = 20
 
 // alike compares a value with the text that was written: there are several ways to write truth, and an instant.
 func alike(got genieacs.Value, want string) bool {

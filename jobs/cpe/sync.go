@@ -37,11 +37,13 @@ type Sync struct {
 	Every  time.Duration
 }
 
-// Times and sizes of the readings. Documents are written a moment after their calls, so readings overlap.
+// Times and sizes of the readings. A document is written at the end of its session, with the instant of its beginning:
+// until then a reading does not find the call. The server waits two minutes for the end of a session, and a device that
+// takes its time may be a little longer, so readings overlap by three.
 const (
 	syncTimeout = 10 * time.Minute
 	syncWhole   = 24 * time.Hour
-	syncOverlap = time.Minute
+	syncOverlap = 3 * time.Minute
 	syncPage    = 200
 	maxDetail   = 128 // characters of what a CPE says of itself
 )

@@ -96,14 +96,15 @@ func (q OperationsQuery) Waiting(
 	return count, err
 }
 
-// Superseded reports whether an operation of the same kind was asked for on the same CPE after this one.
+// Superseded reports whether an operation of the same kind was asked for on the same CPE after this one, and has not
+// failed.
 func (q OperationsQuery) Superseded(
 	ctx context.Context, org id.Organization, operation id.CPEOperation,
 ) (later bool, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &later, pgx.RowTo[bool], q.Views.SQL(OperationsName, `select exists (
 			select from {schema}.operations o join {schema}.operations n on n.org_id = o.org_id
-				and n.cpe_id = o.cpe_id and n.kind = o.kind
+				and n.cpe_id = o.cpe_id and n.kind = o.kind and n.state <> 'failed'
 				and (n.asked_at, n.operation_id) > (o.asked_at, o.operation_id)
 			where o.org_id = $1 and o.operation_id = $2)`), org, operation)
 	})

@@ -73,9 +73,16 @@ func (s *Simulator) handler() http.Handler {
 			control.ServeHTTP(w, r)
 			return
 		}
+		if len(r.RequestURI) >= maxHead {
+			w.WriteHeader(http.StatusRequestHeaderFieldsTooLarge)
+			return
+		}
 		nbi(w, r)
 	})
 }
+
+// maxHead bounds the head of a request, in bytes, as Node does.
+const maxHead = 16 << 10
 
 // maxBody bounds a request, in bytes: firmware is the largest.
 const maxBody = 256 << 20

@@ -214,14 +214,31 @@ func (x *session) refused(code string, parameters []any) *fault {
 // presets runs the provisions whose presets fit this session.
 func (x *session) presets() {
 	failed := map[string]bool{}
-	for _, p := range x.sim.presetsFor(x) {
+	for _, p := range x.sim.withFailed(x.d.id, x.sim.presetsFor(x)) {
 		if failed[p.channel] || x.sim.held(x.d.id, p.channel, x.now) {
 			continue
 		}
 		f := x.provision(p.name, p.args)
-		failed[p.channel] = f != nil
+		if failed[p.channel] = f != nil; f != nil {
+			f.preset = &p
+		}
 		x.settle(p.channel, f)
 	}
+}
+
+// withFailed puts those provisions before the ones of a session that have failed in an earlier one. Source:
+// docs/facts/genieacs.md#queue.
+func (s *Simulator) withFailed(device string, list []chosen) []chosen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var before []chosen
+	for _, f := range s.state.faults {
+		if f.device == device && f.preset != nil && !slices.ContainsFunc(list, f.preset.alike) {
+			before = append(before, *f.preset)
+		}
+	}
+	slices.SortFunc(before, func(a, b chosen) int { return cmp.Compare(a.channel, b.channel) })
+	return append(before, list...)
 }
 
 // settle writes or clears the fault of a channel.
@@ -257,6 +274,9 @@ type chosen struct {
 	weight        float64
 	preset        string
 }
+
+// alike reports whether two presets run the same provision in one channel.
+func (c chosen) alike(other chosen) bool { return c.channel == other.channel && c.name == other.name }
 
 // presetsFor gives the provisions of a session in their order.
 func (s *Simulator) presetsFor(x *session) []chosen {

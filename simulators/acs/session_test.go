@@ -125,6 +125,35 @@ func TestSession_FaultsAreTriedAgainWithGrowingPauses(t *testing.T) {
 	}
 }
 
+// TestSession_AProvisionThatFailedRunsAgain, also in a session that its preset does not fit any more.
+func TestSession_AProvisionThatFailedRunsAgain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, acs.Config{})
+	id := k.add(acs.DeviceConfig{Serial: "S1"})
+	k.do("PUT", "/provisions/name", `declare("Tags.x", null, {value: false});
+		declare("`+ssid+`", {value: 1}, {value: "Home"});`)
+	k.do("PUT", "/presets/name", `{"channel":"name","precondition":"Tags.x IS NOT NULL",
+		"configurations":[{"type":"provision","name":"name"}]}`)
+	k.do("POST", "/devices/"+strings.ReplaceAll(id, "%", "%25")+"/tags/x", "")
+	if err := k.SetDeviceFaults(id, acs.DeviceFaults{Reject: map[string]string{ssid: "9002"}}); err != nil {
+		t.Fatal(err)
+	}
+	k.inform(id, "2 PERIODIC")
+	if err := k.SetDeviceFaults(id, acs.DeviceFaults{}); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []bool{false, true} {
+		k.inform(id, "2 PERIODIC")
+		if got := k.has(id, ssid); (got == "Home") != want {
+			t.Errorf("%d: %v", n, got)
+		}
+		k.clock.Advance(5 * time.Minute)
+	}
+	if left := k.find("faults", "{}"); len(left) != 0 {
+		t.Errorf("faults %v", left)
+	}
+}
+
 func TestSession_TestsAreReallyDone(t *testing.T) {
 	t.Parallel()
 	var uploaded atomic.Int64

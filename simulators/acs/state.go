@@ -118,6 +118,8 @@ type fault struct {
 	provisions            string
 	// gone is a task that failed after it had ended: a download that the device had accepted. nil for all others.
 	gone *task
+	// preset is the provision of a preset that failed, which runs again when its time has come, whatever the session.
+	preset *chosen
 }
 
 // id is device and channel.

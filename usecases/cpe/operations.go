@@ -54,6 +54,8 @@ type Operations struct {
 type Wifi struct {
 	SSID     string
 	Password secrets.Text
+	// Of is the customer whose the CPE must be; zero = whoever of the organization has it.
+	Of id.Subscriber
 }
 
 // check validates what a CPE would take, before it is asked. Fails: invalid_input.
@@ -82,7 +84,7 @@ func (u Operations) Wifi(
 		return id.CPEOperation{}, bus.Result{}, err
 	}
 	return u.queue(ctx, asked, of, request{
-		kind: events.CpeWifi, callNow: true,
+		kind: events.CpeWifi, callNow: true, of: in.Of,
 		values: &commands.CpeValues{SSID: in.SSID, Password: in.Password.Reveal()},
 	})
 }
@@ -175,7 +177,8 @@ type request struct {
 	names   []string
 	values  *commands.CpeValues // nil = there are none
 	callNow bool
-	uploads bool // to an address of ours, which is made for it
+	uploads bool          // to an address of ours, which is made for it
+	of      id.Subscriber // whose the CPE must be; zero = whoever has it
 }
 
 // queue keeps the values in the vault, and records the request. A repeat under the same key finds the operation of the
@@ -187,6 +190,9 @@ func (u Operations) queue(
 	device, _, err := bus.LoadOwned[cpe.CPE](ctx, u.Bus, asked.Org(), of)
 	if err != nil {
 		return operation, bus.Result{}, err
+	}
+	if !r.of.IsZero() && device.Subscriber != r.of {
+		return operation, bus.Result{}, commands.ErrNoCpe()
 	}
 	command := commands.QueueCpeOperation{
 		OperationID: operation, CpeID: of, OrgID: asked.Org(), SubscriberID: device.Subscriber, Kind: r.kind,

@@ -169,6 +169,11 @@ func TestQueue_OnlyTheOwnerWritesToADevice(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+	in.Of = id.New[id.Subscriber]() // a customer who had it until a moment ago
+	if _, _, err := u.Wifi(ctx, coretest.Ask(acme), of, in); failure.CodeOf(err) != "cpe_not_found" {
+		t.Errorf("%v", err)
+	}
+	in.Of = id.Subscriber{}
 	stale := uint64(7)
 	asked := coretest.Ask(acme)
 	asked.Meta.ExpectedRevision = &stale
@@ -177,6 +182,11 @@ func TestQueue_OnlyTheOwnerWritesToADevice(t *testing.T) {
 	}
 	if n := k.secrets(); n != 0 {
 		t.Errorf("%d values were kept", n)
+	}
+	in.Of = id.New[id.Subscriber]()
+	k.Run(t, coretest.Operator(acme), commands.AssignSubscriberToCpe{CpeID: of, SubscriberID: in.Of})
+	if _, _, err := u.Wifi(ctx, coretest.Ask(acme), of, in); err != nil {
+		t.Error(err)
 	}
 	for _, kind := range []events.CpeOperationKind{events.CpeReboot, events.CpeFactoryReset} {
 		if _, _, err := u.Act(ctx, coretest.Ask(acme), of, kind); err != nil {

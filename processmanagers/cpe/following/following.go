@@ -3,10 +3,11 @@
 //
 //	claimed, assigned, given, taken, released ──► job TagCpe
 //	released ──► job LeaveCpe, which takes back what waits for it
-//	claimed, assigned or given with a login ──► job FollowCpeLine, which has the login written to the CPE; where
-//	nobody waits for it, TagCpe has the CPE ask for it at its next call
+//	claimed, assigned, or given to somebody who waits, with a login ──► job FollowCpeLine, which has the login written
 //	login changed ──► job FollowCpeLine, for all CPEs that use it
 //	plan changed, ended ──► job FollowCpeLine, for their tags alone
+//
+// A CPE that gets a login also asks for it at its next call, whatever becomes of a write.
 //
 // Source: docs/rules/cpe.md#push.
 package following
@@ -50,29 +51,30 @@ func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	at := in.Event.Position
 	tag := func(cpe id.CPE) []commands.Job { return []commands.Job{commands.TagCpe{CpeID: cpe, Position: at}} }
 	line := func(l commands.FollowCpeLine) []commands.Job {
-		if l.Position = at; l.SubscriptionID.IsZero() {
-			return nil
-		}
+		l.Position = at
 		return []commands.Job{l}
+	}
+	// uses brings a CPE the login of a service; zero = it has none.
+	uses := func(cpe id.CPE, of id.Organization, service id.Subscription, now bool) []commands.Job {
+		if service.IsZero() {
+			return tag(cpe)
+		}
+		list := []commands.Job{commands.TagCpe{CpeID: cpe, Position: at, Asks: true}}
+		if now {
+			list = append(list, line(commands.FollowCpeLine{
+				OrgID: of, SubscriptionID: service, CpeID: cpe, Push: true,
+			})...)
+		}
+		return list
 	}
 	var list []commands.Job
 	switch e := in.Event.Event.(type) {
 	case events.CpeClaimed:
-		list = append(tag(e.CpeID), line(commands.FollowCpeLine{
-			OrgID: e.OrgID, SubscriptionID: e.SubscriptionID, CpeID: e.CpeID, Push: true,
-		})...)
+		list = uses(e.CpeID, e.OrgID, e.SubscriptionID, true)
 	case events.CpeAssigned:
-		list = append(tag(e.CpeID), line(commands.FollowCpeLine{
-			OrgID: e.OrgID, SubscriptionID: e.SubscriptionID, CpeID: e.CpeID, Push: true,
-		})...)
+		list = uses(e.CpeID, e.OrgID, e.SubscriptionID, true)
 	case events.CpeSubscriberAssigned:
-		login := !e.SubscriptionID.IsZero()
-		list = []commands.Job{commands.TagCpe{CpeID: e.CpeID, Position: at, Asks: login && !e.PushNow}}
-		if e.PushNow {
-			list = append(list, line(commands.FollowCpeLine{
-				OrgID: e.OrgID, SubscriptionID: e.SubscriptionID, CpeID: e.CpeID, Push: true,
-			})...)
-		}
+		list = uses(e.CpeID, e.OrgID, e.SubscriptionID, e.PushNow)
 	case events.CpeSubscriberRemoved:
 		list = tag(e.CpeID)
 	case events.CpeReleased:

@@ -21,8 +21,8 @@ var (
 	line = id.Derive[id.Subscription]("test", "line")
 )
 
-// TestFollowing_EachEventLeadsToItsJobs: the login is pushed only where it is known and wanted at once; else the device
-// asks for it at its next call.
+// TestFollowing_EachEventLeadsToItsJobs: the login is pushed only where it is known and wanted at once; in any case the
+// device asks for it at its next call.
 func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 	t.Parallel()
 	claimed := events.CpeClaimed{CpeID: box, OrgID: acme, SubscriberID: jane, SubscriptionID: line, At: now}
@@ -48,9 +48,9 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 		event events.Event
 		jobs  []commands.Job
 	}{
-		{claimed, []commands.Job{tag, push}}, {events.CpeAssigned(claimed), []commands.Job{tag, push}},
+		{claimed, []commands.Job{asks, push}}, {events.CpeAssigned(claimed), []commands.Job{asks, push}},
 		{events.CpeClaimed{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag}},
-		{given, []commands.Job{tag, push}}, {waiting, []commands.Job{asks}}, {without, []commands.Job{tag}},
+		{given, []commands.Job{asks, push}}, {waiting, []commands.Job{asks}}, {without, []commands.Job{tag}},
 		{neither, []commands.Job{tag}},
 		{events.CpeSubscriberRemoved{CpeID: box, OrgID: acme, SubscriberID: jane, At: now}, []commands.Job{tag}},
 		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag, leave}},
