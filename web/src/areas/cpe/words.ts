@@ -43,3 +43,7 @@ export const kindName = (d: { manufacturer: string | null; model: string | null 
 export const stepsOf = (o: Pick<Operation, 'steps'>) => ({
   done: o.steps.filter((s) => s.done).map((s) => s.name), left: o.steps.filter((s) => !s.done).map((s) => s.name),
 })
+
+/** modelsOf lists the models that some devices have told, each once. */
+export const modelsOf = (all: Pick<Device, 'model'>[]): string[] =>
+  [...new Set(all.map((d) => d.model).filter((m) => m !== null))].sort()
