@@ -26,7 +26,7 @@ flow('a file of firmware is uploaded and sent to the devices of a model, and its
   await told(page, 'The file is on the CPE server.')
 
   await button(main, `Send to devices: ${serialNumber}-v2.bin`).click()
-  await field(dialog, 'Model').fill(model)
+  await dialog.getByRole('combobox', { name: 'Model', exact: true }).fill(model)
   await button(dialog, 'Send to devices').click()
   await page.getByRole('heading', { level: 1, name: `2.0.0 for ${model}` }).waitFor()
   await main.getByRole('status').getByText('Finished').waitFor({ timeout: 120_000 })
