@@ -168,6 +168,11 @@ flow('a customer changes the own Wi-Fi in the portal, and both see what became o
   } finally {
     await staff.context.close()
   }
+  const change = async () => {
+    const mine = await call<{ data: (Row & { wifiChange?: { state: string } })[] }>(page, 'GET', '/me/devices')
+    return mine.body.data.find((d) => d.id === own?.id)?.wifiChange?.state
+  }
+  await expect.poll(change, { timeout: 60_000 }).toBe('confirmed')
   await page.reload()
   await page.getByText(/^Your Wi-Fi was changed /).waitFor()
 }, phone, 180_000)
