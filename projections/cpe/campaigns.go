@@ -29,7 +29,7 @@ var campaignsDDL string
 func (Campaigns) Name() string { return CampaignsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Campaigns) Version() int { return 1 }
+func (Campaigns) Version() int { return 2 }
 
 // DDL creates the tables of campaigns.sql.
 func (Campaigns) DDL() string { return campaignsDDL }
@@ -96,15 +96,18 @@ update {schema}.devices set state = 'succeeded' where operation_id = $1 and stat
 update {schema}.devices set state = 'failed', reason = $2 where operation_id = $1 and state = 'sent'`
 	deviceSkippedSQL = `
 update {schema}.devices set state = 'skipped', reason = $2 where operation_id = $1 and state = 'sent'`
-	// A device that was not told waits again, unless its campaign has ended meanwhile.
+	// A device that was not told waits again, unless it was released or its campaign has ended meanwhile.
 	deviceAgainSQL = `
-update {schema}.devices d set state = case when c.ended_at is null then 'pending' else 'skipped' end,
-	reason = case c.state when 'halted' then '` + string(events.CpeHalted) + `'
-		when 'finished' then '` + string(events.CpeDeadline) + `' end
+update {schema}.devices d set state = case when d.released or c.ended_at is not null then 'skipped' else 'pending' end,
+	reason = case when d.released then '` + string(events.CpeReleasedSkip) + `'
+		when c.state = 'halted' then '` + string(events.CpeHalted) + `'
+		when c.state = 'finished' then '` + string(events.CpeDeadline) + `' end
 from {schema}.campaigns c where c.campaign_id = d.campaign_id and d.operation_id = $1 and d.state = 'sent'`
+	// What is on its way to a released device ends by its own event.
 	deviceReleasedSQL = `
-update {schema}.devices set state = 'skipped', reason = '` + string(events.CpeReleasedSkip) + `'
-where cpe_id = $1 and state = 'pending'`
+update {schema}.devices set released = true, state = case state when 'pending' then 'skipped' else state end,
+	reason = case state when 'pending' then '` + string(events.CpeReleasedSkip) + `' else reason end
+where cpe_id = $1 and state in ('pending', 'sent')`
 	deviceCurrentSQL = `
 update {schema}.devices d set state = 'skipped', reason = '` + string(events.CpeCurrent) + `'
 from {schema}.campaigns c

@@ -25,6 +25,7 @@ create table {schema}.devices (
   org_id uuid not null,
   state text not null,
   reason text, -- of a skip, or the code of the failure
+  released boolean not null default false, -- while it waited, or had the file on its way
   operation_id uuid, -- the newest one
   tries int not null default 0,
   tried_at timestamptz,

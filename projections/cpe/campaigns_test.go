@@ -115,6 +115,7 @@ func TestCampaigns_Story(t *testing.T) {
 	story := projectiontest.NewStory(acme, began).
 		Add("cpecampaign-a", a.starts(
 			"succeeded", "failed", "expired", "again", "current", "gone", "released", "learned", "sent", "waits",
+			"left",
 		)...).
 		Add("cpecampaign-b", b.starts("waits", "halted", "late", "sent late")...)
 	for name, end := range map[string]func(events.CpeOperationSubject) events.Event{
@@ -129,6 +130,11 @@ func TestCampaigns_Story(t *testing.T) {
 	} {
 		story.Add("cpeoperation-"+name, a.tries(name, end)...)
 	}
+	// The operation ends as not begun since it was looked at in the instant before the release.
+	left := a.tries("left", fails(events.CpeNotBegun))
+	story.Add("cpeoperation-left", left[0]).
+		Add("cpe-left", events.CpeReleased{CpeID: device("left"), OrgID: acme, At: began}).
+		Add("cpeoperation-left", left[1])
 	story.Add("cpeoperation-late", b.tries("late", nil)...).
 		Add("cpe-released", events.CpeReleased{CpeID: device("released"), OrgID: acme, At: began}).
 		Add("cpe-learned", events.CpeDetailsLearned{
