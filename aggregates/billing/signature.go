@@ -51,6 +51,12 @@ type Signature struct {
 	Verification  string
 }
 
+// Given reports whether customers get the document: one that is to be signed only with its signature, also while it is
+// not queued for it yet.
+func (s Signature) Given(toBeSigned bool) bool {
+	return s.State == SignatureSigned || s.State == "" && !toBeSigned
+}
+
 // evolveSignature applies one recorded event.
 func evolveSignature(s Signature, e events.SignatureEvent) Signature {
 	switch e := e.(type) { // complete: gochecksumtype, no default

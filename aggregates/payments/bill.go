@@ -210,7 +210,7 @@ func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.Bill
 		queued.Round = 0
 		return []events.BillEvent{queued}, nil
 	case BillFailed:
-		if s.Recalled != "" {
+		if s.Recalled != "" && s.Offered {
 			return []events.BillEvent{queued, events.BillRecalled{
 				BillSubject: s.BillSubject, Reason: s.Recalled, At: now,
 			}}, nil
@@ -239,10 +239,13 @@ func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.Bill
 	}}, nil
 }
 
-// decideFailBill leaves a bill to a person.
+// decideFailBill leaves a bill to a person. One that was refused while it was to be taken back is not there.
 func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEvent {
 	if s.Stage != BillQueued && (s.Stage != BillSent || s.Recalled == "") {
 		return nil
+	}
+	if c.Gone && s.Recalled != "" && s.Stage == BillQueued {
+		return s.taken(now)
 	}
 	var list []events.BillEvent
 	if c.Gone && s.Offered && s.Stage == BillQueued {
@@ -263,10 +266,12 @@ func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.Bil
 		return nil
 	case changed && s.Stage == BillQueued && !s.Offered && s.Recalled == "":
 		return []events.BillEvent{events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now}}
-	case s.Stage == BillCancelled, s.Stage != BillFailed && s.Recalled != "", s.Full():
+	case s.Stage == BillCancelled, s.Full():
 		return nil
 	case !s.Offered:
 		return []events.BillEvent{s.cancelled(c.Reason, now)}
+	case s.Stage != BillFailed && s.Recalled != "":
+		return nil
 	}
 	return []events.BillEvent{events.BillRecalled{BillSubject: s.BillSubject, Reason: c.Reason, At: now}}
 }

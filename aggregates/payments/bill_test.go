@@ -109,6 +109,11 @@ func TestBill_AFailureIsLeftToAPerson(t *testing.T) {
 	offer := offerBill
 	offer.Round = 1
 	aBill(t, billWaits, billOffered, gone, billFailed, second).When(offer).Then(billOffered2)
+	for _, reason := range []string{events.BillByPerson, events.BillVoided} { // it was cancelled during the call
+		aBill(t, billWaits, billOffered, recalledFor(reason)).When(fails).Then(cancelledFor(reason))
+	}
+	aBill(t, billWaits, billOffered, recalledFor(events.BillChanged)).When(fails).
+		Then(cancelledFor(events.BillChanged), second)
 	// one that may still be there is taken back first
 	aBill(t, billWaits, billOffered, billFailed, second).When(offer).ThenFails("bill_not_waiting")
 }

@@ -267,6 +267,26 @@ func TestTax_AnInvoiceThatIsVoidedBeforeItIsQueuedIsNeverHandedOver(t *testing.T
 	}
 }
 
+// TestTax_ABillIsSentOnlySigned, also by hand, and while the invoice is not queued for its signature yet.
+func TestTax_ABillIsSentOnlySigned(t *testing.T) {
+	t.Parallel()
+	sim := startTax(t)
+	k := newBillKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000910")
+	k.turnBills()
+	k.turnTax(sim, true)
+	goOn := k.holdQueue()
+	invoice := k.billedByHand(customer, 1160)
+	byHand := map[string]any{"invoiceIds": []string{invoice.text("id")}}
+	out := k.must(k.admin, "POST", "/bill-manager/invoices", byHand)
+	if items := out.list("data"); items[0].text("error") != "document_not_signed" || len(k.sim.Bills()) > 0 {
+		t.Errorf("sent by hand: %v, %+v", out, k.sim.Bills())
+	}
+	goOn()
+	k.taxState(invoice.text("id"), "signed")
+	k.billState(invoice.text("id"), "sent")
+}
+
 // TestTax_OneSignatureForEachDocumentThroughKills: the program is killed again and again while documents are handed
 // over to a gateway that is slow, loses answers and answers nonsense.
 func TestTax_OneSignatureForEachDocumentThroughKills(t *testing.T) {

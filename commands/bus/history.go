@@ -56,6 +56,7 @@ type Past struct {
 	// Owner is the organization to which the present state belongs; zero = the platform.
 	Owner   id.Organization
 	periods []pastPeriod
+	owner   func(state any) id.Organization
 	begin   func(opened *events.Envelope) (state any, err error)
 	next    func(state any, e events.Envelope) (any, error)
 	page    func(ctx context.Context, stream string, from uint64) ([]events.Envelope, bool, error)
@@ -109,6 +110,9 @@ func (p *Past) Steps(ctx context.Context, from uint64, take func(Step) bool) err
 	}
 	return nil
 }
+
+// OwnerOf is the organization to which a state of the aggregate belonged; zero = the platform, or none.
+func (p *Past) OwnerOf(state any) id.Organization { return p.owner(state) }
 
 // Until gives the last event that was recorded at or before an instant, with the state after it; nil when there is
 // none. Whoever wants to know what was recorded at the microsecond of an answer gives the end of that microsecond.
@@ -167,7 +171,10 @@ func (h *handler[S, C, E]) kind() Kind {
 // past implements replayer.
 func (h *handler[S, C, E]) past(ctx context.Context, target id.Any) (*Past, error) {
 	store := h.bus.cfg.Store
-	p := &Past{begin: h.beginPast, next: h.nextPast, page: func(
+	p := &Past{begin: h.beginPast, next: h.nextPast, owner: func(state any) id.Organization {
+		is, _ := state.(S)
+		return h.owner(is)
+	}, page: func(
 		ctx context.Context, stream string, from uint64,
 	) ([]events.Envelope, bool, error) {
 		return store.ReadPage(ctx, stream, from, eventstore.PageSize)

@@ -22,7 +22,7 @@ type Fault struct {
 	Parameters []ParameterFault
 }
 
-// ParameterFault is a device's no to one parameter.
+// ParameterFault is a device's no to one parameter, in the standard's words.
 type ParameterFault struct{ Name, Code, Message string }
 
 // Task gives the task that failed; false for a fault of a preset.
@@ -37,9 +37,9 @@ var faultFields = []string{
 }
 
 // fault makes the server's words ours; false when they are no fault of a device. A script decides about fields of its
-// fault: one of another form is as if it were missing. A device may repeat a value that it refused. So its own words
-// about a password or a key, and those that do not say which parameter they are about, are replaced by the standard's;
-// those of a script, which can say whatever the server knows of the device, always are.
+// fault: one of another form is as if it were missing. A device may repeat a value that it refused, which can be a
+// password or a person's name. So its own words about parameters and values are replaced by the standard's; those of
+// a script, which can say whatever the server knows of the device, always are.
 func (d document) fault() (Fault, bool) {
 	var out Fault
 	var detail struct {
@@ -65,15 +65,11 @@ func (d document) fault() (Fault, bool) {
 		return out, true
 	}
 	number, ofDevice := strings.CutPrefix(out.Code, "cwmp.")
-	hidden := ofDevice && aboutValues[number] && len(detail.Parameters) == 0
 	for _, p := range detail.Parameters {
-		one := ParameterFault{clean(p.Name), clean(p.Code), clean(p.String)}
-		if one.Name == "" || IsSecret(one.Name) {
-			one.Message, hidden = standardWords(one.Code), true
-		}
-		out.Parameters = append(out.Parameters, one)
+		code := clean(p.Code)
+		out.Parameters = append(out.Parameters, ParameterFault{clean(p.Name), code, standardWords(code)})
 	}
-	if hidden {
+	if len(out.Parameters) > 0 || ofDevice && aboutValues[number] {
 		out.Message = standardWords(number)
 	}
 	return out, true

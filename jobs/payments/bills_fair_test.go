@@ -94,6 +94,7 @@ func newBillsKit(t *testing.T) *billsKit {
 	bus.Register(k.Bus, payments.BillManagers())
 	bus.Register(k.Bus, payments.BillOptIns())
 	bus.Register(k.Bus, billing.Accounts())
+	bus.Register(k.Bus, billing.Signatures())
 	bus.Register(k.Bus, subscribers.Subscribers())
 	k.views, k.optIn = k.Show(t), commands.BillOptInID(commands.EnvironmentSandbox, shortcode)
 	key := id.New[id.Secret]()

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -141,6 +142,9 @@ func (t *turn) outcome(
 	return errors.Join(errBillsAway, answer.Cause)
 }
 
+// aboutUnsigned is the message of a bill that was not sent.
+const aboutUnsigned = "The tax authority has not signed the invoice. It is sent once it is signed."
+
 // prepare makes the bill of an invoice; nil when there is nothing to send, which is recorded then.
 func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, error) {
 	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID) // before its sum
@@ -162,11 +166,20 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 	if err != nil || shown == nil { // not yet
 		return nil, err
 	}
+	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, t.cfg.Bus, id.As[id.Signature](row.InvoiceID))
+	switch { // an order that was paid, and is due again
+	case err != nil:
+		return nil, err
+	case !signature.Given(shown.ToBeSigned): // its signature queues it again
+		return nil, t.do(ctx, commands.FailBill{
+			InvoiceID: row.InvoiceID, Code: "document_not_signed", Message: aboutUnsigned, Gone: true,
+		})
+	}
 	customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.SubscriberID)
-	if err != nil {
+	if err != nil || customer == nil { // not yet
 		return nil, err
 	}
-	if customer != nil && customer.Status == "forgotten" {
+	if customer.Status == "forgotten" {
 		return nil, t.do(ctx, commands.RecallBill{InvoiceID: row.InvoiceID, Reason: events.BillForgotten})
 	}
 	name, phone := nameAndPhone(customer)

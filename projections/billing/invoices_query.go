@@ -235,6 +235,7 @@ type Payable struct {
 	SubscriberID id.Subscriber `db:"subscriber_id"`
 	Number       string        `db:"number"`    // "" before it is issued
 	DueMinor     int64         `db:"due_minor"` // 0 for drafts and voided ones
+	ToBeSigned   bool          `db:"to_be_signed"` // by the tax authority
 }
 
 // Payables gives some invoices of an organization with one statement. Unknown ones are missing in the result.
@@ -244,7 +245,7 @@ func (q InvoicesQuery) Payables(
 	var rows []Payable
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[Payable], q.Views.SQL(InvoicesName, `
-			select invoice_id, subscriber_id, number, due_minor from {schema}.invoices
+			select invoice_id, subscriber_id, number, due_minor, to_be_signed from {schema}.invoices
 			where invoice_id = any($1) and org_id = $2`), invoices, org)
 	})
 	out := make(map[id.Invoice]Payable, len(rows))

@@ -151,7 +151,7 @@ func (h *History) entry(s bus.Step) Entry {
 		return out
 	}
 	out.Data, _ = h.view.show(reflect.ValueOf(s.Event.Event)).(Object)
-	out.Changes, out.More = h.view.changes(s.Before, s.After)
+	out.Changes, out.More = h.view.changes(h.own(s.Before), h.own(s.After))
 	return out
 }
 
@@ -178,13 +178,29 @@ func orgOf(e events.Event) id.Organization {
 	return org
 }
 
-// At is the state after the last event that was recorded at or before an instant. Fails: history_not_begun.
+// ofOthers reports whether a state is another organization's to see, which had the aggregate then: a device goes from
+// one to the next, and so does money that the platform gave to the wrong one.
+func (h *History) ofOthers(state any) bool {
+	owner := h.past.OwnerOf(state)
+	return !h.view.everything && !owner.IsZero() && owner != h.Org
+}
+
+// own is a state for its differences: nothing of what others had.
+func (h *History) own(state any) any {
+	if h.ofOthers(state) {
+		return reflect.Zero(reflect.TypeOf(state)).Interface()
+	}
+	return state
+}
+
+// At is the state after the last event that was recorded at or before an instant. Fails: history_not_begun, also while
+// another organization had the aggregate.
 func (h *History) At(ctx context.Context, at time.Time) (State, error) {
 	step, err := h.until(ctx, at)
 	if err != nil {
 		return State{}, err
 	}
-	if step == nil {
+	if step == nil || h.ofOthers(step.After) {
 		return State{}, errNotBegun()
 	}
 	out := stateOf(*step)
@@ -192,14 +208,14 @@ func (h *History) At(ctx context.Context, at time.Time) (State, error) {
 	return out, nil
 }
 
-// Between compares two instants. From may be before the first event: all that is there differs then.
-// Fails: history_not_begun when to is before it.
+// Between compares two instants. From may be before the first event, or when another organization had the aggregate:
+// all that is there differs then. Fails: history_not_begun when to is such an instant.
 func (h *History) Between(ctx context.Context, from, to time.Time) (Difference, error) {
 	after, err := h.until(ctx, to)
 	if err != nil {
 		return Difference{}, err
 	}
-	if after == nil {
+	if after == nil || h.ofOthers(after.After) {
 		return Difference{}, errNotBegun()
 	}
 	before, err := h.until(ctx, from)
@@ -208,7 +224,7 @@ func (h *History) Between(ctx context.Context, from, to time.Time) (Difference, 
 	}
 	out := Difference{To: stateOf(*after)}
 	was := reflect.Zero(reflect.TypeOf(after.After)).Interface()
-	if before != nil {
+	if before != nil && !h.ofOthers(before.After) {
 		state := stateOf(*before)
 		out.From, was = &state, before.After
 	}

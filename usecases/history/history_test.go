@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -125,6 +126,47 @@ func TestHistory_OfAReceiptHidesWhatOthersReported(t *testing.T) {
 	for _, secret := range secrets {
 		if !strings.Contains(all, secret) {
 			t.Errorf("the operator does not see %s: %s", secret, all)
+		}
+	}
+}
+
+// TestHistory_HidesTheTimeOfAnotherOwner: of a device that another organization had before, and of money that the
+// platform gave to the wrong one, only the own time is told, in events, states and differences.
+func TestHistory_HidesTheTimeOfAnotherOwner(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	platform := func() commands.Meta { return coretest.Operator(id.Organization{}) }
+	theirs := id.New[id.Subscriber]()
+	identity := events.CpeIdentity{SerialNumber: "S1", OUI: "00D09E"}
+	box, receipt := commands.CpeID(identity), id.New[id.Receipt]()
+	k.Run(t, platform(), commands.IdentifyCpe{CpeID: box, Identity: identity})
+	k.Run(t, coretest.Operator(k.other), commands.ClaimCpe{CpeID: box, OrgID: k.other, SubscriberID: theirs})
+	k.Run(t, platform(), sighting(receipt, id.Organization{}))
+	k.Run(t, platform(), commands.HoldReceipt{ReceiptID: receipt, Reason: "no_match"})
+	k.Run(t, platform(), commands.AssignReceipt{ReceiptID: receipt, OrgID: k.other, Currency: money.KES})
+	k.clock.Advance(time.Hour)
+	k.Run(t, coretest.Operator(k.other), commands.ReleaseCpe{CpeID: box})
+	k.Run(t, coretest.Operator(k.acme), commands.ClaimCpe{CpeID: box, OrgID: k.acme})
+	k.Run(t, platform(), commands.AssignReceipt{ReceiptID: receipt, OrgID: k.acme, From: k.other, Currency: money.KES})
+	for _, h := range []*historycases.History{
+		k.open(t, k.acme, commands.CpeCategory, id.Any(box)),
+		k.open(t, k.acme, commands.ReceiptCategory, id.Any(receipt)),
+	} {
+		own := k.everything(t, h)
+		diff, err := h.Between(t.Context(), start, k.clock.Now())
+		if err != nil || diff.From != nil || len(diff.Changes) == 0 {
+			t.Errorf("%s: the difference is %+v, %v", h.Category, diff, err)
+		}
+		changes, err := json.Marshal(diff.Changes)
+		for _, secret := range []string{k.other.String(), theirs.String()} {
+			if err != nil || strings.Contains(own+string(changes), secret) {
+				t.Errorf("%s: the new owner sees %s, %v: %s %s", h.Category, secret, err, own, changes)
+			}
+		}
+		_, err = h.At(t.Context(), start)
+		_, until := h.Between(t.Context(), start.Add(-time.Hour), start)
+		if failure.CodeOf(err) != "history_not_begun" || failure.CodeOf(until) != "history_not_begun" {
+			t.Errorf("%s: the state of then is %v, %v", h.Category, err, until)
 		}
 	}
 }

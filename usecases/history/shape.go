@@ -39,6 +39,7 @@ var secretTypes = map[reflect.Type]bool{
 var private = map[reflect.Type][]string{
 	reflect.TypeFor[payments.Receipt]():       {"Disputing", "Contradictions", "Seen"},
 	reflect.TypeFor[events.ReceiptRecorded](): {"OrgAccountBalance", "Contradicts"},
+	reflect.TypeFor[events.ReceiptAssigned](): {"From"},
 }
 
 // suspicious are names of fields, and keys of maps, that could have a secret. What they hold is hidden unless harmless

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -38,7 +37,6 @@ func TestSend_WhereTheBillManagerRemindsOursStaysAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t, phone())
-			bus.Register(k.Bus, billing.TaxGateways())
 			bus.Register(k.Bus, payments.BillOptIns())
 			bus.Register(k.Bus, payments.BillManagers())
 			bus.Register(k.Bus, payments.Bills())

@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/messaging"
@@ -62,7 +63,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	t.Helper()
 	k := &kit{clock: clock.NewManual(noon)}
 	k.Kit = coretest.New(t, k.clock, accessviews.Dunning{}, subscribersviews.Subscribers{},
-		subscribersviews.Subscriptions{}, messagingviews.Messages{})
+		subscribersviews.Subscriptions{}, messagingviews.Messages{}, billingviews.Invoices{})
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, access.DunningPolicies())
 	bus.Register(k.Bus, access.Usages())

@@ -17,6 +17,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -91,18 +93,16 @@ func (d *Delivery) subscriptions() subscribersviews.SubscriptionsQuery {
 	return subscribersviews.SubscriptionsQuery{Views: d.Views}
 }
 
-// ofInvoice reads an issued invoice. Where a tax authority signs invoices, its signature is told and not the issue; an
-// hour or a day is bought without a word, and who was reminded today knows what is to be paid.
+// ofInvoice reads an issued invoice. Of one that a tax authority is to sign, the signature is told and not the issue,
+// whatever the gateway's setting is by now; an hour or a day is bought without a word, and who was reminded today
+// knows what is to be paid.
 func (d *Delivery) ofInvoice(ctx context.Context, args commands.SendMessage, f *facts) error {
 	f.invoice = f.account.Invoices[args.InvoiceID]
-	gateway, _, err := bus.LoadUnchecked[billing.TaxGateway](ctx, d.Bus, args.OrgID) // the id is the organization's own
-	if err != nil {
-		return err
-	}
-	f.document.silent = gateway.On
+	signed, err := d.toBeSigned(ctx, args, f.invoice)
+	f.document.silent = signed
 	of := f.invoice.SubscriptionID
-	if of.IsZero() || gateway.On {
-		return nil
+	if err != nil || signed || of.IsZero() {
+		return err
 	}
 	line, err := d.subscriptions().Get(ctx, args.OrgID, of)
 	if err != nil || line == nil {
@@ -111,6 +111,24 @@ func (d *Delivery) ofInvoice(ctx context.Context, args commands.SendMessage, f *
 	reminded, err := d.remindedToday(ctx, args, *f, *line)
 	f.document.silent = reminded || !lasts(*line)
 	return err
+}
+
+// toBeSigned reports whether the tax authority is to sign an invoice, once it has its number.
+func (d *Delivery) toBeSigned(ctx context.Context, args commands.SendMessage, invoice billing.Invoice) (bool, error) {
+	if invoice.Seq == 0 { // a draft, or settled
+		return false, nil
+	}
+	var row billingviews.Payable
+	shown, err := d.Views.WaitUntil(ctx, billingviews.InvoicesName, func(ctx context.Context) (bool, error) {
+		rows, err := billingviews.InvoicesQuery{Views: d.Views}.Payables(
+			ctx, args.OrgID, []id.Invoice{args.InvoiceID})
+		row = rows[args.InvoiceID]
+		return row.Number != "", err
+	})
+	if err == nil && !shown {
+		err = runner.ErrBehind
+	}
+	return row.ToBeSigned, err
 }
 
 // remindedToday reports whether a reminder about a service went, or is about to go, on the present local day.

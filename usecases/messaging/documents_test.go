@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -22,7 +23,6 @@ import (
 // documents makes the messages be about an invoice of 1,160 shillings of no subscription, which is due on 11 March.
 func (k *kit) documents(t *testing.T) {
 	t.Helper()
-	bus.Register(k.Bus, billing.TaxGateways())
 	org, invoice := k.args.OrgID, id.New[id.Invoice]()
 	k.Run(t, coretest.Operator(org), commands.DraftInvoice{
 		SubscriberID: k.args.SubscriberID, OrgID: org, InvoiceID: invoice, Currency: money.KES, Prefix: "ACME",
@@ -108,8 +108,37 @@ func TestSend_AnInvoiceWithoutItsNumberWaitsForIt(t *testing.T) {
 	}
 }
 
-// TestSend_OfAnInvoiceThatIsPaidOrSignedNothingIsSaid, nor is anything recorded.
-func TestSend_OfAnInvoiceThatIsPaidOrSignedNothingIsSaid(t *testing.T) {
+// TestSend_OfAnInvoiceThatIsToBeSignedNothingIsSaid before it is signed, whatever became of the gateway since. One
+// that was issued before the gateway was turned on is never signed, and is told of.
+func TestSend_OfAnInvoiceThatIsToBeSignedNothingIsSaid(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	k.gateway(t, eventstore.NoStream, true)
+	k.documents(t)
+	k.gateway(t, eventstore.At(0), false)
+	again, err := k.send(t, "one")
+	must(t, again, err)
+	if states := k.states(t); len(k.sent)+len(states) > 0 {
+		t.Errorf("to be signed: %q, sent %+v", states, k.sent)
+	}
+	k = newKit(t, phone())
+	k.documents(t)
+	k.gateway(t, eventstore.NoStream, true)
+	if got := k.only(t); !strings.Contains(got, "invoice ACME-0001") {
+		t.Errorf("issued before: %s", got)
+	}
+}
+
+// gateway turns the gateway of the tax authority on or off.
+func (k *kit) gateway(t *testing.T, revision eventstore.Expected, on bool) {
+	t.Helper()
+	k.appendAfter(t, revision, k.args.OrgID, "taxgateway-"+k.args.OrgID.String(), events.TaxGatewayConfigured{
+		OrgID: k.args.OrgID, On: on,
+	})
+}
+
+// TestSend_OfAnInvoiceThatIsPaidNothingIsSaid, nor is anything recorded.
+func TestSend_OfAnInvoiceThatIsPaidNothingIsSaid(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(k *kit){
 		"paid": func(k *kit) {
@@ -120,11 +149,6 @@ func TestSend_OfAnInvoiceThatIsPaidOrSignedNothingIsSaid(t *testing.T) {
 		"voided": func(k *kit) {
 			k.Run(t, coretest.Operator(k.args.OrgID), commands.VoidInvoice{
 				SubscriberID: k.args.SubscriberID, InvoiceID: k.args.InvoiceID, Reason: "wrong",
-			})
-		},
-		"signed by the tax authority": func(k *kit) {
-			k.append(t, k.args.OrgID, "taxgateway-"+k.args.OrgID.String(), events.TaxGatewayConfigured{
-				OrgID: k.args.OrgID, On: true,
 			})
 		},
 		"no text": func(k *kit) {
@@ -214,7 +238,6 @@ func TestSend_MoneyThatWasTakenBackIsNotTold(t *testing.T) {
 func TestSend_WhoWasToldOfTheInvoiceTodayIsNotRemindedToday(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, phone())
-	bus.Register(k.Bus, billing.TaxGateways())
 	k.invoiced(t, 2)
 	reminds := k.args
 	reminds.Template = events.ReminderBefore

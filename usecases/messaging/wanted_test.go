@@ -74,15 +74,6 @@ func TestSend_WhatIsNotWantedAnyMoreIsDropped(t *testing.T) {
 				},
 			})
 		}},
-		"the tax authority signs": {func(t *testing.T, k *kit) {
-			until := k.args.Until
-			k.documents(t)
-			k.args.Until = until
-		}, func(t *testing.T, k *kit) {
-			k.append(t, k.args.OrgID, "taxgateway-"+k.args.OrgID.String(), events.TaxGatewayConfigured{
-				OrgID: k.args.OrgID, On: true,
-			})
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,7 +217,6 @@ func TestSend_AnInvoiceOfTheEveningIsToldInTheMorningWithoutAReminder(t *testing
 	t.Parallel()
 	for _, early := range []bool{true, false} { // the reminder is asked for before the invoice goes, or after
 		k := newKit(t, phone())
-		bus.Register(k.Bus, billing.TaxGateways())
 		k.invoiced(t, 2)
 		reminder := k.args
 		morning := k.night(t)

@@ -240,13 +240,13 @@ func (m BillManager) queue(
 	meta.ExpectedRevision = nil
 	var done bus.Result
 	var err error
-	signed, err := m.signed(ctx, row.ID)
+	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, m.Bus, id.As[id.Signature](row.ID)) // of the row
 	switch {
 	case err != nil:
 		return out, 0, err
 	case row.Number == "" || row.DueMinor <= 0:
 		out.Code = "invoice_not_open"
-	case !signed:
+	case !signature.Given(row.ToBeSigned):
 		out.Code = "document_not_signed"
 	default:
 		done, err = m.Bus.Execute(ctx, commands.QueueBill{Again: true, BillSubject: events.BillSubject{
@@ -277,10 +277,4 @@ func (m BillManager) Cancel(ctx context.Context, asked usecases.Asked, invoice i
 		return bus.Result{}, failure.NewConflict("bill_over", "This bill is paid.")
 	}
 	return m.Bus.Execute(ctx, commands.RecallBill{InvoiceID: invoice, Reason: events.BillByPerson}, asked.Meta)
-}
-
-// signed reports whether an invoice is signed, or needs no signature: customers get one that does only with it.
-func (m BillManager) signed(ctx context.Context, invoice id.Invoice) (bool, error) {
-	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, m.Bus, id.As[id.Signature](invoice))
-	return signature.State != billing.SignatureQueued && signature.State != billing.SignatureRefused, err
 }

@@ -159,7 +159,7 @@ flow('a customer changes the own Wi-Fi in the portal, and both see what became o
   await expectNoViolations(page)
   await expectNoSideways(page)
   await button(page, 'Change it').dblclick()
-  await page.getByText('The device takes it within a few minutes.').waitFor()
+  await page.getByRole('status').getByText(/^Your (change of the Wi-Fi of|Wi-Fi was changed)/).waitFor()
   const staff = await visit()
   try {
     await signIn(staff.page, 'support', `/devices/${own?.id}`)

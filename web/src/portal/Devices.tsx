@@ -37,7 +37,6 @@ function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
   const t = useText(portalDevicesText)
   const f = useFormat()
   const [changes, setChanges] = useState(false)
-  const [told, setTold] = useState('')
   const name = kindName(d) ?? t.box
   return (
     <Card title={`${name} ${d.serialNumber}`}>
@@ -46,17 +45,15 @@ function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
         {!d.online && d.lastInform && <span className="dim">{t.lastInform(f.short(d.lastInform))}</span>}
       </p>
       <Facts of={[[t.serial, <span key="serial" className="figure">{d.serialNumber}</span>]]} />
-      {d.wifiChange && (
-        <p><State tone={toneOfOperation(d.wifiChange)}>{t.wifi[d.wifiChange.state](f.short(d.wifiChange.endedAt ?? d.wifiChange.at))}</State></p>
-      )}
-      <p role="status">{told}</p>
+      <p role="status">
+        {d.wifiChange && <State tone={toneOfOperation(d.wifiChange)}>{t.wifi[d.wifiChange.state](f.short(d.wifiChange.endedAt ?? d.wifiChange.at))}</State>}
+      </p>
       {changes
         ? (
           <Wifi
             id={d.id}
             onClose={(asked) => {
               setChanges(false)
-              setTold(asked ? t.asked : '')
               if (asked) onAsked()
             }}
           />

@@ -20,7 +20,6 @@ export const portalDevicesText = catalogue(
     passwordShort: 'The password needs at least 8 signs.',
     passwordForeign: 'Only letters, digits and signs of English are possible.',
     save: 'Change it',
-    asked: 'The device takes it within a few minutes. Connect again then.',
     wifi: {
       queued: (at: string) => `Your change of the Wi-Fi of ${at} waits until the device calls.`,
       sent: (at: string) => `Your change of the Wi-Fi of ${at} is on its way to the device.`,
@@ -48,7 +47,6 @@ export const portalDevicesText = catalogue(
     passwordShort: 'Nenosiri linahitaji angalau alama 8.',
     passwordForeign: 'Herufi, tarakimu na alama za Kiingereza pekee ndizo zinazowezekana.',
     save: 'Badilisha',
-    asked: 'Kifaa kitapokea ndani ya dakika chache. Kisha unganisha tena.',
     wifi: {
       queued: (at) => `Badiliko lako la Wi-Fi la ${at} linasubiri kifaa kiwasiliane.`,
       sent: (at) => `Badiliko lako la Wi-Fi la ${at} liko njiani kwenda kwenye kifaa.`,
