@@ -82,9 +82,10 @@ type OutageEnded struct {
 	OrgID      id.Organization `json:"orgId"`
 	EndedAt    time.Time       `json:"endedAt"`    // not after At
 	MergedInto id.Outage       `json:"mergedInto"` // null = it is over; else it goes on as a part of another one
-	// Back are its routers that are back, where others stay down, which have an outage of their own; none = all are.
-	Back []id.Device `json:"back,omitempty"`
-	At   time.Time   `json:"at"`
+	// Parted is true when some of its routers stay down, and have an outage of their own; so it is when Back has any.
+	Parted bool        `json:"parted,omitempty"`
+	Back   []id.Device `json:"back,omitempty"` // its routers that are back then
+	At     time.Time   `json:"at"`
 }
 
 func (OutageBegan) EventType() string     { return "outages.OutageBegan.v1" }

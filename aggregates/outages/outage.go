@@ -268,7 +268,7 @@ func decideEnd(s Outage, c commands.EndOutage, now time.Time) ([]events.LineOuta
 		return nil, errInstant("endedAt must not be before the outage began.")
 	}
 	return []events.LineOutageEvent{events.OutageEnded{
-		OutageID: s.ID, OrgID: s.Org, EndedAt: ended, MergedInto: c.MergedInto, Back: c.Back, At: now,
+		OutageID: s.ID, OrgID: s.Org, EndedAt: ended, MergedInto: c.MergedInto, Parted: c.Parted, Back: c.Back, At: now,
 	}}, nil
 }
 

@@ -33,9 +33,10 @@ const (
 // stays short.
 const settleFlapping = time.Hour
 
-// leaves is how long a router of an outage is back until it is of that outage no more: it has one of its own when it
-// goes away again. So many routers of which some are always down make no outage that never ends.
-const leaves = 24 * time.Hour
+// apart bounds an outage: routers that went away so long one after another are never of the same, and one that goes
+// away again so long after the beginning has one of its own. So many routers of which some are always down, or one that
+// is down every night, make no outage that never ends. For whoever was back for so long it is over.
+const apart = 24 * time.Hour
 
 // lookAgain bounds the time between two looks at routers that are down without an outage, because nobody was off, or in
 // one, because they may be heard again.

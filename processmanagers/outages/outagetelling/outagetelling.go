@@ -99,7 +99,8 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}
 	case events.OutageEnded:
-		if (s.Told || s.Absorbed) && e.MergedInto.IsZero() {
+		nobody := e.Parted && len(e.Back) == 0
+		if (s.Told || s.Absorbed) && e.MergedInto.IsZero() && !nobody {
 			job.Over, job.Devices = true, e.Back
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}

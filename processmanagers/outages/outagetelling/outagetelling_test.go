@@ -103,7 +103,11 @@ func TestTelling_TheEndOfAPartThatWasToldIsToldWithTheWhole(t *testing.T) {
 
 func TestTelling_WhoseRouterStaysDownDoesNotHearThatItIsOver(t *testing.T) {
 	t.Parallel()
-	parted := ended
-	parted.Back = []id.Device{hill}
-	wants(t, processtest.For(t, outagetelling.Process(), now).Given(began, announced).When(parted), told(true, hill))
+	s, parted := processtest.For(t, outagetelling.Process(), now).Given(began, announced), ended
+	parted.Back = []id.Device{hill} // as in a log without Parted
+	wants(t, s.When(parted), told(true, hill))
+	parted.Parted = true
+	wants(t, s.When(parted), told(true, hill))
+	parted.Back = nil
+	wants(t, s.When(parted)) // nobody is back
 }
