@@ -225,6 +225,9 @@ func decideNarrow(s Outage, c commands.NarrowOutage, now time.Time) []events.Lin
 				continue
 			}
 			downs[i].To, changed = back.At.UTC(), true
+			if downs[i].To.After(now) { // by a clock that was ahead then
+				downs[i].To = now
+			}
 			if downs[i].To.Before(d.From) {
 				downs[i].To = d.From
 			}

@@ -154,7 +154,7 @@ func TestOutage_ARouterThatFlapsHasItsLongestBreaks(t *testing.T) {
 	begin.Downs = events.RouterDowns{{DeviceID: tower, From: begin.StartedAt}}
 	s := decidertest.For(t, outages.Outages(), now).When(begin)
 	s.ThenEvents()
-	at := now
+	at := now.Add(-100 * time.Hour)
 	var downs events.RouterDowns
 	for n := range 30 {
 		from := at
@@ -183,6 +183,18 @@ func TestOutage_ARouterThatFlapsHasItsLongestBreaks(t *testing.T) {
 // TestNarrowOutage_WhoeverNamedARouterEndsItsTime: those of an outage that a person began are down until that person
 // ends it, and one of an older program has the beginning of the outage.
 func TestNarrowOutage_WhoeverNamedARouterEndsItsTime(t *testing.T) {
+// TestNarrowOutage_NoRouterIsBackInTheFuture: the clock of the program that saw its return was ahead.
+func TestNarrowOutage_NoRouterIsBackInTheFuture(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	ahead := []commands.RouterBack{{DeviceID: tower, At: now.Add(time.Minute)}}
+	s.When(commands.NarrowOutage{OutageID: outage, Back: ahead}).Then(events.OutageNarrowed{
+		OutageID: outage, OrgID: org, At: now,
+		Downs: events.RouterDowns{{DeviceID: tower, From: begins.StartedAt, To: now}},
+	})
+}
+
 	t.Parallel()
 	narrow := commands.NarrowOutage{OutageID: outage, Back: []commands.RouterBack{{DeviceID: tower, At: now}}}
 	decidertest.For(t, outages.Outages(), now).When(narrow).ThenFails("outage_not_found")
