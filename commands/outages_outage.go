@@ -30,6 +30,7 @@ type BeginOutage struct {
 	Place       events.NetworkPlace
 	Devices     []id.Device
 	Downs       events.RouterDowns // of those that went away at another time
+	Absorbs     []id.Outage        // that are over without its routers, and go on as parts of this one
 	Title       string
 	Message     string
 	Detected    bool

@@ -79,6 +79,8 @@ type Return struct {
 type Freed struct {
 	From time.Time `json:"from"` // as of which it has the router no longer
 	At   time.Time `json:"at"`   // when that was said; a router that stays down has another outage some time later
+	// Of is the outage when it is over for others alone: whoever was told of it hears of the end of the other one.
+	Of id.Outage `json:"of,omitzero"`
 }
 
 // Open is an outage that lasts.
@@ -223,12 +225,15 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 func (s State) ended(e events.OutageEnded) State {
 	for _, o := range s.Open {
 		for _, d := range o.Devices {
-			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) {
+			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) && !e.Parted {
 				continue
 			}
 			freed := Freed{From: s.Freed[d].From, At: e.At}
-			if e.EndedAt.After(o.since(d)) {
+			if o.isDown(d) && e.EndedAt.After(o.since(d)) {
 				freed.From = e.EndedAt
+			}
+			if e.Parted {
+				freed.Of = o.ID
 			}
 			s.Freed = with(s.Freed, d, freed)
 		}

@@ -155,6 +155,14 @@ func (s State) down(d id.Device) events.RouterDown {
 	return events.RouterDown{DeviceID: d, From: s.Down[d], First: s.First[d]}.Since(s.Freed[d].From)
 }
 
+// absorbs adds the outage that is over without a router, and of which those behind it may have been told.
+func (s State) absorbs(list []id.Outage, d id.Device) []id.Outage {
+	if of := s.Freed[d].Of; !of.IsZero() && !slices.Contains(list, of) {
+		list = append(list, of)
+	}
+	return list
+}
+
 // quiet is how long nothing has changed about the routers of a group.
 func (s State) quiet(g group, now time.Time) time.Duration {
 	var last time.Time
@@ -270,6 +278,7 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 				if from := begin.Downs[len(begin.Downs)-1].From; begin.Since.IsZero() || from.Before(begin.Since) {
 					begin.Since = from
 				}
+				begin.Absorbs = s.absorbs(begin.Absorbs, d)
 			}
 			out.Jobs = append(out.Jobs, begin)
 		}
@@ -279,7 +288,7 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 		watch := commands.WatchOutage{OrgID: s.OrgID, OutageID: o.ID, Downs: s.watched(o, g), At: now}
 		for _, d := range g.devices {
 			if i == 0 && !s.isCovered(d) && s.waited(d, now) {
-				watch.Downs = append(watch.Downs, s.down(d))
+				watch.Downs, watch.Absorbs = append(watch.Downs, s.down(d)), s.absorbs(watch.Absorbs, d)
 			}
 		}
 		// The root of an outage that began by itself moves up, and never down: it says where it began.

@@ -115,11 +115,11 @@ func TestDetecting_ARouterThatIsOffEachNightHoldsNoOutageOpen(t *testing.T) {
 		t.Fatalf("a day after the return of the root: %+v, want %+v", c.ended, want)
 	}
 	out := c.looks(day + 40*time.Minute)
-	if begin := beginning(t, out, relay); !begin.Since.Equal(now.Add(day + 10*time.Minute)) {
-		t.Errorf("the relay: %+v", begin)
-	}
-	if begin := beginning(t, out, hill); !begin.Since.Equal(now.Add(9 * time.Hour)) {
-		t.Errorf("the hill: %+v", begin)
+	for d, since := range map[id.Device]time.Duration{relay: day + 10*time.Minute, hill: 9 * time.Hour} {
+		begin := beginning(t, out, d) // who was told of the end of none hears of that of this one
+		if !begin.Since.Equal(now.Add(since)) || !slices.Equal(begin.Absorbs, []id.Outage{c.outage.OutageID}) {
+			t.Errorf("%+v, want since %s", begin, since)
+		}
 	}
 	c.goes(tower, 7*day)
 	if begin := beginning(t, c.looks(7*day+10*time.Minute), tower); !begin.Since.Equal(now.Add(7 * day)) {

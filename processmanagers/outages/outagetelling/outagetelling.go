@@ -61,7 +61,10 @@ func evolve(s State, in processmanagers.Input) State {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.OutageBegan:
-		return State{OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position, Devices: e.Devices}
+		return State{
+			OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position, Devices: e.Devices,
+			Absorbed: len(e.Absorbed) > 0,
+		}
 	case events.OutageAnnounced:
 		s.OrgID, s.OutageID, s.Position, s.Told = e.OrgID, e.OutageID, in.Event.Position, true
 	case events.OutageExtended:

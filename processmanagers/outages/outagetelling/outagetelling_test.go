@@ -110,4 +110,8 @@ func TestTelling_WhoseRouterStaysDownDoesNotHearThatItIsOver(t *testing.T) {
 	wants(t, s.When(parted), told(true, hill))
 	parted.Back = nil
 	wants(t, s.When(parted)) // nobody is back
+	goes := began
+	goes.TellAfter, goes.Absorbed = time.Time{}, []id.Outage{younger} // what stays down
+	s = processtest.For(t, outagetelling.Process(), now).Given(goes)
+	wants(t, s.When(ended), told(true))
 }
