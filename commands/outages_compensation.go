@@ -11,8 +11,8 @@ import (
 // CompensationCategory begins the names of the streams of compensations.
 const CompensationCategory = "compensation"
 
-// MaxCompensated is how many subscriptions one compensation has at most.
-const MaxCompensated = 5000
+// MaxCompensated is how many subscriptions one compensation has at most: its preview is one append.
+const MaxCompensated = 4000
 
 // CompensationCommand acts on one compensation.
 //

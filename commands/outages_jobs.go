@@ -17,7 +17,8 @@ type BeginDetectedOutage struct {
 	Since   time.Time       `json:"since"` // the first of them went away
 	At      time.Time       `json:"at"`    // when they were down
 	// Downs says when each of them went away, or since when no outage has had it.
-	Downs events.RouterDowns `json:"downs,omitempty"`
+	Downs   events.RouterDowns `json:"downs,omitempty"`
+	Absorbs []id.Outage        `json:"absorbs,omitempty"` // that are over without them, and go on as parts of it
 }
 
 // WatchOutage brings an outage that lasts up to a sight of routers that do not answer the platform: those behind which
@@ -28,7 +29,8 @@ type WatchOutage struct {
 	OutageID id.Outage          `json:"outageId"`
 	Root     id.Device          `json:"root"` // the highest one that does not answer; zero = it stays where it is
 	Downs    events.RouterDowns `json:"downs"`
-	At       time.Time          `json:"at"` // when they did not answer
+	Absorbs  []id.Outage        `json:"absorbs,omitempty"` // over without some of them, and parts of it from now on
+	At       time.Time          `json:"at"`                // when they did not answer
 }
 
 // TellOutage tells the customers of an outage, or only those of some of its routers, that it lasts, or those who were

@@ -30,6 +30,7 @@ type BeginOutage struct {
 	Place       events.NetworkPlace
 	Devices     []id.Device
 	Downs       events.RouterDowns // of those that went away at another time
+	Absorbs     []id.Outage        // that are over without its routers, and go on as parts of this one
 	Title       string
 	Message     string
 	Detected    bool
@@ -76,10 +77,10 @@ type DescribeOutage struct {
 // EndOutage ends an outage; one that has ended stays so. Fails: outage_not_found, bad_instant.
 type EndOutage struct {
 	OutageID   id.Outage
-	EndedAt    time.Time // zero = now
-	MergedInto id.Outage // zero = it is over
-	// Back are its routers that are back, where others stay down, which have an outage of their own; none = all are.
-	Back []id.Device
+	EndedAt    time.Time   // zero = now
+	MergedInto id.Outage   // zero = it is over
+	Parted     bool        // some of its routers stay down, and have an outage of their own
+	Back       []id.Device // its routers that are back then
 }
 
 func (BeginOutage) CommandName() string    { return "outages.BeginOutage" }

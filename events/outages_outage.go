@@ -24,16 +24,19 @@ type NetworkPlace struct {
 
 // OutageBegan records an outage with all that is said about it.
 type OutageBegan struct {
-	OutageID    id.Outage       `json:"outageId"`
-	OrgID       id.Organization `json:"orgId"`
-	Place       NetworkPlace    `json:"place"`
-	Devices     []id.Device     `json:"devices,omitempty"` // routers that are down, that of Place among them
-	Downs       RouterDowns     `json:"downs,omitempty"`
-	Title       string          `json:"title"`     // public; "" = none was written
-	Message     string          `json:"message"`   // public; "" = none was written
-	Detected    bool            `json:"detected"`  // the platform noticed it; else a person said so
-	StartedAt   time.Time       `json:"startedAt"` // not after At
-	ExpectedEnd time.Time       `json:"expectedEnd,omitzero"`
+	OutageID id.Outage       `json:"outageId"`
+	OrgID    id.Organization `json:"orgId"`
+	Place    NetworkPlace    `json:"place"`
+	Devices  []id.Device     `json:"devices,omitempty"` // routers that are down, that of Place among them
+	Downs    RouterDowns     `json:"downs,omitempty"`
+	// Absorbed are outages that are over without its routers. Who was told of one, and not of its end, hears of the end
+	// of this one.
+	Absorbed    []id.Outage `json:"absorbed,omitempty"`
+	Title       string      `json:"title"`     // public; "" = none was written
+	Message     string      `json:"message"`   // public; "" = none was written
+	Detected    bool        `json:"detected"`  // the platform noticed it; else a person said so
+	StartedAt   time.Time   `json:"startedAt"` // not after At
+	ExpectedEnd time.Time   `json:"expectedEnd,omitzero"`
 	// TellAfter is when customers are told, if it still lasts then; zero = not before somebody announces it.
 	TellAfter time.Time `json:"tellAfter,omitzero"`
 	At        time.Time `json:"at"`
@@ -82,9 +85,10 @@ type OutageEnded struct {
 	OrgID      id.Organization `json:"orgId"`
 	EndedAt    time.Time       `json:"endedAt"`    // not after At
 	MergedInto id.Outage       `json:"mergedInto"` // null = it is over; else it goes on as a part of another one
-	// Back are its routers that are back, where others stay down, which have an outage of their own; none = all are.
-	Back []id.Device `json:"back,omitempty"`
-	At   time.Time   `json:"at"`
+	// Parted is true when some of its routers stay down, and have an outage of their own; so it is when Back has any.
+	Parted bool        `json:"parted,omitempty"`
+	Back   []id.Device `json:"back,omitempty"` // its routers that are back then
+	At     time.Time   `json:"at"`
 }
 
 func (OutageBegan) EventType() string     { return "outages.OutageBegan.v1" }

@@ -61,7 +61,7 @@ func evolveOutage(s Outage, e events.LineOutageEvent) Outage {
 		return Outage{
 			ID: e.OutageID, Org: e.OrgID, Place: e.Place, Devices: e.Devices, Downs: e.Downs, Detected: e.Detected,
 			Title: e.Title, Message: e.Message, StartedAt: e.StartedAt, ExpectedEnd: e.ExpectedEnd,
-			TellAfter: e.TellAfter,
+			TellAfter: e.TellAfter, Absorbed: e.Absorbed,
 		}
 	case events.OutageAnnounced:
 		s.TellAfter = e.At
@@ -134,7 +134,7 @@ func decideBegin(s Outage, c commands.BeginOutage, now time.Time) ([]events.Line
 	began := events.OutageBegan{
 		OutageID: c.OutageID, OrgID: c.OrgID, Place: c.Place, Devices: c.Devices, Downs: c.Downs, Title: c.Title,
 		Message: c.Message, Detected: c.Detected, StartedAt: c.StartedAt.UTC(), ExpectedEnd: c.ExpectedEnd.UTC(),
-		At: now,
+		Absorbed: c.Absorbs, At: now,
 	}
 	if c.ExpectedEnd.IsZero() {
 		began.ExpectedEnd = time.Time{}
@@ -225,6 +225,9 @@ func decideNarrow(s Outage, c commands.NarrowOutage, now time.Time) []events.Lin
 				continue
 			}
 			downs[i].To, changed = back.At.UTC(), true
+			if downs[i].To.After(now) { // by a clock that was ahead then
+				downs[i].To = now
+			}
 			if downs[i].To.Before(d.From) {
 				downs[i].To = d.From
 			}
@@ -268,7 +271,7 @@ func decideEnd(s Outage, c commands.EndOutage, now time.Time) ([]events.LineOuta
 		return nil, errInstant("endedAt must not be before the outage began.")
 	}
 	return []events.LineOutageEvent{events.OutageEnded{
-		OutageID: s.ID, OrgID: s.Org, EndedAt: ended, MergedInto: c.MergedInto, Back: c.Back, At: now,
+		OutageID: s.ID, OrgID: s.Org, EndedAt: ended, MergedInto: c.MergedInto, Parted: c.Parted, Back: c.Back, At: now,
 	}}, nil
 }
 

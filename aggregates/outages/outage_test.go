@@ -1,6 +1,8 @@
 package outages_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // The things of these tests.
@@ -154,7 +157,7 @@ func TestOutage_ARouterThatFlapsHasItsLongestBreaks(t *testing.T) {
 	begin.Downs = events.RouterDowns{{DeviceID: tower, From: begin.StartedAt}}
 	s := decidertest.For(t, outages.Outages(), now).When(begin)
 	s.ThenEvents()
-	at := now
+	at := now.Add(-100 * time.Hour)
 	var downs events.RouterDowns
 	for n := range 30 {
 		from := at
@@ -178,6 +181,18 @@ func TestOutage_ARouterThatFlapsHasItsLongestBreaks(t *testing.T) {
 	if got := s.State().Downs.Of(hill); !cmp.Equal(got, downs) {
 		t.Errorf("got %v\nwant %v", got, downs)
 	}
+}
+
+// TestNarrowOutage_NoRouterIsBackInTheFuture: the clock of the program that saw its return was ahead.
+func TestNarrowOutage_NoRouterIsBackInTheFuture(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, outages.Outages(), now).When(begins)
+	s.ThenEvents()
+	ahead := []commands.RouterBack{{DeviceID: tower, At: now.Add(time.Minute)}}
+	s.When(commands.NarrowOutage{OutageID: outage, Back: ahead}).Then(events.OutageNarrowed{
+		OutageID: outage, OrgID: org, At: now,
+		Downs: events.RouterDowns{{DeviceID: tower, From: begins.StartedAt, To: now}},
+	})
 }
 
 // TestNarrowOutage_WhoeverNamedARouterEndsItsTime: those of an outage that a person began are down until that person
@@ -213,6 +228,33 @@ func TestDescribeOutage_WordsAreKeptAlsoAfterTheEnd(t *testing.T) {
 		OutageID: outage, OrgID: org, Title: "The mast", Message: "It had no power.", At: now,
 	})
 	s.When(describe).ThenNothing()
+}
+
+// TestCompensation_TheLargestFitsIntoOneAppend: the log takes 1 MiB at once, and events have up to 1 KiB of metadata.
+func TestCompensation_TheLargestFitsIntoOneAppend(t *testing.T) {
+	t.Parallel()
+	largest, at := id.Derive[id.Compensation]("test", "largest"), now.Add(123_456*time.Microsecond)
+	preview := commands.PreviewCompensation{
+		CompensationID: largest, OrgID: org, From: now.Add(-time.Hour), To: now, Reason: strings.Repeat("\"", 500),
+		Place: events.NetworkPlace{DeviceID: tower}, Give: events.CompensationGive{Proportional: true},
+	}
+	for range commands.MaxCompensated {
+		preview.Items = append(preview.Items, events.CompensationItem{
+			SubscriptionID: id.New[id.Subscription](), SubscriberID: id.New[id.Subscriber](), From: at, To: at,
+			Amount: money.Of(99_999_999, money.KES),
+		})
+	}
+	size := 0
+	for _, e := range decidertest.For(t, outages.Compensations(), now).When(preview).ThenEvents() {
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += len(data) + 1<<10
+	}
+	if size > 1<<20 {
+		t.Errorf("%d subscriptions have %d bytes", commands.MaxCompensated, size)
+	}
 }
 
 func TestCompensation_ItsPartsEndOnce(t *testing.T) {

@@ -67,7 +67,7 @@ func (a *App) hears(ctx context.Context, org id.Organization, went time.Time, wi
 	if err != nil || !hear || a.accountingBehind(ctx, org) {
 		return false, err
 	}
-	cutOff, err := a.telemetry.NobodyElse(ctx, org, went, a.clock.Now(), within)
+	cutOff, err := a.telemetry.CutOff(ctx, org, went, a.clock.Now(), within)
 	return !cutOff, err
 }
 

@@ -40,9 +40,12 @@ func inOrder(a, b, come time.Time) int {
 	}
 }
 
-// comes notes which instants have come before a group of reports is committed: those until now, and those of the
-// reports, which can have waited since before our clock was put back.
+// comes notes when organizations were heard, and which instants have come before a group of reports is committed: those
+// until now, and those of the reports, which can have waited since before our clock was put back.
 func (b *book) comes(now time.Time, reports []Report) {
+	for _, r := range reports {
+		b.heard[r.Org] = maxTime(b.heard[r.Org], r.At)
+	}
 	if now.IsZero() {
 		return
 	}

@@ -294,6 +294,7 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used, open
 	s.queueRestarts(batch, b, opened)
 	s.queueThin(batch, b)
 	s.queueUsage(batch, b, used)
+	s.queueHeard(batch, b)
 	return tx.SendBatch(ctx, batch).Close()
 }
 

@@ -105,9 +105,10 @@ type book struct {
 	come      time.Time       // no instant after it has come yet; zero = any may have
 	aheadOf   []id.Device     // routers with a restart in the tables from before our clock was put back
 	crowds    *crowds
-	begun     map[id.Device]int // sessions of this group that take the place of none
-	today     group             // sessions of this group, for the bounds of a day
-	crowded   map[id.Device]int // reports that were dropped because there are too many sessions
+	begun     map[id.Device]int             // sessions of this group that take the place of none
+	today     group                         // sessions of this group, for the bounds of a day
+	crowded   map[id.Device]int             // reports that were dropped because there are too many sessions
+	heard     map[id.Organization]time.Time // the last report of this group
 }
 
 // newBook makes an empty book.
@@ -120,6 +121,7 @@ func newBook(d Directory, c *crowds) *book {
 		crowds: c, today: newGroup(), begun: map[id.Device]int{}, crowded: map[id.Device]int{},
 		jumps: jumps, Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
 		restarted: map[id.Device]time.Time{}, restarts: map[id.Device]id.Organization{},
+		heard: map[id.Organization]time.Time{},
 	}
 }
 

@@ -34,7 +34,7 @@ const part = "telemetry"
 var migrations embed.FS
 
 // protected are the tables that tenants read. All have a column org_id.
-var protected = []string{"sessions", "routers", "usage", "refusals", "looks"}
+var protected = []string{"sessions", "routers", "usage", "refusals", "looks", "heard"}
 
 // Store reads and writes the tables. Safe for concurrent use.
 type Store struct {
@@ -72,14 +72,14 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 		restarted: s.text(restartedSQL),
 		begun:     s.text(beginSQL), whole: s.text(saveWholeSQL), counts: s.text(saveCountsSQL),
 		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), ended: s.text(endedSQL),
-		usage: s.text(saveUsageSQL),
+		usage: s.text(saveUsageSQL), heard: s.text(saveHeardSQL),
 	}
 	return s, nil
 }
 
 // statements are those that run for every group, with the schema's name in place.
 type statements struct {
-	lock, named, near, newest, restarted, open, begun, whole, counts, restart, close, ended, usage string
+	lock, named, near, newest, restarted, open, begun, whole, counts, restart, close, ended, usage, heard string
 }
 
 // text puts the schema's name into a statement in place of {schema}.

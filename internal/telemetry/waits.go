@@ -50,11 +50,6 @@ const (
 				else orgs_since[array_position(orgs, @org)] end < now() - @longer::interval))`
 	hearSQL = `select count(*), count(*) filter (where hears_for + (now() - told_at) < @within::interval)
 		from {schema}.spools where program <> @own and told_at >= now() - @untold::interval`
-	elseSQL = `select exists (select from {schema}.sessions where org_id <> @org and ended_at is null
-			and updated_at > @since and updated_at <= @now),
-		exists (select from {schema}.sessions where org_id <> @org and ended_at is null
-			and updated_at > @before and updated_at <= @since)
-		or exists (select from {schema}.sessions where org_id <> @org and ended_at > @before and ended_at <= @since)`
 	missingSQL     = `select min(waits_since) from {schema}.spools where told_at < now() - $1::interval`
 	purgeSpoolsSQL = `delete from {schema}.spools where told_at < now() - @missing::interval
 		or told_at < now() - @told::interval and waits_since is null`
@@ -109,27 +104,6 @@ func (s *Store) OthersHear(ctx context.Context, own string, within time.Duration
 		return false, fmt.Errorf("ask who hears routers: %w", err)
 	}
 	return deaf == 0 && (own != "" || programs > 0), nil
-}
-
-// NobodyElse reports whether no router of another organization has reported about a customer within some time, although
-// some did when routers went away, or within the hour before: it is this installation that is cut off. went is when
-// those went away.
-func (s *Store) NobodyElse(
-	ctx context.Context, org id.Organization, went, now time.Time, within time.Duration,
-) (bool, error) {
-	since := now.Add(-within)
-	before := since
-	if went.Before(before) {
-		before = went
-	}
-	var heard, did bool
-	err := s.db.Owner.QueryRow(ctx, s.text(elseSQL), pgx.NamedArgs{
-		"org": org.UUID(), "since": since, "before": before.Add(-time.Hour), "now": now,
-	}).Scan(&heard, &did)
-	if err != nil {
-		return false, fmt.Errorf("ask who else is heard: %w", err)
-	}
-	return did && !heard, nil
 }
 
 // Missing gives the instant from which on the tables lack reports that are on the disk of a program which has told

@@ -242,19 +242,13 @@ func TestOthersHear_WhileEachHasHeardRoutersForSoLong(t *testing.T) {
 	is("none tells anything", "", false)
 }
 
-// TestNobodyElse_IsHeardByAnInstallationThatIsCutOff: others were heard in the hour before, and none is now.
-func TestNobodyElse_IsHeardByAnInstallationThatIsCutOff(t *testing.T) {
+// TestCutOff_IsAnInstallationOfWhichOthersFellSilentToo: others were heard in the hour before, and none is now.
+func TestCutOff_IsAnInstallationOfWhichOthersFellSilentToo(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	_, calm := k.neighbours(0)
 	went := noon
-	is := func(when string, after time.Duration, want bool) {
-		t.Helper()
-		got, err := k.NobodyElse(t.Context(), k.org, went, noon.Add(after), 10*time.Minute)
-		if err != nil || got != want {
-			t.Errorf("%s: %v, %v", when, got, err)
-		}
-	}
+	is := func(when string, after time.Duration, want bool) { t.Helper(); k.cutOff(t, when, went, after, want) }
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
 	is("there is no other", 11*time.Minute, false)
 	k.commit(t, calm)
@@ -268,4 +262,62 @@ func TestNobodyElse_IsHeardByAnInstallationThatIsCutOff(t *testing.T) {
 	is("for as long as it is cut off", 48*time.Hour, true)
 	went = noon.Add(70 * time.Minute)
 	is("what went away an hour later", 81*time.Minute, false)
+}
+
+// cutOff asks whether the installation is cut off for the kit's organization, of which routers went away at an instant.
+func (k *kit) cutOff(t *testing.T, when string, went time.Time, after time.Duration, want bool) {
+	t.Helper()
+	got, err := k.CutOff(t.Context(), k.org, went, noon.Add(after), 10*time.Minute)
+	if err != nil || got != want {
+		t.Errorf("%s: %v, %v", when, got, err)
+	}
+}
+
+// TestCutOff_IsNoneOfWhichAnyRouterIsHeard, also one of the same organization, while all others are silent.
+func TestCutOff_IsNoneOfWhichAnyRouterIsHeard(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	_, calm := k.neighbours(0)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0), calm)
+	k.cutOff(t, "nobody is", noon, 25*time.Minute, true)
+	second := k.at(telemetry.Interim, 20*time.Minute, 0, 0)
+	second.Device, second.Session = id.New[id.Device](), "second"
+	k.commit(t, second)
+	k.cutOff(t, "another router of its own", noon, 25*time.Minute, false)
+	k.cutOff(t, "it went away long ago", noon.Add(-60*24*time.Hour), 25*time.Minute, false)
+	k.cutOff(t, "others had been silent before", noon.Add(25*time.Minute), 36*time.Minute, false)
+}
+
+// TestCutOff_WhoseCustomersSignedOffIsNotSilent: the last customer of the only other organization has left, as the
+// router says.
+func TestCutOff_WhoseCustomersSignedOffIsNotSilent(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	_, calm := k.neighbours(0)
+	left := calm
+	left.Kind, left.Online, left.At = telemetry.Stop, time.Minute, noon.Add(time.Minute)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0), calm, left)
+	k.cutOff(t, "soon", noon.Add(time.Minute), 12*time.Minute, false)
+	k.cutOff(t, "for long", noon.Add(time.Minute), 48*time.Hour, false)
+	another := calm
+	another.Session, another.Device = "another", id.New[id.Device]()
+	k.commit(t, another)
+	k.cutOff(t, "while another one has not", noon.Add(time.Minute), 12*time.Minute, true)
+}
+
+// TestCutOff_WhatAClockThatWasAheadHasLeftIsOvercome: it would be the last report for a year.
+func TestCutOff_WhatAClockThatWasAheadHasLeftIsOvercome(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	_, calm := k.neighbours(0)
+	ahead := calm
+	ahead.At = noon.Add(365 * 24 * time.Hour)
+	k.commit(t, ahead)
+	d := k.directory()
+	d.Now = func() time.Time { return noon }
+	if _, err := k.Commit(t.Context(), d, []telemetry.Report{k.at(telemetry.Start, 0, 0, 0), calm}); err != nil {
+		t.Fatal(err)
+	}
+	k.cutOff(t, "another one is heard", noon, 9*time.Minute, false)
+	k.cutOff(t, "none is any more", noon, 11*time.Minute, true)
 }

@@ -3,6 +3,7 @@ package messagingcases
 import (
 	"context"
 
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -38,6 +39,9 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 			continue
 		}
 		began, err := d.message(ctx, f.message(args))
+		if err == nil && i > 0 {
+			err = d.unlessOver(ctx, args, f, &began)
+		}
 		if err != nil {
 			return err
 		}
@@ -46,4 +50,17 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 		f.telling = f.telling || waits && !began.Over
 	}
 	return nil
+}
+
+// unlessOver forgets the message about a beginning when the customer is told of the end of the same part: another one
+// that goes on is none of which they were told.
+func (d *Delivery) unlessOver(
+	ctx context.Context, args commands.SendMessage, f *facts, began *messaging.Message,
+) error {
+	args.Template = events.NoticeOutageOver
+	over, err := d.message(ctx, f.message(args))
+	if err == nil && !over.Org.IsZero() && !over.Dropped {
+		*began = messaging.Message{}
+	}
+	return err
 }

@@ -78,6 +78,41 @@ func TestSend_OutagesThatBecomeOneAreToldOnceAndTheirEndOnce(t *testing.T) {
 	}
 }
 
+// TestSend_WhoseRouterStaysDownHearsOfTheEndOfTheNextOne: the outage was over for others. Who has heard that it is over
+// is told of the next one as anybody, and who has not is told of its end alone.
+func TestSend_WhoseRouterStaysDownHearsOfTheEndOfTheNextOne(t *testing.T) {
+	t.Parallel()
+	began, over := events.NoticeOutage, events.NoticeOutageOver
+	for name, heard := range map[string]bool{"told of its end": true, "not told": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, phone())
+			bus.Register(k.Bus, outages.Outages())
+			k.args.Until = noon.Add(24 * time.Hour)
+			is := func(template events.MessageTemplate, outage id.Outage, want bool) {
+				t.Helper()
+				if went := k.tells(t, template, outage); slices.Contains(went, template) != want {
+					t.Errorf("%s: went %v", template, went)
+				}
+			}
+			first, next := k.outage(t, "hill"), id.New[id.Outage]()
+			run := func(c commands.Command) { t.Helper(); k.Run(t, coretest.Operator(k.args.OrgID), c) }
+			is(began, first, true)
+			run(commands.EndOutage{OutageID: first, Parted: true})
+			if heard {
+				is(over, first, true)
+			}
+			run(commands.BeginOutage{
+				OutageID: next, OrgID: k.args.OrgID, Place: events.NetworkPlace{Tag: "hill"}, StartedAt: noon,
+				Absorbs: []id.Outage{first},
+			})
+			is(began, next, heard)
+			run(commands.EndOutage{OutageID: next})
+			is(over, next, true)
+		})
+	}
+}
+
 // TestSend_WhoWasNotToldOfAnOutageHearsOfNoEnd, and nothing is recorded of that.
 func TestSend_WhoWasNotToldOfAnOutageHearsOfNoEnd(t *testing.T) {
 	t.Parallel()

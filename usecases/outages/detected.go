@@ -51,7 +51,7 @@ func (u Outages) Detected(ctx context.Context, args commands.BeginDetectedOutage
 	}
 	begin := commands.BeginOutage{
 		OutageID: outage, OrgID: args.OrgID, Place: events.NetworkPlace{DeviceID: args.Root}, Downs: downs,
-		Detected: true, TellAfter: tellAfter(rules),
+		Detected: true, TellAfter: tellAfter(rules), Absorbs: args.Absorbs,
 	}
 	for i, d := range downs {
 		downs[i] = d.Since(ended)
@@ -187,6 +187,9 @@ func (u Outages) Watched(
 		if last, is := heard[d.DeviceID]; is && outage.IsDown(d.DeviceID) && last.After(d.From) {
 			narrow.Back = append(narrow.Back, commands.RouterBack{DeviceID: d.DeviceID, At: last})
 		}
+	}
+	if len(extend.Devices) > 0 {
+		extend.Absorbs = args.Absorbs
 	}
 	if len(extend.Devices) > 0 || !extend.Root.IsZero() {
 		_, err = u.Bus.Execute(ctx, extend, meta("extend"))

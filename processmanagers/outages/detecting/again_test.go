@@ -144,8 +144,8 @@ func TestDetecting_WhatSomebodyEndedBeginsAgainAsOfThatEnd(t *testing.T) {
 	}
 }
 
-// TestDetecting_ARouterThatWasBackForADayHasAnOutageOfItsOwn when it goes away again, while the one that it had lasts.
-func TestDetecting_ARouterThatWasBackForADayHasAnOutageOfItsOwn(t *testing.T) {
+// TestDetecting_ARouterThatGoesAwayAgainADayLaterHasAnOutageOfItsOwn, while the one that it had lasts.
+func TestDetecting_ARouterThatGoesAwayAgainADayLaterHasAnOutageOfItsOwn(t *testing.T) {
 	t.Parallel()
 	mast := id.Derive[id.Device]("test", "mast")
 	one := began("one", tower, tower, mast)
@@ -155,7 +155,7 @@ func TestDetecting_ARouterThatWasBackForADayHasAnOutageOfItsOwn(t *testing.T) {
 		OutageID: one.OutageID, OrgID: org, At: back,
 		Downs: events.RouterDowns{{DeviceID: tower, From: now}, {DeviceID: mast, From: now, To: back}},
 	})
-	for after, own := range map[time.Duration]bool{23 * time.Hour: false, 24 * time.Hour: true} {
+	for after, own := range map[time.Duration]bool{22 * time.Hour: false, 23 * time.Hour: true} {
 		again := events.DeviceUnreachable{DeviceID: mast, At: back.Add(after)}
 		s := later(s, time.Hour+after).Given(again)
 		out := at(s, time.Hour+after+10*time.Minute).Output()
@@ -324,12 +324,12 @@ func TestDetecting_WhatStaysDownForADayHasAnOutageOfItsOwn(t *testing.T) {
 	}
 	day := 26 * time.Hour
 	s = at(s, day)
-	end := commands.EndOutage{OutageID: one.OutageID, EndedAt: back, Back: []id.Device{tower}}
+	end := commands.EndOutage{OutageID: one.OutageID, EndedAt: back, Parted: true, Back: []id.Device{tower}}
 	if out := s.Output(); !cmp.Equal(out.Commands, []commands.Command{end}) {
 		t.Fatalf("after a day: %+v", out.Commands)
 	}
 	s = later(s, day).Given(events.OutageEnded{
-		OutageID: one.OutageID, OrgID: org, EndedAt: back, Back: end.Back, At: now.Add(day),
+		OutageID: one.OutageID, OrgID: org, EndedAt: back, Parted: true, Back: end.Back, At: now.Add(day),
 	})
 	begin := beginning(t, at(s, day+10*time.Minute).Output(), hill)
 	if !begin.Since.Equal(back) || len(begin.Devices) != 1 {

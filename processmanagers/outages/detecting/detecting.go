@@ -33,9 +33,10 @@ const (
 // stays short.
 const settleFlapping = time.Hour
 
-// leaves is how long a router of an outage is back until it is of that outage no more: it has one of its own when it
-// goes away again. So many routers of which some are always down make no outage that never ends.
-const leaves = 24 * time.Hour
+// apart bounds an outage: routers that went away so long one after another are never of the same, and one that goes
+// away again so long after the beginning has one of its own. So many routers of which some are always down, or one that
+// is down every night, make no outage that never ends. For whoever was back for so long it is over.
+const apart = 24 * time.Hour
 
 // lookAgain bounds the time between two looks at routers that are down without an outage, because nobody was off, or in
 // one, because they may be heard again.
@@ -78,6 +79,8 @@ type Return struct {
 type Freed struct {
 	From time.Time `json:"from"` // as of which it has the router no longer
 	At   time.Time `json:"at"`   // when that was said; a router that stays down has another outage some time later
+	// Of is the outage when it is over for others alone: whoever was told of it hears of the end of the other one.
+	Of id.Outage `json:"of,omitzero"`
 }
 
 // Open is an outage that lasts.
@@ -222,12 +225,15 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 func (s State) ended(e events.OutageEnded) State {
 	for _, o := range s.Open {
 		for _, d := range o.Devices {
-			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) {
+			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) && !e.Parted {
 				continue
 			}
 			freed := Freed{From: s.Freed[d].From, At: e.At}
-			if e.EndedAt.After(o.since(d)) {
+			if o.isDown(d) && e.EndedAt.After(o.since(d)) {
 				freed.From = e.EndedAt
+			}
+			if e.Parted {
+				freed.Of = o.ID
 			}
 			s.Freed = with(s.Freed, d, freed)
 		}

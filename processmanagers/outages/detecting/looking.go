@@ -2,6 +2,7 @@ package detecting
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,63 +14,127 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// group has a root and all that are down behind it.
+// group has routers that are down because of one thing: a root and others behind it, all of which went away within a
+// day.
 type group struct {
-	root    id.Device
-	devices []id.Device
+	root        id.Device
+	devices     []id.Device
+	first, last time.Time // when routers of it went away
 }
 
-// root is the highest of some routers above one of them, or itself. One that went away long before or after it has
-// nothing to do with it, as one that was given up, around which the network has another way.
-func (s State) root(d id.Device, of func(id.Device) bool) id.Device {
-	high := d
-	for range len(s.Upstreams) + 1 {
-		above, ok := s.Upstreams[d]
-		if !ok || !of(above) {
-			return high
-		}
-		if d = above; s.Down[high].Sub(s.Down[above]).Abs() < leaves {
-			high = above
-		}
-	}
-	return high
-}
-
-// groups lists those that are down of some routers, in an order that is the same at each replay.
+// groups parts those that are down of some routers, in an order that is the same at each replay: each comes to the
+// nearest one above it within a day of which it went away, along routers that are down. So one that was given up,
+// around which the network has another way, has nothing to do with what goes away later.
 func (s State) groups(of func(id.Device) bool) (list []group) {
-	down := slices.SortedFunc(maps.Keys(s.Down), func(a, b id.Device) int {
-		return strings.Compare(a.String(), b.String())
-	})
 	at := map[id.Device]int{}
-	for _, d := range slices.DeleteFunc(down, func(d id.Device) bool { return !of(d) }) {
-		root := s.root(d, of)
-		i, known := at[root]
-		if !known {
-			i = len(list)
-			at[root], list = i, append(list, group{root: root})
+	for _, d := range s.topDown(of) {
+		first, last := s.went(d)
+		i := len(list)
+		for above := range s.above(d) {
+			in, is := at[above]
+			if !is { // the way up ends here
+				break
+			}
+			if list[in].takes(first, last) {
+				i = in
+				break
+			}
 		}
-		list[i].devices = append(list[i].devices, d)
+		if i == len(list) {
+			list = append(list, group{root: d, first: first, last: last})
+		}
+		g := &list[i]
+		g.devices, at[d] = append(g.devices, d), i
+		g.first, g.last = earlier(g.first, first), later(g.last, last)
 	}
 	return list
 }
 
-// covering lists the outages that have a router of a group, or its root.
+// takes reports whether what went away in a time is of the group: all of it within a day.
+func (g group) takes(first, last time.Time) bool {
+	return later(g.last, last).Sub(earlier(g.first, first)) < apart
+}
+
+// went is when a router went away that is down: at first with the outage that has it, if that began by itself.
+func (s State) went(d id.Device) (first, last time.Time) {
+	first, last = s.Down[d], s.Down[d]
+	for _, o := range s.Open {
+		if o.Detected && s.has(o, d) {
+			first = earlier(first, o.began())
+		}
+	}
+	return first, last
+}
+
+// above lists the routers above one, the nearest first.
+func (s State) above(d id.Device) iter.Seq[id.Device] {
+	return func(yield func(id.Device) bool) {
+		for range s.Upstreams {
+			above, is := s.Upstreams[d]
+			if !is || !yield(above) {
+				return
+			}
+			d = above
+		}
+	}
+}
+
+// topDown lists those that are down of some routers, each after those that stand above it.
+func (s State) topDown(of func(id.Device) bool) []id.Device {
+	depth := func(d id.Device) (n int) {
+		for range s.above(d) {
+			n++
+		}
+		return n
+	}
+	down := slices.DeleteFunc(slices.Collect(maps.Keys(s.Down)), func(d id.Device) bool { return !of(d) })
+	slices.SortFunc(down, func(a, b id.Device) int {
+		return cmp.Or(cmp.Compare(depth(a), depth(b)), strings.Compare(a.String(), b.String()))
+	})
+	return down
+}
+
+// earlier is the first of two instants, and later the last.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// later is the last of two instants.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// covering lists the outages that have a router of a group.
 func (s State) covering(g group) (list []Open) {
 	for _, o := range s.Open {
-		has := func(d id.Device) bool { return s.has(o, d) }
-		if o.Root == g.root || slices.ContainsFunc(g.devices, has) {
+		if slices.ContainsFunc(g.devices, func(d id.Device) bool { return s.has(o, d) }) {
 			list = append(list, o)
 		}
 	}
 	return list
 }
 
-// has reports whether a router that is down is one of an outage: it was not back for long before.
+// has reports whether a router that is down is one of an outage: it has been down in it ever since, or went away again
+// within a day of its beginning.
 func (s State) has(o Open, d id.Device) bool {
-	left := func(down events.RouterDown) bool { return !down.To.IsZero() && s.Down[d].Sub(down.To) >= leaves }
-	times := o.Downs.Of(d)
-	stays := len(times) == 0 || slices.ContainsFunc(times, func(t events.RouterDown) bool { return !left(t) })
-	return stays && slices.Contains(o.Devices, d)
+	return slices.Contains(o.Devices, d) && (o.isDown(d) || s.Down[d].Sub(o.began()) < apart)
+}
+
+// began is when the first router of the outage went away.
+func (o Open) began() time.Time {
+	first := o.StartedAt
+	for _, d := range o.Downs {
+		if first.IsZero() || o.StartedAt.IsZero() && d.From.Before(first) {
+			first = d.From
+		}
+	}
+	return first
 }
 
 // isDown reports whether a router counts as down in the outage.
@@ -88,6 +153,14 @@ func (s State) haveAll(g group) bool {
 // down is the time of a router that no outage has: since it went away, or since the end of the last one that had it.
 func (s State) down(d id.Device) events.RouterDown {
 	return events.RouterDown{DeviceID: d, From: s.Down[d], First: s.First[d]}.Since(s.Freed[d].From)
+}
+
+// absorbs adds the outage that is over without a router, and of which those behind it may have been told.
+func (s State) absorbs(list []id.Outage, d id.Device) []id.Outage {
+	if of := s.Freed[d].Of; !of.IsZero() && !slices.Contains(list, of) {
+		list = append(list, of)
+	}
+	return list
 }
 
 // quiet is how long nothing has changed about the routers of a group.
@@ -135,8 +208,10 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
 			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(o.UpSince)})
-		} else if last, back := s.parted(o, now); len(back) > 0 {
-			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(last), Back: back})
+		} else if last, back, over := s.parted(o, now); over {
+			out.Commands = append(out.Commands, commands.EndOutage{
+				OutageID: o.ID, EndedAt: o.end(last), Parted: true, Back: back,
+			})
 		}
 	}
 	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { return cmp.Compare(rank(a), rank(b)) })
@@ -152,30 +227,35 @@ func (o Open) end(last time.Time) time.Time {
 	return last
 }
 
-// parted lists the routers of an outage that are back, and when the last of them came, when all have been for so long
-// that they are of it no more, and those that stay down have been for as long: those have one of their own from then
-// on. None = it goes on.
-func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device) {
-	off := false
+// parted lists the routers of an outage that answer, and when the last return in it was, once it is over for them: its
+// root was back for a day or went away anew, or all that answer were back for a day. Those that stay down have one of
+// their own from then on. Not over = it goes on.
+func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, over bool) {
 	for _, d := range o.Devices {
+		since, answers := s.Back[d]
 		switch {
-		case s.isOff(o, d, now) && now.Sub(s.Down[d]) >= leaves:
-			off = true
+		case o.isDown(d) && !answers: // it stays down
 			continue
-		case s.isOff(o, d, now), o.isDown(d): // not for long, or its return is still to come
-			return time.Time{}, nil
+		case !o.isDown(d):
+			since = lastReturn(o.Downs.Of(d))
+			over = over || d == o.Root && (now.Sub(since) >= apart || !answers && !s.has(o, d))
+		case now.Sub(since) < Settle:
+			return time.Time{}, nil, false
 		}
-		back = append(back, d)
-		for _, down := range o.times(d) {
-			if down.To.After(last) {
-				last = down.To
-			}
+		if last = later(last, since); answers {
+			back = append(back, d)
 		}
 	}
-	if !o.Detected || !off || now.Sub(last) < leaves {
-		return time.Time{}, nil
+	over = over || len(back) > 0 && now.Sub(last) >= apart
+	return last, back, o.Detected && over
+}
+
+// lastReturn is the last end of times.
+func lastReturn(times events.RouterDowns) (last time.Time) {
+	for _, d := range times {
+		last = later(last, d.To)
 	}
-	return last, back
+	return last
 }
 
 // rank orders the commands of a look: what ends has its times by then, and frees the place of its root.
@@ -198,6 +278,7 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 				if from := begin.Downs[len(begin.Downs)-1].From; begin.Since.IsZero() || from.Before(begin.Since) {
 					begin.Since = from
 				}
+				begin.Absorbs = s.absorbs(begin.Absorbs, d)
 			}
 			out.Jobs = append(out.Jobs, begin)
 		}
@@ -207,7 +288,7 @@ func (s State) lookAt(g group, now time.Time, out *processmanagers.Output) {
 		watch := commands.WatchOutage{OrgID: s.OrgID, OutageID: o.ID, Downs: s.watched(o, g), At: now}
 		for _, d := range g.devices {
 			if i == 0 && !s.isCovered(d) && s.waited(d, now) {
-				watch.Downs = append(watch.Downs, s.down(d))
+				watch.Downs, watch.Absorbs = append(watch.Downs, s.down(d)), s.absorbs(watch.Absorbs, d)
 			}
 		}
 		// The root of an outage that began by itself moves up, and never down: it says where it began.

@@ -61,7 +61,10 @@ func evolve(s State, in processmanagers.Input) State {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.OutageBegan:
-		return State{OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position, Devices: e.Devices}
+		return State{
+			OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position, Devices: e.Devices,
+			Absorbed: len(e.Absorbed) > 0,
+		}
 	case events.OutageAnnounced:
 		s.OrgID, s.OutageID, s.Position, s.Told = e.OrgID, e.OutageID, in.Event.Position, true
 	case events.OutageExtended:
@@ -99,7 +102,8 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}
 	case events.OutageEnded:
-		if (s.Told || s.Absorbed) && e.MergedInto.IsZero() {
+		nobody := e.Parted && len(e.Back) == 0
+		if (s.Told || s.Absorbed) && e.MergedInto.IsZero() && !nobody {
 			job.Over, job.Devices = true, e.Back
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}

@@ -103,7 +103,15 @@ func TestTelling_TheEndOfAPartThatWasToldIsToldWithTheWhole(t *testing.T) {
 
 func TestTelling_WhoseRouterStaysDownDoesNotHearThatItIsOver(t *testing.T) {
 	t.Parallel()
-	parted := ended
-	parted.Back = []id.Device{hill}
-	wants(t, processtest.For(t, outagetelling.Process(), now).Given(began, announced).When(parted), told(true, hill))
+	s, parted := processtest.For(t, outagetelling.Process(), now).Given(began, announced), ended
+	parted.Back = []id.Device{hill} // as in a log without Parted
+	wants(t, s.When(parted), told(true, hill))
+	parted.Parted = true
+	wants(t, s.When(parted), told(true, hill))
+	parted.Back = nil
+	wants(t, s.When(parted)) // nobody is back
+	goes := began
+	goes.TellAfter, goes.Absorbed = time.Time{}, []id.Outage{younger} // what stays down
+	s = processtest.For(t, outagetelling.Process(), now).Given(goes)
+	wants(t, s.When(ended), told(true))
 }

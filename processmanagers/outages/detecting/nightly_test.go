@@ -1,0 +1,220 @@
+package detecting_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// course is a scenario with one outage, of which each look's commands about it are carried out.
+type course struct {
+	t *testing.T
+	scenario
+	outage events.OutageBegan
+	ended  *commands.EndOutage
+}
+
+// goes has a router go away after some time.
+func (c *course) goes(d id.Device, after time.Duration) {
+	c.scenario = later(c.scenario, after).Given(events.DeviceUnreachable{DeviceID: d, At: now.Add(after)})
+}
+
+// comes has a router answer again after some time.
+func (c *course) comes(d id.Device, after time.Duration) {
+	c.scenario = later(c.scenario, after).Given(events.DeviceRecovered{DeviceID: d, At: now.Add(after)})
+}
+
+// looks moves the clock to a look. What it asks for about the outage happens: routers that come are silent.
+func (c *course) looks(after time.Duration) processmanagers.Output {
+	c.t.Helper()
+	s := at(c.scenario, after)
+	out := s.Output()
+	s = later(s, after)
+	o := &c.outage
+	for _, job := range out.Jobs {
+		watch, is := job.(commands.WatchOutage)
+		if !is || watch.OutageID != o.OutageID {
+			continue
+		}
+		for _, d := range watch.Downs {
+			if slices.Contains(o.Devices, d.DeviceID) && !o.Downs.IsDown(d.DeviceID) {
+				o.Downs = o.Downs.Come(d)
+				s = s.Given(events.OutageExtended{
+					OutageID: o.OutageID, OrgID: org, Root: o.Place.DeviceID, Devices: o.Devices, Downs: o.Downs,
+					At: now,
+				})
+			}
+		}
+	}
+	for _, command := range out.Commands {
+		switch command := command.(type) {
+		case commands.NarrowOutage:
+			for _, back := range command.Back {
+				o.Downs = slices.Clone(o.Downs)
+				for i, d := range o.Downs {
+					if d.DeviceID == back.DeviceID && d.To.IsZero() {
+						o.Downs[i].To = back.At
+					}
+				}
+			}
+			s = s.Given(events.OutageNarrowed{OutageID: o.OutageID, OrgID: org, Downs: o.Downs, At: now.Add(after)})
+		case commands.EndOutage:
+			c.ended = &command
+			s = s.Given(events.OutageEnded{
+				OutageID: o.OutageID, OrgID: org, EndedAt: command.EndedAt, Parted: command.Parted, Back: command.Back,
+				At: now.Add(after),
+			})
+		}
+	}
+	c.scenario = s
+	return out
+}
+
+// allDown begins a course with an outage of some routers, of which the first one is the root.
+func allDown(t *testing.T, devices ...id.Device) *course {
+	t.Helper()
+	c := &course{t: t, scenario: network(t), outage: began("one", devices[0], devices...)}
+	for _, d := range devices {
+		c.outage.Downs = append(c.outage.Downs, events.RouterDown{DeviceID: d, From: now})
+		c.scenario = c.Given(down(d))
+	}
+	c.scenario = c.Given(c.outage)
+	return c
+}
+
+// TestDetecting_ARouterThatIsOffEachNightHoldsNoOutageOpen: the hill is given up, and the relay is off from the evening
+// to the morning. The tower above both, which was told, is over a day after it is back, and hears of its next failure.
+func TestDetecting_ARouterThatIsOffEachNightHoldsNoOutageOpen(t *testing.T) {
+	t.Parallel()
+	relay := id.Derive[id.Device]("test", "relay")
+	c := allDown(t, tower, hill, relay)
+	c.scenario = c.Given(events.UpstreamChosen{OrgID: org, DeviceID: relay, UpstreamID: tower, At: now})
+	c.comes(tower, 30*time.Minute)
+	c.looks(32 * time.Minute)
+	day := 24 * time.Hour
+	c.comes(relay, 9*time.Hour)
+	c.looks(9*time.Hour + 2*time.Minute)
+	c.goes(relay, day+10*time.Minute)
+	for _, after := range []time.Duration{12 * time.Minute, 29 * time.Minute} {
+		if c.looks(day + after); c.ended != nil {
+			t.Fatalf("%s later: %+v", after, c.ended)
+		}
+	}
+	c.looks(day + 30*time.Minute)
+	want := &commands.EndOutage{
+		OutageID: c.outage.OutageID, EndedAt: now.Add(9 * time.Hour), Parted: true, Back: []id.Device{tower},
+	}
+	if !cmp.Equal(c.ended, want) {
+		t.Fatalf("a day after the return of the root: %+v, want %+v", c.ended, want)
+	}
+	out := c.looks(day + 40*time.Minute)
+	for d, since := range map[id.Device]time.Duration{relay: day + 10*time.Minute, hill: 9 * time.Hour} {
+		begin := beginning(t, out, d) // who was told of the end of none hears of that of this one
+		if !begin.Since.Equal(now.Add(since)) || !slices.Equal(begin.Absorbs, []id.Outage{c.outage.OutageID}) {
+			t.Errorf("%+v, want since %s", begin, since)
+		}
+	}
+	c.goes(tower, 7*day)
+	if begin := beginning(t, c.looks(7*day+10*time.Minute), tower); !begin.Since.Equal(now.Add(7 * day)) {
+		t.Errorf("the tower: %+v", begin)
+	}
+}
+
+// TestDetecting_ARootThatIsOffEachNightHasAnOutageOfEachNight: the hill behind the tower is given up.
+func TestDetecting_ARootThatIsOffEachNightHasAnOutageOfEachNight(t *testing.T) {
+	t.Parallel()
+	c, day := allDown(t, tower, hill), 24*time.Hour
+	c.comes(tower, 8*time.Hour)
+	c.looks(8*time.Hour + 2*time.Minute)
+	c.goes(tower, day+5*time.Minute)
+	c.looks(day + 7*time.Minute)
+	want := &commands.EndOutage{OutageID: c.outage.OutageID, EndedAt: now.Add(8 * time.Hour), Parted: true}
+	if !cmp.Equal(c.ended, want) {
+		t.Fatalf("got %+v, want %+v: nobody is back", c.ended, want)
+	}
+	if begin := beginning(t, c.looks(day+17*time.Minute), tower); len(begin.Devices) != 1 {
+		t.Errorf("the second night: %+v", begin)
+	}
+}
+
+// TestDetecting_ARouterBehindOneThatWasGivenUpHasAnOutageOfEachNight: it has another way, and the hill, the root, stays
+// down. The first night is over a day after it.
+func TestDetecting_ARouterBehindOneThatWasGivenUpHasAnOutageOfEachNight(t *testing.T) {
+	t.Parallel()
+	house, day := id.Derive[id.Device]("test", "house"), 24*time.Hour
+	c := allDown(t, hill, house)
+	c.scenario = c.Given(events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now})
+	for night := range time.Duration(2) {
+		c.comes(house, night*day+8*time.Hour)
+		if out := c.looks(night*day + 8*time.Hour + 2*time.Minute); night > 0 && c.ended == nil {
+			t.Errorf("the first night is not over: %+v", out)
+		}
+		again := (night + 1) * day
+		c.goes(house, again)
+		if begin := beginning(t, c.looks(again+10*time.Minute), house); !begin.Since.Equal(now.Add(again)) {
+			t.Errorf("got %+v", begin)
+		}
+	}
+}
+
+// TestDetecting_RoutersADayApartAreNeverOneOutage, whoever stands between them: house, hill, tower and mast stand one
+// behind the other, and went away 16 hours one after the other.
+func TestDetecting_RoutersADayApartAreNeverOneOutage(t *testing.T) {
+	t.Parallel()
+	house, mast := id.Derive[id.Device]("test", "house"), id.Derive[id.Device]("test", "mast")
+	for name, order := range map[string][]id.Device{
+		"from below": {house, hill, tower, mast}, "from above": {mast, tower, hill, house},
+		"the middle last": {house, tower, mast, hill},
+	} {
+		s := network(t).Given(
+			events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now},
+			events.UpstreamChosen{OrgID: org, DeviceID: tower, UpstreamID: mast, At: now},
+		)
+		went := map[id.Device]time.Time{}
+		for i, d := range order {
+			went[d] = now.Add(time.Duration(i) * 16 * time.Hour)
+			s = s.Given(events.DeviceUnreachable{DeviceID: d, At: went[d]})
+		}
+		all := 0
+		for _, job := range at(s, 100*time.Hour).Output().Jobs {
+			begin := job.(commands.BeginDetectedOutage)
+			if all += len(begin.Devices); !slices.Contains(begin.Devices, begin.Root) {
+				t.Errorf("%s: the root is none of %+v", name, begin)
+			}
+			for _, d := range begin.Devices {
+				if after := went[d].Sub(begin.Since); after >= 24*time.Hour {
+					t.Errorf("%s: %s apart in %+v", name, after, begin)
+				}
+			}
+		}
+		if all != len(order) {
+			t.Errorf("%s: %d routers have an outage", name, all)
+		}
+	}
+}
+
+// TestDetecting_AnOutageGetsNoRouterADayAfterItBegan: the hill came to it 16 hours later, and the house behind that
+// goes away 16 hours after the hill.
+func TestDetecting_AnOutageGetsNoRouterADayAfterItBegan(t *testing.T) {
+	t.Parallel()
+	house := id.Derive[id.Device]("test", "house")
+	s := network(t).Given(events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now})
+	one := began("one", tower, tower)
+	second := now.Add(16 * time.Hour)
+	joined := extended(one, hill)
+	joined.Root = tower
+	joined.Downs = events.RouterDowns{{DeviceID: tower, From: now}, {DeviceID: hill, From: second}}
+	s = s.Given(down(tower), one, events.DeviceUnreachable{DeviceID: hill, At: second}, joined)
+	went := now.Add(32 * time.Hour)
+	s = later(s, 32*time.Hour).Given(events.DeviceUnreachable{DeviceID: house, At: went})
+	if begin := beginning(t, at(s, 32*time.Hour+10*time.Minute).Output(), house); !begin.Since.Equal(went) {
+		t.Errorf("got %+v", begin)
+	}
+}
