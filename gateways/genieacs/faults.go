@@ -61,7 +61,11 @@ func (d document) fault() (Fault, bool) {
 	out.Channel, out.Code, out.Message = clean(out.Channel), clean(out.Code), clean(out.Message)
 	out.At = out.At.UTC()
 	if name, ofScript := strings.CutPrefix(out.Code, "script"); ofScript {
-		out.Code, out.Message = scriptWords(name)
+		code, words := scriptWords(name)
+		if !slices.Contains(boundWords, out.Message) {
+			out.Message = words
+		}
+		out.Code = code
 		return out, true
 	}
 	number, ofDevice := strings.CutPrefix(out.Code, "cwmp.")
@@ -90,6 +94,11 @@ func scriptWords(name string) (code, message string) {
 		return "script" + name, "The script failed: " + name[1:]
 	}
 	return "script", "The script failed"
+}
+
+// boundWords are the messages of the platform's bounds of scripts: they have no value of a device, whoever throws them.
+var boundWords = []string{
+	"more than 100000 steps", "a text of more than 1024 characters", "a number of instances that is none from 0 to 16",
 }
 
 // aboutValues are the codes of devices whose words may repeat the value that they are about.
