@@ -228,6 +228,33 @@ func TestCpe_ALoginThatWasNotWrittenComesWithALaterCall(t *testing.T) {
 	k.keeps(line.password, "another secret")
 }
 
+// TestCpe_AReleasedDeviceGivesItsLoginUp at its next call, and so does one whose service ends.
+func TestCpe_AReleasedDeviceGivesItsLoginUp(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	line := k.connect(k.admin, "secret-of-acme", "amina-line")
+	for n, root := range []string{"Device", "InternetGatewayDevice", "Device"} {
+		device, box := k.adds(serialOf(n), root)
+		at, tags := dialledAt[root], []string{}
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", map[string]any{"subscriberId": line.subscriber})
+		k.has(device, map[string]any{at + "Username": "amina-line", at + "Password": line.password})
+		k.tagged(device, "org:acme", "sub:amina-line", "plan:home")
+		if n < 2 {
+			k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
+		} else {
+			tags = append(tags, "org:acme")
+			k.must(k.admin, "POST", "/subscriptions/"+line.subscription+"/end", map[string]any{"reason": "moved"})
+		}
+		k.tagged(device, tags...)
+		k.eventually("the login to leave "+device, func(context.Context) (bool, error) {
+			k.informs(device)
+			has, err := k.acs.Parameters(device)
+			return has[at+"Username"] == "" && has[at+"Password"] != line.password && has[at+"Enable"] == false, err
+		})
+		k.tagged(device, tags...)
+	}
+}
+
 // TestCpe_AReleaseTakesBackAtOnceWhatWaits: the next look for an operation of yesterday is minutes away, in which the
 // device could come for the next organization.
 func TestCpe_AReleaseTakesBackAtOnceWhatWaits(t *testing.T) {

@@ -105,8 +105,10 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		a.wireFirmware(informs, rows, server),
 		cpeapi.Provisions{
-			Cases: cpecases.Provisions{Bus: a.engines.bus, Ready: server.Ready, Check: faultOfScript},
-			Rows:  provisions, Views: a.engines.views, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
+			Cases: cpecases.Provisions{
+				Bus: a.engines.bus, Ready: server.Ready, Check: faultOfScript, Limiter: a.storage.vault.Limits,
+			},
+			Rows: provisions, Views: a.engines.views, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),
 		optical,
 	}, nil
@@ -121,7 +123,7 @@ func (a *App) cpeWrites(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQ
 	return cpeapi.Writes{
 		Cases: cpecases.Operations{
 			Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Waiting: operations.Waiting, Clock: a.clock,
-			Allows: a.cpeMayReach, UploadBase: base,
+			Limiter: a.storage.vault.Limits, Allows: a.cpeMayReach, UploadBase: base,
 		},
 		Rows: operations, CPEs: rows, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "", Uploads: base != "",
 	}

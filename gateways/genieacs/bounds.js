@@ -2,8 +2,10 @@
   // Stands behind each script of an organization, which calls these instead of the server's own: what a script has
   // declared and logged is worked on where no limit of time holds. A long text is known by its length alone: whoever
   // looks into it puts it together. All counts begin anew at each run, and a run that begins again counts the same.
-  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16;
-  let calls = 0, lines = 0;
+  // The last one is called by each turn of a loop and by each function: a script that runs until its time is up, again
+  // and again, would hold up all devices.
+  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16, mostSteps = 100000;
+  let calls = 0, lines = 0, steps = 0;
 
   const plain = (value) => {
     switch (typeof value) {
@@ -67,6 +69,13 @@
       if (++lines <= mostLines) {
         log(shown(message));
       }
+    },
+    (more) => {
+      steps += more;
+      if (steps > mostSteps) {
+        throw new Error("more than " + mostSteps + " steps");
+      }
+      return true;
     },
   ];
 })(declare, clear, log));

@@ -36,11 +36,20 @@ type Custom struct {
 //go:embed bounds.js
 var bounds string
 
-// script is the text between a head that says whose it is, and the bounds of its calls. The head stands in the text's
-// first line, so that errors have the numbers of the text's own lines.
-func (c Custom) script() string {
-	body := "return (function (declare, clear, log) {" + c.Text + "\n" + bounds
-	return fmt.Sprintf("/* %s version %d sha256 %s */ %s", c.Name, c.Version, hashOf(body), body)
+// script is the text, whose steps are counted, between a head that says whose it is, and the bounds of its calls. The
+// head stands in the text's first line, so that errors have the numbers of the text's own lines. What is stored changes
+// with the bounds, and is then written anew. Fails with a *Refusal of the first thing that a script does and may not.
+func (c Custom) script() (string, error) {
+	text, err := script.Counted(c.Text, strings.TrimPrefix(c.Tag, tagOfOrganization)+"-")
+	var fault *script.Fault
+	if errors.As(err, &fault) {
+		return "", &Refusal{
+			Status:  http.StatusUnprocessableEntity,
+			Message: fmt.Sprintf("Line %d of the script: %s.", fault.Line, fault.Text),
+		}
+	}
+	body := "return (function (declare, clear, log, " + script.CountName + ") {" + text + "\n" + bounds
+	return fmt.Sprintf("/* %s version %d sha256 %s */ %s", c.Name, c.Version, hashOf(body), body), nil
 }
 
 // customForm matches the head of a script of an organization that the platform has written; before the bounds were
@@ -49,18 +58,6 @@ var customForm = regexp.MustCompile(`^/[/*] ([A-Za-z0-9_-]+) version [0-9]{1,9} 
 
 // tagOfOrganization begins the tag of an organization; the tags of its scripts begin with what follows there.
 const tagOfOrganization = "org:"
-
-// refused tells the first thing that a script does and may not; nil for one that does nothing such.
-func (c Custom) refused() error {
-	var fault *script.Fault
-	if !errors.As(script.Check(c.Text, strings.TrimPrefix(c.Tag, tagOfOrganization)+"-"), &fault) {
-		return nil
-	}
-	return &Refusal{
-		Status:  http.StatusUnprocessableEntity,
-		Message: fmt.Sprintf("Line %d of the script: %s.", fault.Line, fault.Text),
-	}
-}
 
 // preset runs the script. It has a channel of its own: a fault of the script holds up nothing else.
 func (c Custom) preset() Preset {
@@ -86,7 +83,8 @@ func (s *Server) InstallCustom(ctx context.Context, c Custom) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if refused := c.refused(); refused != nil {
+	text, refused := c.script()
+	if refused != nil {
 		if err := s.RemoveCustom(ctx, c.Name); err != nil {
 			return err
 		}
@@ -99,7 +97,7 @@ func (s *Server) InstallCustom(ctx context.Context, c Custom) error {
 	if have.foreign() || preset.foreign() {
 		return fmt.Errorf("provision %s: %w", c.Name, ErrForeign)
 	}
-	if text := c.script(); have.text != text {
+	if have.text != text {
 		if err := s.PutProvision(ctx, c.Name, text); err != nil {
 			return fmt.Errorf("write provision %s: %w", c.Name, err)
 		}

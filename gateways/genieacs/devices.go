@@ -181,49 +181,42 @@ func requests(paths []string) [][]string {
 // Devices reads one page, in the order of ids, and gives the number of all devices that the listing means, which does
 // not depend on the page. The order of calls of each is that of ids; its error ends the list and is returned.
 func (s *Server) Devices(ctx context.Context, l Listing, each func(Device) error) (int, error) {
-	total, _, err := s.page(ctx, l, each)
-	return total, err
-}
-
-// page is Devices, and gives how many documents the page has: also of devices whose id is none, which anybody can make
-// by a call without a serial number.
-func (s *Server) page(ctx context.Context, l Listing, each func(Device) error) (total, has int, err error) {
 	sel, err := l.selection()
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	total, err = list(ctx, s, "list_devices", sel, func(d document) error {
-		has++
-		device := d.device(slices.Concat(l.Paths, l.Values))
-		if device.ID == "" || l.Serial != "" && strings.TrimSpace(device.Serial) != l.Serial {
-			return nil
+	return list(ctx, s, "list_devices", sel, func(d document) error {
+		if device := l.device(d); l.means(device) {
+			return each(device)
 		}
-		return each(device)
+		return nil
 	})
-	return total, has, err
 }
 
-// EachDevice reads all pages of a listing. A device that comes or goes meanwhile moves no other one out of its page.
+// EachDevice reads all pages of a listing. A document whose id is none, which anybody can make by a call without a
+// serial number, and one that cannot be read, are left out and logged.
 func (s *Server) EachDevice(ctx context.Context, l Listing, each func(Device) error) error {
 	l.Skip = 0
-	limit := l.Limit
-	if limit == 0 {
-		limit = 100
+	sel, err := l.selection()
+	if err != nil {
+		return err
 	}
-	for {
-		last := l.After
-		_, has, err := s.page(ctx, l, func(d Device) error {
-			last = d.ID
-			return each(d)
-		})
-		switch {
-		case err != nil:
-			return err
-		case has < min(limit, maxPage) || l.Serial != "" || last == l.After:
-			return nil
+	w := walk{Server: s, operation: "list_devices", sel: sel}
+	return w.all(ctx, string(l.After), func(d document) (bool, error) {
+		device := l.device(d)
+		if l.means(device) {
+			return true, each(device)
 		}
-		l.After = last
-	}
+		return device.ID != "", nil
+	})
+}
+
+// device takes a document apart; without an id when it is none of a device.
+func (l Listing) device(d document) Device { return d.device(slices.Concat(l.Paths, l.Values)) }
+
+// means reports whether a device that the server gave is one of the listing.
+func (l Listing) means(d Device) bool {
+	return d.ID != "" && (l.Serial == "" || strings.TrimSpace(d.Serial) == l.Serial)
 }
 
 // CountDevices gives the number of devices that a listing means.

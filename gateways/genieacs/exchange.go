@@ -250,8 +250,8 @@ func clean(text string) string {
 // selection says which documents of a collection a list has.
 type selection struct {
 	collection string
-	query      any      // nil = all
-	fields     []string // never empty for devices
+	query      map[string]any // nil = all
+	fields     []string       // never empty for devices
 	skip       int
 	limit      int
 }

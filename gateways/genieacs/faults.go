@@ -61,7 +61,11 @@ func (d document) fault() (Fault, bool) {
 	out.Channel, out.Code, out.Message = clean(out.Channel), clean(out.Code), clean(out.Message)
 	out.At = out.At.UTC()
 	if name, ofScript := strings.CutPrefix(out.Code, "script"); ofScript {
-		out.Code, out.Message = scriptWords(name)
+		code, words := scriptWords(name)
+		if !slices.Contains(boundWords, out.Message) {
+			out.Message = words
+		}
+		out.Code = code
 		return out, true
 	}
 	number, ofDevice := strings.CutPrefix(out.Code, "cwmp.")
@@ -88,6 +92,11 @@ func scriptWords(name string) (code, message string) {
 	return "script", "The script failed"
 }
 
+// boundWords are the messages of the platform's bounds of scripts: they have no value of a device, whoever throws them.
+var boundWords = []string{
+	"more than 100000 steps", "a text of more than 1024 characters", "a number of instances that is none from 0 to 16",
+}
+
 // aboutValues are the codes of devices whose words may repeat the value that they are about.
 var aboutValues = map[string]bool{"9003": true, "9006": true, "9007": true}
 
@@ -109,30 +118,19 @@ func standardWords(code string) string {
 // faultPage is how many faults are read at once.
 const faultPage = 200
 
-// EachFault reads all faults, in the order of their ids. One that comes or goes meanwhile moves no other one out of
-// its page.
+// EachFault reads all faults, in the order of their ids. One of no device, and one that cannot be read, are left out
+// and logged.
 func (s *Server) EachFault(ctx context.Context, each func(Fault) error) error {
-	for after := ""; ; {
-		n := 0
-		var query any
-		if after != "" {
-			query = map[string]any{"_id": map[string]any{"$gt": after}}
+	w := walk{Server: s, operation: "list_faults", sel: selection{
+		collection: "faults", fields: faultFields, limit: faultPage,
+	}}
+	return w.all(ctx, "", func(d document) (bool, error) {
+		f, ok := d.fault()
+		if !ok {
+			return false, nil
 		}
-		_, err := list(ctx, s, "list_faults", selection{
-			collection: "faults", query: query, fields: faultFields, limit: faultPage,
-		}, func(d document) error {
-			f, ok := d.fault()
-			n, after = n+1, f.ID
-			if !ok {
-				s.log.WarnContext(ctx, "a fault of the cpe server cannot be read", "fault", clean(f.ID))
-				return nil
-			}
-			return each(f)
-		})
-		if err != nil || n < faultPage || after == "" {
-			return err
-		}
-	}
+		return true, each(f)
+	})
 }
 
 // DeviceFaults gives at most 1,000, in the order of their ids.

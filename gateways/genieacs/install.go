@@ -22,10 +22,14 @@ var own embed.FS
 
 // OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
 // finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions).
-const OwnVersion = 2
+const OwnVersion = 3
 
 // Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
 const Unidentified = "lastmile_unidentified"
+
+// Left begins the tag of a device that has a login which is not its any more; the username follows. The next inform
+// takes login and tag away.
+const Left = "lastmile_was:"
 
 // Names of our provisions. Their presets and channels have names that begin alike.
 const (

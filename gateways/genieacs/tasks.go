@@ -368,7 +368,7 @@ func (s *Server) Waits(ctx context.Context, task TaskID) (bool, error) {
 }
 
 // tasks gives at most 1,000, oldest first.
-func (s *Server) tasks(ctx context.Context, query any) ([]Waiting, error) {
+func (s *Server) tasks(ctx context.Context, query map[string]any) ([]Waiting, error) {
 	out := []Waiting{}
 	_, err := list(ctx, s, "list_tasks", selection{
 		collection: "tasks", query: query, fields: taskFields, limit: maxPage,

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -33,6 +35,9 @@ var refusals = map[string]error{
 	"port_full":        failure.NewConflict("olt_port_full", "The port has as many ONUs as it can serve."),
 	"vlan_not_allowed": failure.NewConflict("olt_vlan_not_allowed", "The terminal does not carry this VLAN."),
 }
+
+// unreachable is the code of a system that does not reach the terminal: what is asked for may be done later.
+const unreachable = "olt_unreachable"
 
 // wireONU has the fields that an answer tells. Levels are missing while the ONU is offline.
 type wireONU struct {
@@ -111,14 +116,14 @@ func (c *Client) request(ctx context.Context, of call) (*http.Request, error) {
 	return r, nil
 }
 
-// ask sends one request through the breaker, once, and reads its answer.
+// ask sends one request through the breakers, once, and reads its answer.
 func (c *Client) ask(ctx context.Context, of call) (out Reading, err error) {
 	r, err := c.request(ctx, of)
 	if err != nil {
 		return Reading{}, err
 	}
 	began := c.clock.Now()
-	err = c.guard.Do(ctx, BreakerKind, c.address, func(ctx context.Context) error {
+	err = c.guarded(ctx, of.at, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 		out, err = c.roundTrip(r.WithContext(ctx), of)
@@ -128,9 +133,46 @@ func (c *Client) ask(ctx context.Context, of call) (out Reading, err error) {
 	if err != nil {
 		outcome = failure.CodeOf(unavailable(err))
 	}
+	if outcome == "olt_not_found" { // people can ask for names without an end
+		c.guard.Forget(BreakerKind, of.at.terminal())
+	}
 	c.log.InfoContext(ctx, "OLT call", "system", BreakerKind, "operation", of.operation, "target", of.at.OLT,
 		"onu", of.at.Serial, "duration", c.clock.Now().Sub(began), "outcome", outcome)
 	return out, unavailable(err)
+}
+
+// guarded runs a call through the breaker of the system, and that of the terminal. Whoever could not connect says
+// something about the system alone. What comes after that, or does not come, is about one terminal: it closes nobody
+// else's.
+func (c *Client) guarded(ctx context.Context, at Place, do func(ctx context.Context) error) error {
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { connected.Store(false) },
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})
+	var err error
+	failed := c.guard.Do(ctx, BreakerKind, c.address, func(ctx context.Context) error {
+		var asked bool
+		refused := c.guard.Do(ctx, BreakerKind, at.terminal(), func(ctx context.Context) error {
+			asked = true
+			if err = do(ctx); !connected.Load() {
+				return breaker.Unsent(err)
+			}
+			return err
+		})
+		switch {
+		case !asked:
+			err = refused
+			return breaker.Unsent(err)
+		case connected.Load():
+			return breaker.Answered(err)
+		}
+		return err
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
 }
 
 // roundTrip makes the exchange. What is certainly the system's own answer does not count against it.
@@ -160,6 +202,11 @@ func (c *Client) roundTrip(r *http.Request, of call) (Reading, error) {
 		if refusal := refused(body); refusal != nil {
 			return Reading{}, breaker.Answered(refusal)
 		}
+	case http.StatusServiceUnavailable:
+		if codeOf(body).Code == unreachable {
+			return Reading{}, breaker.Answered(failure.NewUnavailable("olt_unreachable",
+				"The optical line terminal cannot be reached at the moment. It is tried again by itself.", 0, nil))
+		}
 	}
 	return Reading{}, fmt.Errorf("status %d is no answer of the terminals", w.StatusCode)
 }
@@ -181,10 +228,18 @@ func read(body []byte, at Place) (Reading, error) {
 	return out, nil
 }
 
+// codeOf reads a refusal; without a code when a body is none.
+func codeOf(body []byte) (w wireRefusal) {
+	if json.Unmarshal(body, &w) != nil {
+		return wireRefusal{}
+	}
+	return w
+}
+
 // refused is the failure that a refusal means, nil when a body is none.
 func refused(body []byte) error {
-	var w wireRefusal
-	if json.Unmarshal(body, &w) != nil || w.Code == "" {
+	w := codeOf(body)
+	if w.Code == "" {
 		return nil
 	}
 	if known, ok := refusals[w.Code]; ok {

@@ -24,6 +24,8 @@ type Guard interface {
 	// Do runs call, or fails with failure.Unavailable without running it. An error of call counts as a failure of the
 	// target.
 	Do(ctx context.Context, kind, target string, call func(ctx context.Context) error) error
+	// Forget drops a target that does not exist.
+	Forget(kind, target string)
 }
 
 // Config is read by New once.
@@ -85,6 +87,9 @@ type Place struct {
 	OLT          string
 	Serial       string // of the ONU, upper-case
 }
+
+// terminal is the breaker's name of the ONU's terminal. That of the system is an address, which no such name can be.
+func (p Place) terminal() string { return p.Organization + "/" + p.OLT }
 
 // Reading is an ONU as its terminal sees it.
 type Reading struct {

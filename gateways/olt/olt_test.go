@@ -236,3 +236,75 @@ func TestClient_WhatHasNoFormIsNotSent(t *testing.T) {
 		}
 	}
 }
+
+// TestBreaker_ADeadTerminalClosesNoOther: neither another one of its organization nor those of others.
+func TestBreaker_ADeadTerminalClosesNoOther(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	dead, other := box, box
+	dead.OLT, other.Organization = "valley", "other"
+	k.sim.Put(terminals.Terminal{Organization: "other", Name: "hill"})
+	k.faults(terminals.Faults{Hung: []string{"acme/valley"}})
+	for range 6 {
+		_, err := k.Register(t.Context(), dead, "0/1/3")
+		k.fails("hung", err, "olt_unavailable")
+	}
+	k.faults(terminals.Faults{})
+	_, err := k.Register(t.Context(), dead, "0/1/3")
+	k.fails("a terminal with an open breaker", err, "olt_unavailable")
+	if _, err := k.Register(t.Context(), box, "0/1/3"); err != nil {
+		t.Errorf("another terminal: %v", err)
+	}
+	_, err = k.Read(t.Context(), other)
+	k.fails("another organization", err, "onu_not_registered")
+}
+
+// TestBreaker_ATerminalOutOfReachIsAnAnswer, which is repeated, and opens no breaker.
+func TestBreaker_ATerminalOutOfReachIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.faults(terminals.Faults{Unreachable: []string{"acme/hill"}})
+	for range 6 {
+		_, err := k.Register(t.Context(), box, "0/1/3")
+		k.fails("out of reach", err, "olt_unreachable")
+		if failure.KindOf(err) != failure.Unavailable {
+			t.Errorf("it is not tried again: %v", err)
+		}
+	}
+	k.faults(terminals.Faults{})
+	if _, err := k.Register(t.Context(), box, "0/1/3"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBreaker_OneOfTheSystemAndOfEachTerminalThatThereIs: names that no terminal has are forgotten, and a system that
+// nobody reaches is asked as one.
+func TestBreaker_OneOfTheSystemAndOfEachTerminalThatThereIs(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	set := breaker.New(breaker.Config{Clock: clock.NewManual(start)})
+	client := olt.New(olt.Config{Guard: set, Address: k.sim.URL(), Token: "platform-token"})
+	t.Cleanup(client.Close)
+	for n := range 7 {
+		at := box
+		at.OLT = fmt.Sprintf("none-%d", n)
+		_, err := client.Read(t.Context(), at)
+		k.fails("no terminal", err, "olt_not_found")
+	}
+	if _, err := client.Register(t.Context(), box, "0/1/3"); err != nil || len(set.States()) != 2 {
+		t.Errorf("%+v (%v)", set.States(), err)
+	}
+	if err := k.sim.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	for range 6 {
+		_, err := client.Read(t.Context(), box)
+		k.fails("away", err, "olt_unavailable")
+	}
+	for _, s := range set.States() {
+		if away := s.Target == k.sim.URL(); (s.State == breaker.Open) != away {
+			t.Errorf("%+v", s)
+		}
+	}
+}

@@ -19,7 +19,7 @@ type Onus struct {
 	Cases cpecases.Onus
 	CPEs  cpeviews.CPEsQuery
 	Rows  cpeviews.OperationsQuery
-	// Read asks the terminal. Fails: olt_not_set_up, olt_unavailable, and with what the terminal says.
+	// Read asks the terminal. Fails: olt_not_set_up, olt_unavailable, olt_unreachable, and with what the terminal says.
 	Read func(ctx context.Context, onu cpeviews.OnuRow) (OpticalReading, error)
 }
 
@@ -51,7 +51,7 @@ func (a Onus) Routes() []httpapi.Route {
 			Method: http.MethodGet, Path: "/cpe/devices/:id/optical", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSupport, Response: cpeOptical{}, Handle: a.optical,
 			Summary: "Read the optical levels of a CPE from its terminal",
-			Codes:   []string{"onu_not_registered", "olt_not_set_up", "olt_unavailable"},
+			Codes:   []string{"onu_not_registered", "olt_not_set_up", "olt_unavailable", "olt_unreachable"},
 		},
 	}
 }

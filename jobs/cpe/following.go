@@ -79,19 +79,27 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 	return nil
 }
 
-// tag writes what differs.
+// tag writes what differs. A device that loses its login, and gets no other one, is marked with it first: it gives the
+// login up at its next call, whatever becomes of this program.
 func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) error {
 	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
 		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
 	})
 	should := row.Tags()
-	if asks {
-		should = append(should, genieacs.Unidentified)
-	}
 	for _, tag := range device.Tags {
-		if err == nil && ourTag(tag) && !slices.Contains(should, tag) {
+		asks = asks || strings.HasPrefix(tag, genieacs.Left)
+		if err != nil || !ourTag(tag) || slices.Contains(should, tag) {
+			continue
+		}
+		if username, is := strings.CutPrefix(tag, cpeviews.TagSubscriber); is && !hasLogin(should) {
+			asks, err = true, f.Gateway.AddTag(ctx, device.ID, genieacs.Left+username)
+		}
+		if err == nil {
 			err = f.Gateway.RemoveTag(ctx, device.ID, tag)
 		}
+	}
+	if asks {
+		should = append(should, genieacs.Unidentified)
 	}
 	for _, tag := range should {
 		if err == nil && !slices.Contains(device.Tags, tag) {
@@ -102,6 +110,11 @@ func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) erro
 		return nil
 	}
 	return err
+}
+
+// hasLogin reports whether a tag of some names a login.
+func hasLogin(tags []string) bool {
+	return slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, cpeviews.TagSubscriber) })
 }
 
 // ourTag reports whether a tag at the CPE server is one that follows from whose the CPE is.

@@ -85,7 +85,12 @@ func (s Sync) sync(ctx context.Context, _ commands.SyncCpes, cause jobs.Cause) e
 			}
 			return read.done(ctx)
 		})
-	if err = errors.Join(err, read.done(ctx)); err != nil {
+	err = errors.Join(err, read.done(ctx))
+	if read.left > loggedLeft {
+		s.Logger.LogAttrs(ctx, slog.LevelWarn, "devices of the cpe server were left out",
+			slog.Int("devices", read.left))
+	}
+	if err != nil {
 		return fmt.Errorf("synchronise cpes: %w", err)
 	}
 	next := read.latest
@@ -114,6 +119,18 @@ type reading struct {
 	cause  jobs.Cause
 	page   []genieacs.Device
 	latest time.Time // call of all that were read
+	left   int       // devices that were left out
+}
+
+// loggedLeft bounds the lines about devices that were left out in one reading: anybody can make many.
+const loggedLeft = 10
+
+// leaveOut logs that a device is not read, unless many were logged.
+func (r *reading) leaveOut(ctx context.Context, d genieacs.Device, why string) {
+	if r.left++; r.left <= loggedLeft {
+		r.Logger.LogAttrs(ctx, slog.LevelWarn, "a device of the cpe server was left out",
+			slog.String("device", string(d.ID)), slog.String("error", why))
+	}
 }
 
 // done compares a page with the read model.
@@ -128,8 +145,7 @@ func (r *reading) done(ctx context.Context) error {
 		identity := identityOf(d)
 		identify := commands.IdentifyCpe{CpeID: commands.CpeID(identity), Identity: identity}
 		if err := identify.Validate(); err != nil {
-			r.Logger.LogAttrs(ctx, slog.LevelWarn, "a device of the cpe server has no usable identity",
-				slog.String("device", string(d.ID)))
+			r.leaveOut(ctx, d, "it has no usable identity")
 			continue
 		}
 		named[identify.CpeID] = d
@@ -153,8 +169,7 @@ func (r *reading) done(ctx context.Context) error {
 		row, is := known[cpe]
 		err := r.one(ctx, cpe, device, row, is)
 		if ofOneDevice(err) {
-			r.Logger.LogAttrs(ctx, slog.LevelWarn, "a device of the cpe server was left out",
-				slog.String("device", string(device.ID)), slog.String("error", err.Error()))
+			r.leaveOut(ctx, device, err.Error())
 			continue
 		}
 		if err != nil {

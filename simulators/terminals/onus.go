@@ -21,7 +21,9 @@ var (
 	notSeen    = refusal{"onu_not_seen", "The ONU is not on the fibre of this port"}
 	elsewhere  = refusal{"onu_elsewhere", "The ONU is registered at another port"}
 	full       = refusal{"port_full", "The port serves as many ONUs as it can"}
-	noVLAN     = refusal{"vlan_not_allowed", "The terminal does not carry this VLAN"}
+	// unreachable is that of a terminal that the system does not reach.
+	unreachable = refusal{"olt_unreachable", "The terminal does not answer"}
+	noVLAN      = refusal{"vlan_not_allowed", "The terminal does not carry this VLAN"}
 )
 
 // reading is an ONU on the wire.

@@ -44,6 +44,10 @@ type Faults struct {
 	Down bool `json:"down"`
 	// LatencyMs delays every answer.
 	LatencyMs int `json:"latencyMs"`
+	// Unreachable has the terminals, as organization/name, that the system does not reach: it says so.
+	Unreachable []string `json:"unreachable"`
+	// Hung has those at which the system breaks off without an answer, as a dead one may let it.
+	Hung []string `json:"hung"`
 	// LoseAnswers is how many of the next calls are done while the connection drops before the answer.
 	LoseAnswers int `json:"loseAnswers"`
 	// Garble is how many of the next calls are done while the answer is nonsense.
@@ -226,8 +230,8 @@ func decode(w http.ResponseWriter, r *http.Request, into any) error {
 // faulty applies the faults and the check of the token around a step. A lost answer is lost after the step was done.
 func (s *Simulator) faulty(step string, do func(*http.Request) (int, any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		f := s.Faults()
-		if f.Down {
+		f, terminal := s.Faults(), r.PathValue("org")+"/"+r.PathValue("olt")
+		if f.Down || slices.Contains(f.Hung, terminal) {
 			panic(http.ErrAbortHandler) // drops the connection
 		}
 		ctx, cancel := context.WithCancel(r.Context())
@@ -240,6 +244,9 @@ func (s *Simulator) faulty(step string, do func(*http.Request) (int, any)) http.
 		switch {
 		case token == "" || s.cfg.Token != "" && token != s.cfg.Token:
 			answer(w, http.StatusUnauthorized, refusal{"token_unknown", "Unknown token"})
+			return
+		case slices.Contains(f.Unreachable, terminal):
+			answer(w, http.StatusServiceUnavailable, unreachable)
 			return
 		case f.Refuse[step] != "":
 			answer(w, http.StatusUnprocessableEntity, refusal{f.Refuse[step], "Refused as was asked for"})

@@ -33,6 +33,13 @@ const (
 	maxWaiting    = 20 // operations of a CPE
 )
 
+// Limits of what is asked for of a CPE within an hour, however it ends: each is in the log for ever. People of the
+// organization look for what is wrong by tests; a customer changes name and password.
+const (
+	askedByStaff    = 120
+	askedByCustomer = 20
+)
+
 // replacedCount is how long an operation that was replaced counts as one that waits: who asks again and again for a CPE
 // that does not come would have no limit else.
 const replacedCount = time.Hour
@@ -43,6 +50,7 @@ type Operations struct {
 	Secrets *vault.Secrets
 	// Waiting counts the operations of an organization on a CPE that have not ended, or were replaced since an instant.
 	Waiting func(ctx context.Context, org id.Organization, cpe id.CPE, since time.Time) (int, error)
+	Limiter vault.Limiter // counts what is asked for
 	Clock   clock.Clock
 	// Allows refuses an address that a CPE is not sent to. The text of its error goes behind the name of the field.
 	Allows func(address string) error
@@ -76,7 +84,7 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 // notASCII reports whether a character is none of those that every device takes in a password.
 func notASCII(r rune) bool { return r < ' ' || r > '~' }
 
-// Wifi changes name and password. Fails: invalid_input, cpe_not_found, cpe_operations_full.
+// Wifi changes name and password. Fails: invalid_input, cpe_not_found, cpe_operations_full, rate_limited.
 func (u Operations) Wifi(
 	ctx context.Context, asked usecases.Asked, of id.CPE, in Wifi,
 ) (id.CPEOperation, bus.Result, error) {
@@ -89,7 +97,7 @@ func (u Operations) Wifi(
 	})
 }
 
-// Parameters writes parameters by their names. Fails: invalid_input, cpe_not_found, cpe_operations_full.
+// Parameters writes parameters by their names. Fails as Wifi.
 func (u Operations) Parameters(
 	ctx context.Context, asked usecases.Asked, of id.CPE, list []commands.CpeValue, callNow bool,
 ) (id.CPEOperation, bus.Result, error) {
@@ -112,7 +120,8 @@ func (u Operations) Parameters(
 	return u.queue(ctx, asked, of, r)
 }
 
-// Act asks for what has no values: a reboot or a factory reset. Fails: cpe_not_found, cpe_operations_full.
+// Act asks for what has no values: a reboot or a factory reset. Fails: cpe_not_found, cpe_operations_full,
+// rate_limited.
 func (u Operations) Act(
 	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind,
 ) (id.CPEOperation, bus.Result, error) {
@@ -122,7 +131,7 @@ func (u Operations) Act(
 // hostForm matches names and addresses of hosts.
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$`)
 
-// Ping has the CPE ping a host. Fails: invalid_input, cpe_not_found, cpe_operations_full.
+// Ping has the CPE ping a host. Fails as Wifi.
 func (u Operations) Ping(
 	ctx context.Context, asked usecases.Asked, of id.CPE, host string,
 ) (id.CPEOperation, bus.Result, error) {
@@ -137,8 +146,7 @@ func (u Operations) Ping(
 }
 
 // Transfer has the CPE load a file or send one: a speed test or an upload test. field names the address; "" = ours: for
-// an upload one that only this test knows.
-// Fails: invalid_input, cpe_not_found, cpe_operations_full.
+// an upload one that only this test knows. Fails as Wifi.
 func (u Operations) Transfer(
 	ctx context.Context, asked usecases.Asked, of id.CPE, kind events.CpeOperationKind, field, address string,
 ) (id.CPEOperation, bus.Result, error) {
@@ -203,7 +211,7 @@ func (u Operations) queue(
 		return operation, bus.Result{}, err
 	}
 	if present.ID.IsZero() {
-		if err := u.room(ctx, asked.Org(), of); err != nil {
+		if err := u.room(ctx, asked.Org(), of, r); err != nil {
 			return operation, bus.Result{}, err
 		}
 	}
@@ -234,11 +242,26 @@ func (u Operations) queue(
 }
 
 // room refuses a request for a CPE for which many wait: they are carried out one by one when it comes, and are looked
-// for until then. A few that are asked for at once may go above the limit. Fails: cpe_operations_full.
-func (u Operations) room(ctx context.Context, org id.Organization, of id.CPE) error {
+// for until then. A few that are asked for at once may go above the limit. It counts those that may be asked for:
+// customers and people of the organization do not use up each other's. Fails: cpe_operations_full, rate_limited.
+func (u Operations) room(ctx context.Context, org id.Organization, of id.CPE, r request) error {
 	waiting, err := u.Waiting(ctx, org, of, u.Clock.Now().Add(-replacedCount))
-	if err == nil && waiting >= maxWaiting {
-		err = commands.ErrCpeOperationsFull()
+	switch {
+	case err != nil:
+		return err
+	case waiting >= maxWaiting:
+		return commands.ErrCpeOperationsFull()
+	case !r.of.IsZero():
+		return atMost(ctx, u.Limiter, "cpe of customer:"+org.String()+":"+of.String(), askedByCustomer)
+	}
+	return atMost(ctx, u.Limiter, "cpe:"+org.String()+":"+of.String(), askedByStaff)
+}
+
+// atMost counts a request of which there may be so many within an hour. Fails: rate_limited.
+func atMost(ctx context.Context, by vault.Limiter, key string, limit int) error {
+	ok, wait, err := by.Allow(ctx, key, limit, time.Hour)
+	if err == nil && !ok {
+		err = failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
 	}
 	return err
 }

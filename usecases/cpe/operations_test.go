@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases/cpe"
 )
 
@@ -32,7 +33,7 @@ func operating(t *testing.T) (*kit, cpecases.Operations, id.Organization) {
 		t.Fatal(err)
 	}
 	return k, cpecases.Operations{
-		Bus: k.Kit.Bus, Secrets: k.Vault.Secrets, Clock: clock.System(),
+		Bus: k.Kit.Bus, Secrets: k.Vault.Secrets, Clock: clock.System(), Limiter: vault.NewLocalLimits(clock.System()),
 		Waiting: func(context.Context, id.Organization, id.CPE, time.Time) (int, error) { return 0, nil },
 		Allows: func(address string) error {
 			if strings.Contains(address, "127.0.0.1") {
@@ -69,6 +70,40 @@ func TestQueue_ADeviceThatDoesNotComeIsNotAskedWithoutALimit(t *testing.T) {
 	_, _, err := u.Act(t.Context(), coretest.Ask(acme), commands.CpeID(box), events.CpeReboot)
 	if n := k.secrets(); failure.CodeOf(err) != "cpe_operations_full" || n != 1 {
 		t.Errorf("%v, and %d values are kept", err, n)
+	}
+}
+
+// TestQueue_WhatEndsQuicklyIsNotAskedForWithoutALimit: of a device that comes at once nothing waits. A customer leaves
+// the people of the organization theirs, and a repeat is none.
+func TestQueue_WhatEndsQuicklyIsNotAskedForWithoutALimit(t *testing.T) {
+	t.Parallel()
+	k, u, acme := operating(t)
+	of, amina := commands.CpeID(box), id.New[id.Subscriber]()
+	k.Run(t, coretest.Operator(acme), coretest.NewSubscriber(amina, acme, 0))
+	k.Run(t, coretest.Operator(acme), commands.AssignSubscriberToCpe{
+		CpeID: of, SubscriberID: amina, SubscriptionID: k.line(acme, amina),
+	})
+	own, asked := cpecases.Wifi{SSID: "home", Password: "s3cret-key", Of: amina}, coretest.Keyed(acme)
+	for range 20 {
+		asked = coretest.Keyed(acme)
+		if _, _, err := u.Wifi(t.Context(), asked, of, own); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := u.Wifi(t.Context(), asked, of, own); err != nil {
+		t.Errorf("a repeat: %v", err)
+	}
+	if _, _, err := u.Wifi(t.Context(), coretest.Ask(acme), of, own); failure.CodeOf(err) != "rate_limited" {
+		t.Errorf("the next one of the customer: %v", err)
+	}
+	for range 120 {
+		if _, _, err := u.Ping(t.Context(), coretest.Ask(acme), of, "8.8.8.8"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := u.Ping(t.Context(), coretest.Ask(acme), of, "8.8.8.8")
+	if failure.CodeOf(err) != "rate_limited" {
+		t.Errorf("the next one of the organization: %v", err)
 	}
 }
 

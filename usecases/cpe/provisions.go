@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -21,12 +22,17 @@ type Provisions struct {
 	Ready func() error
 	// Check finds what a script does that a provision of an organization may not; the names of its tags begin with
 	// tagPrefix. Line 0 = it may all; else the text says what is wrong there.
-	Check func(source, tagPrefix string) (line int, text string)
+	Check   func(source, tagPrefix string) (line int, text string)
+	Limiter vault.Limiter // counts versions
 }
+
+// versionsPerHour bounds the versions of all scripts of an organization: each is in the log for ever with its text, and
+// is brought to the CPE server.
+const versionsPerHour = 30
 
 // Write checks a script and records it, or another version of it; it is brought to the CPE server afterwards. Fails:
 // cpe_server_not_set_up, cpe_server_unavailable, invalid_input, provision_refused, provision_name_taken,
-// provision_limit_reached.
+// provision_limit_reached, rate_limited.
 func (u Provisions) Write(
 	ctx context.Context, asked usecases.Asked, name, source string,
 ) (id.CPEProvision, bus.Result, error) {
@@ -40,6 +46,9 @@ func (u Provisions) Write(
 		Tag: cpeviews.TagOrganization + org.Slug,
 	}
 	err = cmp.Or(command.Validate(), u.allowed(source, org.Slug), u.Ready())
+	if err == nil {
+		err = atMost(ctx, u.Limiter, "cpe provisions:"+asked.Org().String(), versionsPerHour)
+	}
 	if err != nil {
 		return command.ProvisionID, bus.Result{}, err
 	}

@@ -4,7 +4,9 @@ const now = Date.now();
 const waiting = "Tags.lastmile_unidentified";
 
 // The platform's own names of tags; all others belong to whoever made them.
-const ours = ["Tags.org0x3A", "Tags.sub0x3A", "Tags.plan0x3A"];
+const subscriber = "Tags.sub0x3A";
+const left = "Tags.lastmile_was0x3A";
+const ours = ["Tags.org0x3A", "Tags.plan0x3A", subscriber, left];
 
 // A tag has another form in scripts: every byte but letters, digits, - and _ is 0xHH.
 function tagPath(tag) {
@@ -64,6 +66,22 @@ function first(found) {
   return path.slice(0, path.lastIndexOf(".") + 1);
 }
 
+// The login of a customer who does not have the device any more leaves it; its tag names it. One that the device got
+// from other hands stays. The password reads as empty: so another one is written in its place.
+function forget(tag) {
+  for (const found of [newer, older]) {
+    const path = first(found);
+    for (const one of found) {
+      const name = one.path === path + "Username" && one.value ? tagPath(String(one.value[0])).slice("Tags.".length) : "";
+      if (name !== "" && (tag === subscriber + name || tag === left + name)) {
+        declare(path + "Enable", {value: 1}, {value: [false, "xsd:boolean"]});
+        declare(path + "Username", {value: 1}, {value: ["", "xsd:string"]});
+        declare(path + "Password", {value: 1}, {value: ["none", "xsd:string"]});
+      }
+    }
+  }
+}
+
 const told = ext("lastmile", "identify", identity("SerialNumber"), identity("OUI"), identity("ProductClass"));
 
 // The platform names the first connection of each data model; a device may have given its own another number.
@@ -87,9 +105,13 @@ if (!told) {
 } else {
   declare(waiting, null, {value: false});
   const wanted = (told.tags || []).map(tagPath);
+  const login = wanted.some((path) => path.startsWith(subscriber));
   for (const tag of declare("Tags.*", {value: 1})) {
     if (ours.some((prefix) => tag.path.startsWith(prefix)) && !wanted.includes(tag.path)) {
       declare(tag.path, null, {value: false});
+      if (!login) {
+        forget(tag.path);
+      }
     }
   }
   for (const path of wanted) {

@@ -23,9 +23,13 @@ func (c *checker) all(list []ast.Expression) {
 
 // expression walks through one expression; those that are not listed are refused.
 func (c *checker) expression(e ast.Expression) {
-	if c.fault != nil {
-		return
+	if c.fault == nil {
+		c.within(e, func() { c.oneExpression(e) })
 	}
+}
+
+// oneExpression is expression without its bounds.
+func (c *checker) oneExpression(e ast.Expression) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
 		if _, is := e.Value.(*big.Int); is {
@@ -137,7 +141,9 @@ func (c *checker) structure(e ast.Expression) {
 		if e.Name != nil {
 			c.declareName(e.Name, e.Name.Name.String(), false)
 		}
+		before := c.steps
 		c.function(e.ParameterList, e.DeclarationList, e.Body.List)
+		c.count(e.Body, before)
 		c.scopes = c.scopes[:len(c.scopes)-1]
 	case *ast.ArrowFunctionLiteral:
 		c.arrow(e)
@@ -155,6 +161,7 @@ func (c *checker) arrow(e *ast.ArrowFunctionLiteral) {
 	if e.Async {
 		c.refuse(e, "async functions and generators are not allowed")
 	}
+	before := c.steps
 	switch body := e.Body.(type) {
 	case *ast.BlockStatement:
 		c.function(e.ParameterList, e.DeclarationList, body.List)
@@ -165,6 +172,7 @@ func (c *checker) arrow(e *ast.ArrowFunctionLiteral) {
 	default:
 		c.refuse(e, "this function is not allowed")
 	}
+	c.count(e.Body, before)
 }
 
 // handed walks through what a call of the server gets. It is used up at once, so that texts may be put together here,
@@ -379,6 +387,7 @@ func (c *checker) call(e *ast.CallExpression) {
 	name, ok := e.Callee.(*ast.Identifier)
 	if !ok || c.own(name.Name.String()) {
 		if member, is := e.Callee.(*ast.DotExpression); is {
+			c.steps += methodSteps
 			c.dot(member, true)
 		} else {
 			c.expression(e.Callee)

@@ -26,6 +26,9 @@ import (
 // MaxSize bounds a script, in bytes.
 const MaxSize = 64 << 10
 
+// maxSigns bounds short functions, and values in templates.
+const maxSigns = 1000
+
 // Fault says what is wrong with a script, and in which of its lines, counted from 1.
 type Fault struct {
 	Line int
@@ -44,28 +47,56 @@ const (
 // Check refuses a script that does more than a provision of an organization may; nil when it is allowed. The names of
 // its tags begin with TagPrefix; "" allows none.
 func Check(source, tagPrefix string) error {
+	_, err := Counted(source, tagPrefix)
+	return err
+}
+
+// Counted checks a script, and gives it with calls of CountName, which get the steps of each turn and each call. A
+// script that is given to the server runs in a function that has this one.
+func Counted(source, tagPrefix string) (string, error) {
 	if fault := checkText(source); fault != nil {
-		return fault
+		return "", fault
 	}
 	program, err := parser.ParseFile(nil, "", opening+source+closing, 0, parser.WithDisableSourceMaps)
 	if err != nil {
-		return syntax(err, source)
+		return "", syntax(err, source)
 	}
 	body, ok := wrapped(program)
 	if !ok {
-		return &Fault{Line: 1, Text: "brackets do not close what they open"}
+		return "", &Fault{Line: 1, Text: "brackets do not close what they open"}
 	}
-	c := &checker{file: program.File, prefix: tagPrefix, varied: map[string]bool{}, gathers: true}
+	c := &checker{
+		file: program.File, prefix: tagPrefix, varied: map[string]bool{}, gathers: true, counts: map[int]string{},
+	}
 	c.function(body.ParameterList, body.DeclarationList, body.Body.List)
 	c.gathers = false
 	c.function(body.ParameterList, body.DeclarationList, body.Body.List)
 	if c.fault != nil {
-		return c.fault
+		return "", c.fault
 	}
 	if _, err := goja.CompileAST(program, true); err != nil {
-		return syntax(err, source)
+		return "", syntax(err, source)
 	}
-	return nil
+	return c.bounded(source)
+}
+
+// bounded puts the counting calls into a script. Where one does not fit, the script has an unusual form.
+func (c *checker) bounded(source string) (string, error) {
+	whole := c.counted(opening + source + closing)
+	text := whole[len(opening) : len(whole)-len(closing)]
+	if len(text) > maxCounted {
+		return "", &Fault{Line: 1, Text: "the script has too many loops and functions"}
+	}
+	program, err := parser.ParseFile(nil, "", whole, 0, parser.WithDisableSourceMaps)
+	if err == nil {
+		_, err = goja.CompileAST(program, true)
+	}
+	if err != nil {
+		fault := syntax(err, source)
+		fault.Text = unbraced
+		return "", fault
+	}
+	return text, nil
 }
 
 // checkText refuses what the parser here and the server's engine read differently: the server takes HTML's comments for
@@ -76,6 +107,11 @@ func checkText(source string) *Fault {
 	}
 	if len(source) > MaxSize {
 		return &Fault{Line: 1, Text: fmt.Sprintf("the script has more than %d bytes", MaxSize)}
+	}
+	for _, sign := range []string{"=>", "${"} { // in each other they take the parser long
+		if strings.Count(source, sign) > maxSigns {
+			return &Fault{Line: 1, Text: fmt.Sprintf("the script has more than %d times %s", maxSigns, sign)}
+		}
 	}
 	for i, line := range strings.Split(source, "\n") {
 		switch {
@@ -92,7 +128,7 @@ func checkText(source string) *Fault {
 }
 
 // syntax gives the first syntax error its line in the script as its author sees it.
-func syntax(err error, source string) error {
+func syntax(err error, source string) *Fault {
 	last := strings.Count(source, "\n") + 1
 	at := func(line int) int { return min(max(line-1, 1), last) }
 	var list parser.ErrorList
@@ -135,6 +171,9 @@ type checker struct {
 	varied  map[string]bool // names of variables, in whatever scope, that may have something else than a number
 	gathers bool
 	fault   *Fault
+	depth   int
+	steps   int            // statements and expressions until now
+	counts  map[int]string // counting calls, by their offsets
 }
 
 // varies notes that a variable may have something else than a number.
@@ -202,7 +241,7 @@ var (
 // declareName adds an own name, which must not be one of the server's or of the language. Number says that it has one
 // from the beginning.
 func (c *checker) declareName(at ast.Node, name string, number bool) {
-	if given(name) || name == "eval" || name == "arguments" || name == "ext" {
+	if given(name) || name == "eval" || name == "arguments" || name == "ext" || name == CountName {
 		c.refuse(at, "%s cannot be the name of a variable", name)
 	}
 	c.scopes[len(c.scopes)-1][name] = true

@@ -266,3 +266,35 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestCounted_LoopsAndFunctionsCountTheirSteps in their own lines, whatever their form.
+func TestCounted_LoopsAndFunctionsCountTheirSteps(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`log(1);`:         `log(1);`,
+		`while (true) {}`: `while (true) {__step(2);}`,
+		"for (;;)\n;":     "for (;;)\nif(!__step(1));else ;",
+		`if (args) for (;;) log(1); else log(2);`: `if (args) for (;;) if(!__step(3));else log(1); else log(2);`,
+		`do { log(1); } while (true);`:            `do {__step(5); log(1); } while (true);`,
+		`const f = (a) => +a;`:                    `const f = (a) => !__step(3)?0:+a;`,
+		`const f = (a) => (b) => +a;`:             `const f = (a) => !__step(5)?0:(b) => !__step(3)?0:+a;`,
+		`const f = (a) => (a > 1) ? 2 : 3;`:       `const f = (a) => (!__step(7)?0:a > 1) ? 2 : 3;`,
+		`function f() { return 1; }`:              `function f() {__step(2); return 1; }`,
+		`for (;;) if (args) log(1); else log(2);`: `for (;;) if (!__step(8)?0:args) log(1); else log(2);`,
+		`for (const a of args) a.trim();`:         `for (const a of args) if(!__step(54));else a.trim();`,
+	} {
+		if got, err := script.Counted(source, prefix); err != nil || got != want {
+			t.Errorf("%s: %s, %v", source, got, err)
+		}
+	}
+	var fault *script.Fault
+	for source, line := range map[string]int{
+		"log(1);\nwhile (true) (args[0]);": 2, "let __step = 1;": 1, "log(1);\n__step(-1);": 2,
+		strings.Repeat("x=>", 16000) + "1;": 1, "log(1);\n" + strings.Repeat("1+", 30000) + "1;": 2,
+		strings.Repeat("{", 30000) + strings.Repeat("}", 30000): 1,
+	} {
+		if _, err := script.Counted(source, prefix); !errors.As(err, &fault) || fault.Line != line {
+			t.Errorf("%.40s: %v", source, err)
+		}
+	}
+}

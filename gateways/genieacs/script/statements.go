@@ -88,9 +88,13 @@ func (c *checker) block(list []ast.Statement) {
 
 // statement walks through one statement; those that are not listed are refused.
 func (c *checker) statement(s ast.Statement) {
-	if c.fault != nil || s == nil {
-		return
+	if c.fault == nil && s != nil {
+		c.within(s, func() { c.oneStatement(s) })
 	}
+}
+
+// oneStatement is statement without its bounds.
+func (c *checker) oneStatement(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.EmptyStatement, *ast.BranchStatement:
 	case *ast.BlockStatement:
@@ -138,14 +142,19 @@ func (c *checker) alone(s ast.Statement) {
 // loop walks through loops; every other statement is refused.
 func (c *checker) loop(s ast.Statement) {
 	c.scopes = append(c.scopes, scope{})
+	before := c.steps
+	var body ast.Statement
 	switch s := s.(type) {
 	case *ast.WhileStatement:
+		body = s.Body
 		c.expression(s.Test)
 		c.alone(s.Body)
 	case *ast.DoWhileStatement:
+		body = s.Body
 		c.alone(s.Body)
 		c.expression(s.Test)
 	case *ast.ForStatement:
+		body = s.Body
 		switch first := s.Initializer.(type) {
 		case nil:
 		case *ast.ForLoopInitializerExpression:
@@ -164,16 +173,19 @@ func (c *checker) loop(s ast.Statement) {
 		c.optional(s.Update)
 		c.alone(s.Body)
 	case *ast.ForInStatement:
+		body = s.Body
 		c.into(s.Into)
 		c.expression(s.Source)
 		c.alone(s.Body)
 	case *ast.ForOfStatement:
+		body = s.Body
 		c.into(s.Into)
 		c.expression(s.Source)
 		c.alone(s.Body)
 	default:
 		c.refuse(s, "this statement is not allowed")
 	}
+	c.count(body, before)
 	c.scopes = c.scopes[:len(c.scopes)-1]
 }
 

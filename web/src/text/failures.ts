@@ -139,6 +139,7 @@ export const swahiliFailures: Record<string, Failure> = {
   olt_not_found: () => 'Shirika halina kituo cha OLT chenye jina hili.',
   olt_port_full: () => 'Mlango huu una ONU nyingi kadiri unavyoweza kuhudumia.',
   olt_port_not_found: () => 'Kituo cha OLT hakina mlango huu.',
+  olt_unreachable: () => 'Kituo cha OLT hakipatikani kwa sasa. Itajaribiwa tena yenyewe.',
   olt_unavailable: () => 'Vituo vya OLT havipatikani kwa sasa. Itajaribiwa tena yenyewe.',
   olt_vlan_not_allowed: () => 'Kituo cha OLT hakibebi VLAN hii.',
   onu_elsewhere: () => 'ONU imesajiliwa kwenye mlango mwingine. Iondoe huko.',
