@@ -36,6 +36,12 @@ func TestTunnelConfig_ASecretsFileIsPrivateFromItsFirstByte(t *testing.T) {
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%v, %v", files, err)
 	}
+	if err := replaceFile(path, "#!/bin/sh\n", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if found, err = os.Stat(path); err != nil || found.Mode() != 0o700 {
+		t.Errorf("a program has the mode %v, %v", found.Mode(), err)
+	}
 	if err := writePrivate(filepath.Join(path, "nowhere"), "x"); err == nil {
 		t.Error("a folder that does not exist")
 	}

@@ -123,10 +123,13 @@ type Config struct {
 	CPEFaultPollInterval time.Duration `env:"CPE_FAULT_POLL_INTERVAL" envDefault:"60s"`
 	CPEUploadURL         string        `env:"CPE_UPLOAD_URL"` // empty in development: its own address
 
-	ACSNBIURL      string       `env:"ACS_NBI_URL"`
-	ACSFSURL       string       `env:"ACS_FS_URL"`
-	ACSCWMPURL     string       `env:"ACS_CWMP_URL"` // as devices reach it
-	ACSInternalKey secrets.Text `env:"ACS_INTERNAL_KEY"`
+	ACSNBIURL  string `env:"ACS_NBI_URL"`
+	ACSFSURL   string `env:"ACS_FS_URL"`
+	ACSCWMPURL string `env:"ACS_CWMP_URL"` // as devices reach it
+	// ACSTunnelAddress is the address of the CPE server as management networks reach it through the tunnel
+	// (docs/rules/network.md#way-to-the-cpe-server). Empty = they do not.
+	ACSTunnelAddress string       `env:"ACS_TUNNEL_ADDRESS"`
+	ACSInternalKey   secrets.Text `env:"ACS_INTERNAL_KEY"`
 	// The system of the optical line terminals; both or neither.
 	OLTURL   string       `env:"OLT_URL"`
 	OLTToken secrets.Text `env:"OLT_TOKEN"`

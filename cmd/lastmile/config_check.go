@@ -122,6 +122,7 @@ func (c Config) checkCPE(f *faults) {
 	}
 	f.check(len(c.ACSCWMPURL) <= maxCWMPURL, "ACS_CWMP_URL", "must have at most %d bytes", maxCWMPURL)
 	f.check((c.OLTURL == "") == c.OLTToken.IsZero(), "OLT_TOKEN", "goes with OLT_URL: both or neither")
+	c.checkCPETunnel(f)
 }
 
 // checkKeys checks the platform keys and the key that signs tokens.

@@ -69,6 +69,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 		Polls: polls, Clock: a.clock, Gate: &a.gates.jobs, Logger: a.logger,
 		Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
 		DNS: a.cfg.routerDNS(), Masquerade: a.cfg.RouterNAT == "auto", ACS: a.cfg.ACSCWMPURL,
+		CPE:       a.cfg.cpeServer(),
 		Garden:    a.gardenSettings(),
 		Limiter:   a.storage.vault.Limits,
 		PollEvery: a.cfg.FleetPollInterval, DriftEvery: a.cfg.DriftCheckInterval, PollsKept: a.cfg.FleetHistoryKept,

@@ -150,7 +150,7 @@ func (d deviceWork) firewall(ctx context.Context, u *run) error {
 	if err != nil {
 		return err
 	}
-	c := comparison{menus: routerplan.FirewallMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
+	c := comparison{menus: routerplan.FirewallMenus(rules), compare: func(now routerplan.Snapshot) routerplan.Diff {
 		return routerplan.CompareFirewall(now, rules)
 	}}
 	return u.safely(ctx, c, c)

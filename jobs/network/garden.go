@@ -57,12 +57,12 @@ func (w *Workers) gardenOf(ctx context.Context, row networkviews.DeviceRow) (*ro
 	return &garden, nil
 }
 
-// firewallOf gives the inputs of the platform's firewall rules on a router: the RADIUS server, the CoA port, and the
-// walled garden.
+// firewallOf gives the inputs of the platform's firewall rules on a router: the RADIUS server, the CoA port, the walled
+// garden, and the CPE server.
 func (w *Workers) firewallOf(ctx context.Context, row networkviews.DeviceRow) (routerplan.Firewall, error) {
 	garden, err := w.gardenOf(ctx, row)
 	return routerplan.Firewall{
-		RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort, Garden: garden,
+		RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort, Garden: garden, CPE: w.cfg.CPE,
 	}, err
 }
 

@@ -194,7 +194,7 @@ func (u *run) unguarded(fault string) error {
 // enough is the time, in whole minutes, in which a number of writes is certainly made and read back at the router's
 // pace. Before each one the row and the rollback are read.
 func (u *run) enough(writes int) time.Duration {
-	calls := 4*writes + len(routerplan.SetupMenus()) + 4
+	calls := 4*writes + len(routerplan.SetupMenus(routerplan.Firewall{CPE: u.w.cfg.CPE})) + 4
 	needed := (2*u.pace*time.Duration(calls) + time.Minute - 1).Truncate(time.Minute)
 	return min(max(needed, routerplan.RollbackAfter), longestRollback)
 }

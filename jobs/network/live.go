@@ -241,11 +241,11 @@ func (w *Workers) Drift(ctx context.Context, device id.Device) (networkviews.Liv
 // FirewallDrift compares the platform's firewall rules with those on the router, order included, and records nothing.
 func (w *Workers) FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveDiff, error) {
-		snapshot, err := r.read(ctx, routerplan.FirewallMenus())
+		rules, err := w.firewallOf(ctx, r.row)
 		if err != nil {
 			return networkviews.LiveDiff{}, err
 		}
-		rules, err := w.firewallOf(ctx, r.row)
+		snapshot, err := r.read(ctx, routerplan.FirewallMenus(rules))
 		return liveDiff(routerplan.CompareFirewall(snapshot, rules)), err
 	})
 }

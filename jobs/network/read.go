@@ -68,7 +68,7 @@ func (r router) fetch(ctx context.Context, into routerplan.Snapshot, menus []str
 				case err == nil:
 					into[menu] = rows
 				case !pass(err) && first == nil:
-					first = &at{path: menu, err: err}
+					first = &at{path: routerplan.MenuOf(menu), err: err}
 					cancel()
 				}
 				mu.Unlock()
@@ -85,7 +85,7 @@ func (r router) fetch(ctx context.Context, into routerplan.Snapshot, menus []str
 
 // rows reads one menu, which a router without its package does not have.
 func (r router) rows(ctx context.Context, menu string) ([]routerplan.Row, error) {
-	items, err := r.Print(ctx, menu, routeros.Query{Where: routerplan.Narrow(menu)})
+	items, err := r.Print(ctx, routerplan.MenuOf(menu), routeros.Query{Where: routerplan.Narrow(menu)})
 	if routeros.IsUnknownMenu(err) && menu != routerplan.MenuInterface {
 		return rowsOf(nil), nil
 	}
@@ -163,7 +163,8 @@ func (w *Workers) allWanted(
 		}
 		services = append(services, routerplan.Service{
 			ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden, DNS: w.cfg.DNS,
-			Masquerade: w.cfg.Masquerade, ACS: w.cfg.ACS, Shared: r.Shared, Allowed: allowed,
+			Masquerade: w.cfg.Masquerade, ACS: w.cfg.ACS, Tunnelled: w.cfg.CPE.Address.IsValid(), Shared: r.Shared,
+			Allowed: allowed,
 		})
 	}
 	return services, nil

@@ -70,7 +70,7 @@ func (w *Workers) scriptOf(ctx context.Context, row networkviews.DeviceRow, by j
 	script := routerplan.BootstrapConfig{
 		Concentrator: s.Concentrator, SSTPPort: s.ConcentratorPort, TunnelUser: row.TunnelUser,
 		RadiusHost: s.RadiusHost, CoAPort: row.Details.CoAPort, APIPort: row.Details.APIPort,
-		AllowReboot: s.AllowReboot, TunnelRef: row.TunnelRef, RadiusRef: row.RadiusRef,
+		AllowReboot: s.AllowReboot, TunnelRef: row.TunnelRef, RadiusRef: row.RadiusRef, CPE: w.cfg.CPE,
 	}
 	if script.Garden, err = w.gardenOf(ctx, row); err != nil {
 		return "", err

@@ -45,7 +45,8 @@ func (d deviceWork) setup(ctx context.Context, u *run) error {
 	report := commands.ReportSetupApplied{DeviceID: u.r.row.ID, RunID: u.id, RadiusRef: u.r.row.RadiusGiven}
 	want.Running = []id.Run{u.id} // those of others are removed before anything is compared
 	with := func(want routerplan.Setup) comparison {
-		return comparison{menus: routerplan.SetupMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
+		menus := routerplan.SetupMenus(want.Firewall)
+		return comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
 			if _, read := now[routerplan.MenuRadius]; read { // else its secret is not written
 				report.RadiusRef = u.r.row.RadiusRef
 			}
@@ -132,7 +133,7 @@ func (w *Workers) compareSetup(ctx context.Context, r router) (routerplan.Diff, 
 	if err != nil {
 		return routerplan.Diff{}, err
 	}
-	snapshot, err := r.permitted(ctx, routerplan.SetupMenus())
+	snapshot, err := r.permitted(ctx, routerplan.SetupMenus(want.Firewall))
 	if err != nil {
 		return routerplan.Diff{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -53,6 +54,8 @@ type Config struct {
 	DNS []string
 	// ACS is the address of the CPE server that devices in management networks are told (ACS_CWMP_URL); empty = none.
 	ACS string
+	// CPE is the CPE server as management networks reach it through the tunnel (ACS_TUNNEL_ADDRESS); zero = not at all.
+	CPE routerplan.CPEServer
 	// Masquerade makes routers translate customers' addresses where no rule of the operator's does (ROUTER_NAT).
 	Masquerade bool
 	// Garden says what customers in the walled garden reach; zero = routers have none.

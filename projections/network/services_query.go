@@ -149,6 +149,18 @@ func (q ServicesQuery) Counts(
 	return out, err
 }
 
+// Management returns the management services of all organizations that are not removed, oldest first: for the ways
+// through the tunnel.
+func (q ServicesQuery) Management(ctx context.Context) ([]ServiceRow, error) {
+	var rows []ServiceRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow],
+			q.Views.SQL(ServicesName, serviceSelect+`binding->>'type' = 'cpe-management' and removed_at is null
+			order by created_at, service_id`))
+	})
+	return rows, err
+}
+
 // ManagementOrganizations lists the organizations that have management services: for the upgrade of older plans.
 func (q ServicesQuery) ManagementOrganizations(ctx context.Context) ([]id.Organization, error) {
 	var list []id.Organization

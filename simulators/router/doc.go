@@ -39,5 +39,7 @@
 // numbers of print are not valid, and local variables end with their block or, pasted, with their line. Not covered:
 // keys of arrays, arithmetic on times and addresses, bit operators, files, /tool fetch, and print's output.
 //
+// Transit tells how a packet between two networks would leave a router. No packet really passes.
+//
 // Two runs with the same seed, clock and order of requests give the same ids, addresses and counters.
 package router

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// packet has the properties by which the firewall judges a packet for the router itself.
+// packet has the properties by which the firewall judges a packet for the router itself, or one that it passes on.
 type packet struct {
 	in       string     // interface
 	from     netip.Addr // of the client
 	to       netip.Addr // the router's address; may be invalid
+	out      string     // interface; "" for the router itself
 	protocol string     // "tcp" or "udp"
 	port     string
 	state    string // connection-state
@@ -28,7 +29,9 @@ func (r *Router) filter(protocol, port, state string) welcome {
 	case in == "":
 		return admitted
 	}
-	verdict, _ := r.chain("input", packet{in, r.seenFrom, r.cfg.Tunnel, protocol, port, state}, 0)
+	verdict, _ := r.chain("input", packet{
+		in: in, from: r.seenFrom, to: r.cfg.Tunnel, protocol: protocol, port: port, state: state,
+	}, 0)
 	return verdict
 }
 
@@ -71,6 +74,10 @@ func (r *Router) matches(rule Item, p packet) bool {
 			hit = bare == p.in
 		case "in-interface-list":
 			hit = slices.Contains(r.members(bare, nil), p.in)
+		case "out-interface":
+			hit = bare == p.out
+		case "out-interface-list":
+			hit = slices.Contains(r.members(bare, nil), p.out)
 		case "src-address":
 			hit = covers(bare, p.from)
 		case "dst-address":
@@ -83,6 +90,8 @@ func (r *Router) matches(rule Item, p packet) bool {
 			hit = bare == p.protocol || bare == map[string]string{"tcp": "6", "udp": "17"}[p.protocol]
 		case "dst-port":
 			hit = portIn(bare, p.port)
+		case "connection-nat-state":
+			hit = false // no packet here is translated by dstnat
 		case "connection-state":
 			hit = slices.Contains(splitList(bare), p.state)
 		default:

@@ -39,6 +39,7 @@ func addressMenus() []menu {
 		},
 		routeMenu(),
 		simpleQueueMenu(),
+		{path: "ip/settings", single: true, props: []prop{word("rp-filter", "no", "loose", "strict")}},
 		{
 			path: "ip/dns", single: true,
 			props: []prop{

@@ -52,6 +52,7 @@ type BootstrapConfig struct {
 	AllowReboot  bool    // gives the user group the policy reboot, without which a router refuses the command
 	ReportURL    string  // address with the device's token, for the report of the script's version; "" = no report
 	Garden       *Garden // nil = the script makes no walled garden
+	CPE          CPEServer
 }
 
 // Patterns that keep a value safe inside a script or a configuration file without quotes.
@@ -254,12 +255,15 @@ func (s *script) radius(c BootstrapConfig) {
 // firewall makes the platform's rules, and the list of what the walled garden allows.
 func (s *script) firewall(c BootstrapConfig) {
 	s.put("# 4. Firewall: the tunnel rule first. Rules of others are not touched.")
-	rules := Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort, Garden: c.Garden}
+	rules := Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort, Garden: c.Garden, CPE: c.CPE}
+	s.way(c.CPE)
 	s.rules("/ip firewall filter", FirewallTag, FirewallRules(rules))
+	if nat := NATRules(rules); len(nat) > 0 {
+		s.rules("/ip firewall nat", FirewallTag, nat)
+	}
 	if c.Garden == nil {
 		return
 	}
-	s.rules("/ip firewall nat", FirewallTag, NATRules(rules))
 	s.put(`/ip firewall address-list remove [find where list=%s comment="%s"]`, AllowedList, fwAllowed)
 	for _, entry := range c.Garden.allowed() {
 		address := quoted(entry.Values[propertyAddress])
@@ -268,6 +272,17 @@ func (s *script) firewall(c BootstrapConfig) {
 		s.put(`/ip firewall address-list add list=%s address=%s comment="%s" disabled=no }`, AllowedList, address,
 			fwAllowed)
 	}
+}
+
+// way makes the list of interfaces and the route that lead management networks to the CPE server.
+func (s *script) way(c CPEServer) {
+	if !c.reached() {
+		return
+	}
+	s.put(`:if ([:len [/interface list find where name="%s"]] = 0) do={ /interface list add name="%s" comment="%s" }`,
+		ManagementList, ManagementList, fwManagement)
+	find := `comment="` + fwManagement + `"`
+	s.ensure("/ip route", find, words(c.route()), "")
 }
 
 // rules puts rules at the head of a table, in their order: so what is accepted is accepted before anything is dropped.
@@ -291,7 +306,8 @@ func words(rule Resource) string {
 	for _, property := range []string{
 		"chain", "action", "in-interface", "out-interface", "in-interface-list", "out-interface-list", "src-address",
 		"dst-address", "src-address-list", "dst-address-list", "protocol", "dst-port", "connection-state",
-		"connection-nat-state", "jump-target", "reject-with", "to-addresses", "to-ports", "comment",
+		"connection-nat-state", "jump-target", "reject-with", "to-addresses", "to-ports", "gateway", "distance",
+		"disabled", "comment",
 	} {
 		if value, ok := rule.Values[property]; ok && property == "comment" {
 			list = append(list, fmt.Sprintf("%s=%q", property, value))

@@ -215,7 +215,7 @@ func TestTunnelConfigs_AreTheFilesThatWereReviewed(t *testing.T) {
 	}
 	golden(t, "accel-ppp.conf", config)
 	golden(t, "chap-secrets", secrets)
-	golden(t, "tunnel.nft", routerplan.AccelFirewall())
+	golden(t, "tunnel.nft", routerplan.AccelFirewall(routerplan.CPEServer{}))
 	c.Certificate = "tunnel"
 	if _, err := routerplan.RouterConcentrator(c); err == nil {
 		t.Error("a concentrator that does not know the platform")

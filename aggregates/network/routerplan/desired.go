@@ -26,6 +26,8 @@ type Service struct {
 	// ACS is the address of the CPE server that the devices of a management network are told, and reach; empty = they
 	// are told none, and what they reach is the operator's to decide.
 	ACS string
+	// Tunnelled says that the devices of a management network reach the CPE server through the tunnel and nothing else.
+	Tunnelled bool
 	// Shared says that another organization had management addresses in the subnet first.
 	Shared bool
 	// Allowed lists what customers of every walled garden reach, besides what WalledGarden names: see Garden.Allowed.
@@ -101,7 +103,12 @@ func Desired(s Service, v Version) []Resource {
 		d.masquerade()
 	case events.ServiceCPEManagement:
 		d.addresses(managementLease)
-		if s.ACS != "" {
+		switch {
+		case s.tunnelled():
+			d.add(MenuListMember, map[string]string{
+				propertyList: ManagementList, propertyInterface: d.on, propertyDisabled: "no",
+			}, true)
+		case s.ACS != "":
 			d.masquerade()
 		}
 	}
@@ -170,13 +177,14 @@ func (d *desire) addresses(lease string) {
 		propertyName: d.names.dhcp, propertyInterface: d.on, "address-pool": d.names.pool, "lease-time": lease,
 		propertyDisabled: "no",
 	}, true)
-	// A hotspot answers its customers' questions for names itself, whatever server they ask. Anywhere else the default
-	// firewall drops questions to the router.
+	// A hotspot answers its customers' questions for names itself, whatever server they ask. Devices of a tunnelled
+	// network reach no other server. Anywhere else the default firewall drops questions to the router.
 	dns := a.Gateway
-	if d.service.Binding.Type != events.ServiceHotspot && len(d.service.DNS) > 0 {
+	ask := d.service.Binding.Type == events.ServiceHotspot || d.service.tunnelled()
+	if !ask && len(d.service.DNS) > 0 {
 		dns = strings.Join(d.service.DNS, ",")
 	}
-	network := map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": dns}
+	network := map[string]string{propertyAddress: a.Subnet, propertyGateway: a.Gateway, "dns-server": dns}
 	if d.service.Binding.Type == events.ServiceCPEManagement && d.service.ACS != "" {
 		d.add(MenuDHCPOption, map[string]string{
 			propertyName: d.names.option, "code": "43", "value": acsOption(d.service.ACS),

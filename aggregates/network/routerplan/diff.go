@@ -154,6 +154,12 @@ func compare(s Snapshot, services []Service, v Version, device *owners) Diff {
 			d.Differences = append(d.Differences, m.compare(s, service, mine, live[service.ID])...)
 		}
 	}
+	if at := slices.IndexFunc(services, Service.tunnelled); at >= 0 {
+		for _, x := range listMissing(s) {
+			x.Service = services[at].ID
+			d.Differences = append(d.Differences, x)
+		}
+	}
 	for _, service := range services {
 		d.Differences = append(d.Differences, parentOf(s, service)...)
 		d.Differences = append(d.Differences, shared(service)...)

@@ -29,13 +29,14 @@ type Firewall struct {
 	RadiusHost string // the platform's address inside the tunnel
 	CoAPort    int
 	Garden     *Garden // nil = the router has no walled garden
+	CPE        CPEServer
 }
 
 // FirewallRules lists the platform's rules of the filter in the order in which a router must have them.
 func FirewallRules(f Firewall) []Resource {
 	rule := func(comment, chain string, more map[string]string) Resource {
 		values := map[string]string{
-			"chain": chain, propertyAction: "accept", "in-interface": TunnelInterface, propertyComment: comment,
+			"chain": chain, propertyAction: "accept", propertyIn: TunnelInterface, propertyComment: comment,
 		}
 		maps.Copy(values, more)
 		return Resource{Path: MenuFirewallFilter, Name: comment, Values: values}
@@ -47,8 +48,10 @@ func FirewallRules(f Firewall) []Resource {
 		}),
 		rule(fwDrop, "input", map[string]string{propertyAction: "drop"}),
 		rule(fwForward, "forward", map[string]string{"src-address": f.RadiusHost}),
-		rule(fwForwardDrop, "forward", map[string]string{propertyAction: "drop"}),
 	}
+	rules = append(rules, f.CPE.managementIn()...)
+	rules = append(rules, rule(fwForwardDrop, "forward", map[string]string{propertyAction: "drop"}))
+	rules = append(rules, f.CPE.managementRules()...)
 	if f.Garden != nil {
 		rules = append(rules, f.Garden.filterRules(f.RadiusHost)...)
 	}
@@ -56,12 +59,13 @@ func FirewallRules(f Firewall) []Resource {
 }
 
 // NATRules lists the platform's rules of the translation in the order in which a router must have them, before those of
-// the operator; none without a walled garden.
+// the operator; none without a walled garden or a way to the CPE server.
 func NATRules(f Firewall) []Resource {
-	if f.Garden == nil {
-		return nil
+	rules := f.CPE.managementNAT()
+	if f.Garden != nil {
+		rules = append(rules, f.Garden.natRules(f.RadiusHost)...)
 	}
-	return f.Garden.natRules(f.RadiusHost)
+	return rules
 }
 
 // harmless lists properties that do not change which packets a rule matches.
@@ -77,11 +81,12 @@ type placed struct {
 	kept bool // the row stays where it is
 }
 
-// CompareFirewall compares the platform's rules, and their order, with those of a router: the filter, the translation
-// and the list of what the walled garden allows. The operator's rules are neither compared nor written; the platform's
-// rules must only stand before them. A menu that is not in the snapshot counts as empty.
+// CompareFirewall compares the platform's rules, and their order, with those of a router: the filter, the translation,
+// the way to the CPE server and the list of what the walled garden allows. The operator's rules are neither compared
+// nor written; the platform's rules must only stand before them. A menu that is not in the snapshot counts as empty.
 func CompareFirewall(s Snapshot, f Firewall) Diff {
 	d := compareRules(s, MenuFirewallFilter, FirewallRules(f)).With(compareRules(s, MenuNAT, NATRules(f)))
+	d = d.With(compareWay(s, f.CPE))
 	if f.Garden != nil {
 		return d.With(CompareAllowed(s, *f.Garden))
 	}
@@ -91,6 +96,9 @@ func CompareFirewall(s Snapshot, f Firewall) Diff {
 // onlyRead leaves the parts of a difference that are in menus which were read.
 func (d Diff) onlyRead(s Snapshot) Diff {
 	unread := func(path string) bool {
+		if path == MenuRoute {
+			path = MenuOwnRoute
+		}
 		_, read := s[path]
 		return !read
 	}

@@ -73,7 +73,7 @@ func gardened(t *testing.T, version string) *router.Router {
 // worldOf is a router with its rules as they are now.
 func worldOf(t *testing.T, r *router.Router) world {
 	return world{
-		t: t, rows: read(t, r, routerplan.FirewallMenus()), local: "10.50.1.1", out: "ether1",
+		t: t, rows: read(t, r, firewallMenus()), local: "10.50.1.1", out: "ether1",
 		names: map[string]string{"acme.lastmile.example": payPage, "bank.example": bank},
 	}
 }
@@ -167,7 +167,7 @@ func TestGarden_WithoutNameServerAndRedirect(t *testing.T) {
 	if out, faults := r.Paste(mustBootstrap(t)); len(faults) > 0 {
 		t.Fatalf("%v, %s", faults, out)
 	}
-	write(t, r, routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), f).Plan())
+	write(t, r, routerplan.CompareFirewall(read(t, r, firewallMenus()), f).Plan())
 	w := worldOf(t, r)
 	for _, c := range []struct {
 		sent packet
@@ -210,15 +210,15 @@ func TestGarden_IsDriftOfARouterOfBeforeAndGoesWithoutATrace(t *testing.T) {
 		})
 		do("ip/firewall/address-list", "add", router.Item{"list": "blocked", "address": "192.0.2.1"})
 		before := firewallOf(t, r)
-		d := routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), gardenFirewall())
+		d := routerplan.CompareFirewall(read(t, r, firewallMenus()), gardenFirewall())
 		write(t, r, d.Plan())
-		if d := routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), gardenFirewall()); !d.InSync() {
+		if d := routerplan.CompareFirewall(read(t, r, firewallMenus()), gardenFirewall()); !d.InSync() {
 			t.Errorf("%s: %+v", version, d.Resources())
 		}
 		if diff := cmp.Diff(before, foreignFirewall(t, r, "garden")); diff != "" {
 			t.Errorf("%s: the operator's\n%s", version, diff)
 		}
-		write(t, r, routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), fw).Plan())
+		write(t, r, routerplan.CompareFirewall(read(t, r, firewallMenus()), fw).Plan())
 		if diff := cmp.Diff(before, firewallOf(t, r)); diff != "" {
 			t.Errorf("%s: something is left or was touched\n%s", version, diff)
 		}
@@ -227,7 +227,7 @@ func TestGarden_IsDriftOfARouterOfBeforeAndGoesWithoutATrace(t *testing.T) {
 
 // firewallOf has all rows of the firewall's menus.
 func firewallOf(t *testing.T, r *router.Router) routerplan.Snapshot {
-	return read(t, r, routerplan.FirewallMenus())
+	return read(t, r, firewallMenus())
 }
 
 // foreignFirewall has the rows of the firewall's menus without those of the platform whose name begins so.
@@ -341,7 +341,7 @@ func TestGarden_ARollbackRestoresItsRules(t *testing.T) {
 		r := gardened(t, version)
 		do := doer(t, r)
 		run := id.Derive[id.Run]("test", "run")
-		script := routerplan.Arm(read(t, r, routerplan.SetupMenus()), run, 0)[0].Values["on-event"]
+		script := routerplan.Arm(read(t, r, setupMenus()), run, 0)[0].Values["on-event"]
 		for _, row := range firewallOf(t, r)[routerplan.MenuFirewallFilter] {
 			if strings.HasSuffix(row["comment"], "garden-forward") || strings.HasSuffix(row["comment"], "-tcp") {
 				do(routerplan.MenuFirewallFilter, "remove", router.Item{".id": row[".id"]})

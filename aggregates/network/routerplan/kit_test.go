@@ -16,6 +16,12 @@ import (
 // modern is a version that has everything the platform uses.
 var modern = routerplan.Version{Major: 7, Minor: 16}
 
+// firewallMenus lists the menus to read before the rules of a router without a way to the CPE server are compared.
+func firewallMenus() []string { return routerplan.FirewallMenus(routerplan.Firewall{}) }
+
+// setupMenus lists them for its whole setup.
+func setupMenus() []string { return routerplan.SetupMenus(routerplan.Firewall{}) }
+
 // testService is the n-th service; its subnet and id follow from n.
 func testService(n int, t events.ServiceType, parent string, vlan int) routerplan.Service {
 	s := routerplan.Service{

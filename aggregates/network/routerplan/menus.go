@@ -28,6 +28,7 @@ var menus = []menu{
 	{path: MenuBridge, name: propertyName},
 	{path: MenuBridgePort, name: propertyInterface},
 	{path: MenuVlan, name: propertyName, named: func(n resourceNames) string { return n.vlan }},
+	{path: MenuListMember, name: propertyInterface},
 	{path: MenuAddress, name: propertyAddress, subnet: propertyAddress},
 	{path: MenuPool, name: propertyName, named: func(n resourceNames) string { return n.pool }},
 	{

@@ -33,15 +33,16 @@ const RollbackAfter = 3 * time.Minute
 // MenuClock has the date and the time of a router.
 const MenuClock = "system/clock"
 
-// Risky lists the steps that could cut the platform's own way to the router: those to services, users, the tunnel and
-// the firewall.
+// Risky lists the steps that could cut the platform's own way to the router: those to services, users, the tunnel, the
+// firewall and routes.
 func Risky(steps []Step) []Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return !s.Risky() })
 }
 
 // Risky reports whether a step could cut the platform's own way to the router.
 func (s Step) Risky() bool {
-	return slices.Contains([]string{MenuIPService, MenuUser, MenuFirewallFilter, MenuSSTPClient}, s.Path)
+	return slices.Contains([]string{MenuIPService, MenuUser, MenuFirewallFilter, MenuSSTPClient, MenuRoute},
+		MenuOf(s.Path))
 }
 
 // runComment begins the comment of a run's entries; a space and the run follow.
@@ -295,9 +296,9 @@ func Unwritten(s Snapshot) []Step {
 // restored lists the services of the router that a repair may write.
 var restored = []string{"www", "www-ssl", "api", "api-ssl"}
 
-// rollback writes the script that brings back what a repair may change: the platform's services and firewall rules as
-// they were read. Each line stands alone, so that one that fails stops no other, and the script removes all entries of
-// the run at the end.
+// rollback writes the script that brings back what a repair may change: the platform's services, firewall rules and
+// route as they were read. Each line stands alone, so that one that fails stops no other, and the script removes all
+// entries of the run at the end.
 func rollback(s Snapshot, run id.Run) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -315,6 +316,15 @@ func rollback(s Snapshot, run id.Run) string {
 	}
 	if _, read := s[MenuFirewallFilter]; read {
 		line("%s", restoreRules(s))
+	}
+	if _, read := s[MenuOwnRoute]; read {
+		line("/ip route remove [find where comment=%s]", quoted(fwManagement))
+		for _, row := range s.ownRoutes() {
+			line("/ip route add %s", settings(map[string]string{
+				propertyDstAddress: row[propertyDstAddress], propertyGateway: row[propertyGateway],
+				propertyDisabled: row[propertyDisabled], propertyComment: fwManagement,
+			}))
+		}
 	}
 	for _, name := range rollbackNames {
 		line("/system scheduler remove [find where name=%s and (comment=%s or on-event~%s)]", quoted(name),

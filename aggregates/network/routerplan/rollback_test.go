@@ -197,7 +197,7 @@ func TestRollback_RestoresAfterABootWithAClockThatIsBehind(t *testing.T) {
 		r := bootstrapped(t, "7.16", now)
 		now.Advance(time.Minute)
 		run := id.New[id.Run]()
-		steps := routerplan.Arm(read(t, r, append(routerplan.SetupMenus(), routerplan.MenuClock)), run, 0)
+		steps := routerplan.Arm(read(t, r, append(setupMenus(), routerplan.MenuClock)), run, 0)
 		write(t, r, steps)
 		for _, entry := range []router.Item{
 			{"name": "platform-rollback-mine", "interval": "1d", "comment": steps[0].Values["comment"]},
@@ -248,7 +248,7 @@ func TestBootstrap_EndsTheRollbacksOfRunsFirst(t *testing.T) {
 			}
 			return names
 		}
-		write(t, r, routerplan.Arm(read(t, r, routerplan.SetupMenus()), id.New[id.Run](), 0))
+		write(t, r, routerplan.Arm(read(t, r, setupMenus()), id.New[id.Run](), 0))
 		for _, entry := range []router.Item{
 			{"name": "platform-rollback-2", "comment": "Platform"},
 			{"name": "platform-rollback-mine", "comment": "Platform"}, {"name": "mine", "comment": "Platform run 1"},
@@ -297,7 +297,7 @@ func TestBootstrap_EndsARollbackWithAnotherComment(t *testing.T) {
 	}
 	for _, version := range releases {
 		r := bootstrapped(t, version, manual())
-		write(t, r, routerplan.Arm(read(t, r, routerplan.SetupMenus()), id.New[id.Run](), 0))
+		write(t, r, routerplan.Arm(read(t, r, setupMenus()), id.New[id.Run](), 0))
 		for _, name := range []string{routerplan.RollbackName, routerplan.RollbackName + "-boot"} {
 			if _, err := r.Do("system/scheduler", "set", router.Item{"numbers": name, "comment": "mine"}); err != nil {
 				t.Fatal(err)

@@ -28,7 +28,7 @@ func everywhere(text string) routerplan.Snapshot {
 	s := routerplan.Snapshot{}
 	for _, menus := range [][]string{
 		routerplan.CheckMenus(events.ServiceBinding{Type: events.ServiceHotspot}), routerplan.ApplyMenus(),
-		routerplan.SessionMenus(), routerplan.SetupMenus(), routerplan.FirewallMenus(),
+		routerplan.SessionMenus(), setupMenus(), firewallMenus(),
 	} {
 		for _, menu := range menus {
 			s[menu] = drawnRows(text)

@@ -42,11 +42,10 @@ type Setup struct {
 
 // SetupMenus lists the menus to read before CompareSetup. A menu that the API user may not read is left out of the
 // snapshot, and is not compared then.
-func SetupMenus() []string {
-	return []string{
+func SetupMenus(f Firewall) []string {
+	return slices.Concat([]string{
 		MenuRadius, MenuRadiusIncoming, MenuPPPAAA, MenuUser, MenuUserGroup, MenuIPService, MenuCertificate,
-		MenuFirewallFilter, MenuNAT, MenuAddressList, MenuSSTPClient, MenuScheduler,
-	}
+	}, FirewallMenus(f), []string{MenuSSTPClient, MenuScheduler})
 }
 
 // CompareSetup compares a router with its desired setup: RADIUS client and its place, accounting, incoming requests,

@@ -21,10 +21,10 @@ func TestSetup_ARollbackThatWasLeftIsToldAndRemoved(t *testing.T) {
 		compare := func(running ...id.Run) routerplan.Diff {
 			want := setupOf()
 			want.Running = running
-			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), want, v)
+			return routerplan.CompareSetup(read(t, r, setupMenus()), want, v)
 		}
 		run := id.New[id.Run]()
-		write(t, r, routerplan.Arm(read(t, r, routerplan.SetupMenus()), run, 0))
+		write(t, r, routerplan.Arm(read(t, r, setupMenus()), run, 0))
 		for _, entry := range []router.Item{
 			{"name": "platform-rollback-2", "comment": "Platform"}, {"name": "mine", "comment": "Platform"},
 		} {

@@ -28,7 +28,7 @@ func TestSetup_TheRADIUSClientOfThePlatformIsAskedFirst(t *testing.T) {
 			do("radius", "add", client)
 		}
 		compare := func() routerplan.Diff {
-			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(), v)
+			return routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(), v)
 		}
 		if d := compare(); !d.InSync() {
 			t.Errorf("%s: clients for other users: %+v", version, d.Resources())
@@ -93,12 +93,12 @@ func TestSetup_TheRADIUSClientServesAllUsers(t *testing.T) {
 		router.Item{".id": ours[".id"], "called-id": "other", "domain": "x"}); err != nil {
 		t.Fatal(err)
 	}
-	d := routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(), modern)
+	d := routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(), modern)
 	if got := d.Resources(); len(got) != 1 || len(got[0].Expected) != 2 || got[0].Actual["called-id"] != "other" {
 		t.Errorf("%+v", got)
 	}
 	write(t, r, d.Plan())
-	if d := routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(), modern); !d.InSync() {
+	if d := routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(), modern); !d.InSync() {
 		t.Errorf("after the repair: %+v", d.Resources())
 	}
 }
@@ -111,7 +111,7 @@ func TestSetup_AClientForAccountingMayStandFirst(t *testing.T) {
 	doer(t, r)("radius", "add", router.Item{
 		"service": "ppp,hotspot", "address": "192.0.2.6", "accounting-backup": "yes", "place-before": ours[".id"],
 	})
-	if d := routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(), modern); !d.InSync() {
+	if d := routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(), modern); !d.InSync() {
 		t.Errorf("%+v", d.Resources())
 	}
 }
@@ -147,7 +147,7 @@ func TestSetup_TheTunnelIsToldAndNotWritten(t *testing.T) {
 	for _, version := range releases {
 		r, v := bootstrapped(t, version, manual()), routerplan.ParseVersion(version)
 		compare := func() routerplan.Diff {
-			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(), v)
+			return routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(), v)
 		}
 		set := func(values router.Item) {
 			values["numbers"] = routerplan.TunnelInterface
@@ -251,7 +251,7 @@ func TestBootstrap_WarnsOnlyOfAClientThatIsAskedAboutTheCustomers(t *testing.T) 
 			if _, err := r.Do("radius", "add", c.client); err != nil {
 				t.Fatal(err)
 			}
-			d := routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(),
+			d := routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(),
 				routerplan.ParseVersion(version))
 			script, err := routerplan.Bootstrap(bootstrapConfig())
 			if err != nil {

@@ -167,7 +167,7 @@ func TestSetup_ARadiusClientThatServesNobodyIsToldAndRepaired(t *testing.T) {
 		compare := func() routerplan.Diff {
 			want := setupOf()
 			want.TunnelAddress = "10.99.0.2"
-			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), want, v)
+			return routerplan.CompareSetup(read(t, r, setupMenus()), want, v)
 		}
 		script, err := routerplan.Bootstrap(bootstrapConfig())
 		if err != nil {

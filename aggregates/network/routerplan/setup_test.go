@@ -58,7 +58,7 @@ func TestSetup_AfterTheScriptNothingDiffersAndEachDriftIsToldAndRepaired(t *test
 	for _, version := range releases {
 		r, v := bootstrapped(t, version, manual()), routerplan.ParseVersion(version)
 		compare := func(want routerplan.Setup) routerplan.Diff {
-			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), want, v)
+			return routerplan.CompareSetup(read(t, r, setupMenus()), want, v)
 		}
 		if d := compare(setupOf()); !d.InSync() {
 			t.Fatalf("%s: after the script: %+v", version, d.Resources())
@@ -92,7 +92,7 @@ func TestSetup_AfterTheScriptNothingDiffersAndEachDriftIsToldAndRepaired(t *test
 		}
 		changed := setupOf()
 		changed.SecretStale, changed.Firewall.CoAPort = true, 3800
-		hidden := read(t, r, routerplan.SetupMenus())
+		hidden := read(t, r, setupMenus())
 		if d := routerplan.CompareSetup(hidden, changed, v); len(d.Plan()) != 2 { // the port, the rule of the port
 			t.Errorf("%s: a secret that is read and right: %v", version, shown(d.Plan()))
 		}
@@ -143,7 +143,7 @@ func TestRollback_TheRouterRestoresItselfUnlessItIsDisarmed(t *testing.T) {
 			now := manual()
 			r := bootstrapped(t, version, now)
 			menus := []string{routerplan.MenuIPService, routerplan.MenuFirewallFilter}
-			before := read(t, r, routerplan.SetupMenus())
+			before := read(t, r, setupMenus())
 			want := setupOf()
 			want.APIPort, want.Firewall.RadiusHost = 8080, "10.99.0.9"
 			plan := routerplan.CompareSetup(before, want, routerplan.ParseVersion(version)).Plan()

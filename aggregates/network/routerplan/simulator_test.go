@@ -53,7 +53,7 @@ func read(t *testing.T, r *router.Router, paths []string) routerplan.Snapshot {
 	t.Helper()
 	s := routerplan.Snapshot{}
 	for _, path := range paths {
-		items, err := r.Do(path, "print", nil)
+		items, err := r.Do(routerplan.MenuOf(path), "print", nil)
 		if err != nil && !strings.HasPrefix(err.Error(), "no such command") {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -101,7 +101,7 @@ func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
 			t.Fatalf("%s: %v, %s", version, err, out)
 		}
 		for run := range 2 {
-			if d := routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), fw); !d.InSync() {
+			if d := routerplan.CompareFirewall(read(t, r, firewallMenus()), fw); !d.InSync() {
 				t.Errorf("%s, run %d: firewall %+v", version, run, d.Resources())
 			}
 			if got := routerplan.BootstrapOf(read(t, r, routerplan.InterfaceMenus())); got != (routerplan.Bootstrapped{
@@ -128,7 +128,7 @@ func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
 // foreignRules are the firewall rules of the operator, with all properties.
 func foreignRules(t *testing.T, r *router.Router) []routerplan.Row {
 	t.Helper()
-	return slices.DeleteFunc(read(t, r, routerplan.FirewallMenus())[routerplan.MenuFirewallFilter],
+	return slices.DeleteFunc(read(t, r, firewallMenus())[routerplan.MenuFirewallFilter],
 		func(row routerplan.Row) bool {
 			return strings.HasPrefix(row["comment"], routerplan.FirewallTag)
 		})

@@ -67,6 +67,9 @@ const (
 	propertyDstList     = "dst-address-list"
 	propertyServiceName = "service-name"
 	propertyLoginBy     = "login-by"
+	propertyIn          = "in-interface"
+	propertyInList      = "in-interface-list"
+	propertyGateway     = "gateway"
 )
 
 // ServiceMenus lists the menus to read before services are compared. The list does not depend on the services.
@@ -75,16 +78,29 @@ func ServiceMenus() []string {
 	for _, m := range menus {
 		all = append(all, m.path)
 	}
-	return append(all, MenuDHCPClient, MenuRoute, MenuInterfaceList, MenuListMember) // the uplinks: see translated
+	return append(all, MenuDHCPClient, MenuRoute, MenuInterfaceList) // the uplinks: see translated
+}
+
+// MenuOwnRoute is MenuRoute with the platform's own routes alone. Its rows stand under this name in a snapshot; steps
+// have the menu.
+const MenuOwnRoute = MenuRoute + "?own"
+
+// MenuOf is the menu of a router in which the rows of a name in a snapshot are.
+func MenuOf(name string) string {
+	menu, _, _ := strings.Cut(name, "?")
+	return menu
 }
 
 // Narrow gives the condition with which a menu is read; nil = the whole menu. Of the routes only the default ones are
-// asked for, because a router with a full table has hundreds of thousands. Source: docs/facts/routeros.md#routes. Of
-// the address lists only the platform's own is, because operators keep lists of many thousands.
+// asked for, or the platform's own, because a router with a full table has hundreds of thousands. Source:
+// docs/facts/routeros.md#routes. Of the address lists only the platform's own is, because operators keep lists of many
+// thousands.
 func Narrow(menu string) map[string]string {
 	switch menu {
 	case MenuRoute:
 		return map[string]string{propertyDstAddress: "0.0.0.0/0"}
+	case MenuOwnRoute:
+		return map[string]string{propertyComment: fwManagement}
 	case MenuAddressList:
 		return map[string]string{propertyList: AllowedList}
 	}
@@ -99,7 +115,9 @@ func UseMenus() []string { return []string{MenuDHCPLease, MenuPPPActive, MenuHot
 func ApplyMenus() []string { return append(ServiceMenus(), UseMenus()...) }
 
 // FirewallMenus lists the menus to read before CompareFirewall.
-func FirewallMenus() []string { return []string{MenuFirewallFilter, MenuNAT, MenuAddressList} }
+func FirewallMenus(f Firewall) []string {
+	return append([]string{MenuFirewallFilter, MenuNAT, MenuAddressList}, wayMenus(f.CPE)...)
+}
 
 // InterfaceMenus lists the menus to read before Reserved and Picker, some of them only where Vacant does not say that
 // they are empty.

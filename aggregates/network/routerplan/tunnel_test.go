@@ -34,13 +34,13 @@ func TestConcentrator_RulesNameTheInterfacesThatTheConfigurationMakes(t *testing
 	if made == nil {
 		t.Fatalf("no interface name in %s", config)
 	}
-	named := regexp.MustCompile(`[io]ifname "([^"]+)\*"`).FindAllStringSubmatch(routerplan.AccelFirewall(), -1)
+	rules := routerplan.AccelFirewall(routerplan.CPEServer{})
+	named := regexp.MustCompile(`[io]ifname "([^"]+)\*"`).FindAllStringSubmatch(rules, -1)
 	for _, one := range named {
 		if one[1] != made[1] {
 			t.Errorf("rules are about %s*, interfaces are %s0, …", one[1], made[1])
 		}
 	}
-	rules := routerplan.AccelFirewall()
 	for _, want := range []string{`iifname "` + made[1] + `*" drop`, `oifname "` + made[1] + `*" drop`} {
 		if !strings.Contains(rules[strings.Index(rules, "chain forward"):], want) {
 			t.Errorf("forwarding is not closed by %s", want)
@@ -52,7 +52,7 @@ func TestConcentrator_RulesNameTheInterfacesThatTheConfigurationMakes(t *testing
 // tunnel that it came from.
 func TestConcentrator_ARouterCannotSendAsAnotherOne(t *testing.T) {
 	t.Parallel()
-	rules := routerplan.AccelFirewall()
+	rules := routerplan.AccelFirewall(routerplan.CPEServer{})
 	chain := regexp.MustCompile(`(?s)chain source \{(.*?)\}`).FindStringSubmatch(rules)
 	if chain == nil || !strings.Contains(chain[1], "hook prerouting") ||
 		!strings.Contains(chain[1], `iifname "lmtun*" fib saddr . iif oif missing drop`) {

@@ -39,7 +39,7 @@ func TestUpgrade_AScriptOfAnOlderProgramIsTold(t *testing.T) {
 			if out, err := r.Script(text); err != nil {
 				t.Fatalf("%s: %v: %s", version, err, out)
 			}
-			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(),
+			return routerplan.CompareSetup(read(t, r, setupMenus()), setupOf(),
 				routerplan.ParseVersion(version))
 		}
 		var paths []string
