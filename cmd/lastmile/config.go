@@ -127,6 +127,9 @@ type Config struct {
 	ACSFSURL       string       `env:"ACS_FS_URL"`
 	ACSCWMPURL     string       `env:"ACS_CWMP_URL"` // as devices reach it
 	ACSInternalKey secrets.Text `env:"ACS_INTERNAL_KEY"`
+	// CPESignIn is "on" or "off": whether each device gets a password of its own for the CPE server, and must show it
+	// (docs/rules/cpe.md#sign-in).
+	CPESignIn string `env:"CPE_SIGN_IN" envDefault:"off"`
 	// The system of the optical line terminals; both or neither.
 	OLTURL   string       `env:"OLT_URL"`
 	OLTToken secrets.Text `env:"OLT_TOKEN"`

@@ -22,7 +22,7 @@ var own embed.FS
 
 // OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
 // finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions).
-const OwnVersion = 2
+const OwnVersion = 3
 
 // Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
 const Unidentified = "lastmile_unidentified"
@@ -168,10 +168,17 @@ type Settings struct {
 	Files    string // address of the file server as devices reach it; "" = the server's own guess
 }
 
+// SignIn is the expression by which the server decides whether a device is let in: its configuration cwmp.auth. The
+// inner call has the password that the device must show, the outer one decides. Source: docs/rules/cpe.md#sign-in.
+func SignIn() string { return strings.TrimSpace(ownFile(signInFile)) }
+
+// signInFile has the expression.
+const signInFile = "cwmp.auth"
+
 // InstallationFiles are the files that a real installation needs, by their paths.
 func InstallationFiles(to Settings) (map[string]string, error) {
 	out := map[string]string{
-		"README.md": ownFile("README.md"), "ext/lastmile.js": ownFile("lastmile.js"),
+		"README.md": ownFile("README.md"), "ext/lastmile.js": ownFile("lastmile.js"), signInFile: ownFile(signInFile),
 	}
 	for _, s := range OwnScripts() {
 		out["provisions/"+s.Name+".js"] = s.Text

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +154,8 @@ type platform struct {
 	answer string
 	status int
 	asked  []string // the bodies that came
+	// Each device must show the password; "" = all are let in.
+	password string
 }
 
 // newPlatform starts the endpoint. It wants the key "internal".
@@ -171,14 +174,40 @@ func (p *platform) handler() http.Handler {
 		defer p.mu.Unlock()
 		var body bytes.Buffer
 		_, _ = body.ReadFrom(r.Body)
-		p.asked = append(p.asked, body.String())
+		if !strings.HasSuffix(r.URL.Path, "/sign-in") { // that is asked at each session
+			p.asked = append(p.asked, body.String())
+		}
 		if r.Header.Get("X-Internal-Key") != "internal" {
 			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/sign-in") {
+			_, _ = fmt.Fprint(w, p.admission(body.String()))
 			return
 		}
 		w.WriteHeader(p.status)
 		_, _ = fmt.Fprint(w, p.answer)
 	})
+}
+
+// admission answers the expression of cwmp.auth.
+func (p *platform) admission(asked string) string {
+	switch {
+	case strings.Contains(asked, `"shown":true`), strings.Contains(asked, `"shown":false`) && p.password == "":
+		return `{"password":null,"admitted":true}`
+	case strings.Contains(asked, `"shown":false`):
+		return `{"password":null,"admitted":false}`
+	case p.password == "":
+		return `{"password":null,"admitted":null}`
+	}
+	return `{"password":"` + p.password + `","admitted":null}`
+}
+
+// requires lets in only who shows a password, from now on; "" lets all in.
+func (p *platform) requires(password string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.password = password
 }
 
 // tell sets the answer from now on.
