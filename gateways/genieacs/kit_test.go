@@ -156,6 +156,7 @@ type platform struct {
 	asked  []string // the bodies that came
 	// Each device must show the password; "" = all are let in.
 	password string
+	knocks   int // so often it was asked whether a device is let in
 }
 
 // newPlatform starts the endpoint. It wants the key "internal".
@@ -192,6 +193,7 @@ func (p *platform) handler() http.Handler {
 
 // admission answers the expression of cwmp.auth.
 func (p *platform) admission(asked string) string {
+	p.knocks++
 	switch {
 	case strings.Contains(asked, `"shown":true`), strings.Contains(asked, `"shown":false`) && p.password == "":
 		return `{"password":null,"admitted":true}`
@@ -201,6 +203,13 @@ func (p *platform) admission(asked string) string {
 		return `{"password":null,"admitted":null}`
 	}
 	return `{"password":"` + p.password + `","admitted":null}`
+}
+
+// knocked reports whether the server asks whom it lets in.
+func (p *platform) knocked() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.knocks > 0
 }
 
 // requires lets in only who shows a password, from now on; "" lets all in.
@@ -234,6 +243,8 @@ type site struct {
 	offline func(bool)              // connection requests do not reach the device
 	reject  func(path, code string) // the device refuses values of a parameter; "" ends it
 	value   func(string) any
+	knock   func() error            // one session, perhaps refused; of an installation only
+	set     func(map[string]string) // changes texts of the device itself; of an installation only
 }
 
 // everywhere runs a contract at the simulator, with a device of each tree, and at the installation of ACS_NBI_URL and
