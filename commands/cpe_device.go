@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -99,6 +100,26 @@ type ClearCpeFault struct {
 	Code    string
 }
 
+// ProveCpeSignIn says that a CPE has shown its password, which it must from now on. That of before is no proof.
+type ProveCpeSignIn struct {
+	CpeID  id.CPE
+	SignIn int // as in CpeSignInRef
+}
+
+// EndCpeSignIn lets a CPE in without its password until it has shown a new one. Fails: cpe_not_found.
+type EndCpeSignIn struct {
+	CpeID id.CPE
+}
+
+// CpeSignInPurpose is the use of the passwords of CPEs at the CPE server, in the vault.
+const CpeSignInPurpose = "cpe_sign_in"
+
+// CpeSignInRef is where the vault has the password of a CPE at the CPE server. signIn counts those that are worth
+// nothing any more, so that each new one has a place of its own.
+func CpeSignInRef(cpe id.CPE, signIn int) id.Secret {
+	return id.Derive[id.Secret]("cpe sign-in", cpe.String(), strconv.Itoa(signIn))
+}
+
 func (IdentifyCpe) CommandName() string           { return "cpe.IdentifyCpe" }
 func (LearnCpeDetails) CommandName() string       { return "cpe.LearnCpeDetails" }
 func (ClaimCpe) CommandName() string              { return "cpe.ClaimCpe" }
@@ -106,6 +127,8 @@ func (AssignCpe) CommandName() string             { return "cpe.AssignCpe" }
 func (AssignSubscriberToCpe) CommandName() string { return "cpe.AssignSubscriberToCpe" }
 func (ReleaseCpe) CommandName() string            { return "cpe.ReleaseCpe" }
 func (ClearCpeFault) CommandName() string         { return "cpe.ClearCpeFault" }
+func (ProveCpeSignIn) CommandName() string        { return "cpe.ProveCpeSignIn" }
+func (EndCpeSignIn) CommandName() string          { return "cpe.EndCpeSignIn" }
 
 func (c IdentifyCpe) Target() Target           { return At(CpeCategory, c.CpeID) }
 func (c LearnCpeDetails) Target() Target       { return At(CpeCategory, c.CpeID) }
@@ -114,6 +137,8 @@ func (c AssignCpe) Target() Target             { return At(CpeCategory, c.CpeID)
 func (c AssignSubscriberToCpe) Target() Target { return At(CpeCategory, c.CpeID) }
 func (c ReleaseCpe) Target() Target            { return At(CpeCategory, c.CpeID) }
 func (c ClearCpeFault) Target() Target         { return At(CpeCategory, c.CpeID) }
+func (c ProveCpeSignIn) Target() Target        { return At(CpeCategory, c.CpeID) }
+func (c EndCpeSignIn) Target() Target          { return At(CpeCategory, c.CpeID) }
 
 func (IdentifyCpe) cpeCommand()           {}
 func (LearnCpeDetails) cpeCommand()       {}
@@ -122,6 +147,8 @@ func (AssignCpe) cpeCommand()             {}
 func (AssignSubscriberToCpe) cpeCommand() {}
 func (ReleaseCpe) cpeCommand()            {}
 func (ClearCpeFault) cpeCommand()         {}
+func (ProveCpeSignIn) cpeCommand()        {}
+func (EndCpeSignIn) cpeCommand()          {}
 
 // Validate requires an identity in normal form, and the id that follows from it.
 func (c IdentifyCpe) Validate() error {
@@ -176,6 +203,12 @@ func (c ClearCpeFault) Validate() error {
 	cpeText(&f, "code", c.Code, 0, maxCpeChannel)
 	return f.Err()
 }
+
+// Validate has nothing to check: another number proves nothing.
+func (ProveCpeSignIn) Validate() error { return nil }
+
+// Validate has nothing to check: the id names the stream.
+func (EndCpeSignIn) Validate() error { return nil }
 
 // cpeText checks a line of ordinary characters; least 0 means that it may be empty.
 func cpeText(f *failure.Faults, field, text string, least, most int) {

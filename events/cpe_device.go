@@ -112,6 +112,21 @@ type CpeFaultClearAsked struct {
 	At      time.Time       `json:"at"`
 }
 
+// CpeSignInProven records that a CPE has shown the CPE server the password that was made for it: from now on it must.
+type CpeSignInProven struct {
+	CpeID id.CPE          `json:"cpeId"`
+	OrgID id.Organization `json:"orgId"`
+	At    time.Time       `json:"at"`
+}
+
+// CpeSignInEnded records that a CPE is let in without its password, which is worth nothing any more, until it has shown
+// a new one: somebody wanted that, or it is about to lose its settings.
+type CpeSignInEnded struct {
+	CpeID id.CPE          `json:"cpeId"`
+	OrgID id.Organization `json:"orgId"`
+	At    time.Time       `json:"at"`
+}
+
 func (CpeIdentified) EventType() string         { return "cpe.CpeIdentified.v1" }
 func (CpeDetailsLearned) EventType() string     { return "cpe.CpeDetailsLearned.v1" }
 func (CpeClaimed) EventType() string            { return "cpe.CpeClaimed.v1" }
@@ -121,6 +136,8 @@ func (CpeSubscriberAssigned) EventType() string { return "cpe.CpeSubscriberAssig
 func (CpeSubscriberRemoved) EventType() string  { return "cpe.CpeSubscriberRemoved.v1" }
 func (CpeReleased) EventType() string           { return "cpe.CpeReleased.v1" }
 func (CpeFaultClearAsked) EventType() string    { return "cpe.CpeFaultClearAsked.v1" }
+func (CpeSignInProven) EventType() string       { return "cpe.CpeSignInProven.v1" }
+func (CpeSignInEnded) EventType() string        { return "cpe.CpeSignInEnded.v1" }
 
 func (CpeIdentified) cpeEvent()         {}
 func (CpeDetailsLearned) cpeEvent()     {}
@@ -131,6 +148,8 @@ func (CpeSubscriberAssigned) cpeEvent() {}
 func (CpeSubscriberRemoved) cpeEvent()  {}
 func (CpeReleased) cpeEvent()           {}
 func (CpeFaultClearAsked) cpeEvent()    {}
+func (CpeSignInProven) cpeEvent()       {}
+func (CpeSignInEnded) cpeEvent()        {}
 
 // PersonalSubject is the customer, whose home it may describe. Before there is one, it is the CPE: then the text is
 // about no person.

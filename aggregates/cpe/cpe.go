@@ -20,6 +20,7 @@ func CPEs() aggregates.Definition[CPE, commands.CpeCommand, events.CpeEvent] {
 		Commands: []commands.CpeCommand{
 			commands.IdentifyCpe{}, commands.LearnCpeDetails{}, commands.ClaimCpe{}, commands.AssignCpe{},
 			commands.AssignSubscriberToCpe{}, commands.ReleaseCpe{}, commands.ClearCpeFault{},
+			commands.ProveCpeSignIn{}, commands.EndCpeSignIn{},
 		},
 	}
 }
@@ -32,6 +33,8 @@ type CPE struct {
 	Org          id.Organization // zero = nobody has claimed it
 	Subscriber   id.Subscriber   // zero = only the organization is known
 	Subscription id.Subscription // that has the login; zero = there is none
+	SignIn       int             // counts the passwords at the CPE server that are worth nothing any more
+	Proven       bool            // it has shown the present one, and must from then on
 }
 
 // ownerCPE is the organization that has claimed it; until then the platform owns it
@@ -56,7 +59,18 @@ func evolveCPE(s CPE, e events.CpeEvent) CPE {
 		s.Subscriber, s.Subscription = id.Subscriber{}, id.Subscription{}
 	case events.CpeReleased:
 		s.Org, s.Subscriber, s.Subscription = id.Organization{}, id.Subscriber{}, id.Subscription{}
+		return s.withNewSignIn()
+	case events.CpeSignInProven:
+		s.Proven = true
+	case events.CpeSignInEnded:
+		return s.withNewSignIn()
 	}
+	return s
+}
+
+// withNewSignIn makes the present password worth nothing.
+func (s CPE) withNewSignIn() CPE {
+	s.SignIn, s.Proven = s.SignIn+1, false
 	return s
 }
 
@@ -97,6 +111,12 @@ func decideCPE(s CPE, c commands.CpeCommand, now time.Time) ([]events.CpeEvent, 
 		return only(events.CpeFaultClearAsked{
 			CpeID: s.ID, OrgID: s.Org, Channel: c.Channel, Code: c.Code, At: now,
 		})
+	case commands.ProveCpeSignIn:
+		if !s.Org.IsZero() && s.SignIn == c.SignIn && !s.Proven {
+			return only(events.CpeSignInProven{CpeID: s.ID, OrgID: s.Org, At: now})
+		}
+	case commands.EndCpeSignIn:
+		return decideEndSignIn(s, now)
 	}
 	return nil, nil
 }
@@ -156,4 +176,15 @@ func decideReleaseCpe(s CPE, now time.Time) ([]events.CpeEvent, error) {
 		return nil, commands.ErrNoCpe()
 	}
 	return append(s.withoutSubscriber(now), events.CpeReleased{CpeID: s.ID, OrgID: s.Org, At: now}), nil
+}
+
+// decideEndSignIn changes nothing for a CPE that is let in without a password anyway.
+func decideEndSignIn(s CPE, now time.Time) ([]events.CpeEvent, error) {
+	switch {
+	case s.Org.IsZero():
+		return nil, commands.ErrNoCpe()
+	case !s.Proven:
+		return nil, nil
+	}
+	return only(events.CpeSignInEnded{CpeID: s.ID, OrgID: s.Org, At: now})
 }

@@ -115,7 +115,7 @@ func TestReleaseCpe_LeavesNothingOfWhoHadIt(t *testing.T) {
 	device(t, identified).When(release).ThenFails("cpe_not_found")
 	device(t, identified, claimed).When(release).Then(released)
 	device(t, identified, claimed, given).When(release).Then(taken, released).ThenState(cpe.CPE{
-		ID: box, Identity: identity,
+		ID: box, Identity: identity, SignIn: 1,
 	})
 	device(t, identified, claimed, released).When(release).ThenFails("cpe_not_found")
 }

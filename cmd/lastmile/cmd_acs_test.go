@@ -42,7 +42,7 @@ func TestACSFiles_AreWrittenForARealServer(t *testing.T) {
 	if info, err := os.Stat(env); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key can be read by others: %v, %v", info.Mode(), err)
 	}
-	for _, name := range []string{"README.md", "ext/lastmile.js", "provisions/lastmile-health.js"} {
+	for _, name := range []string{"README.md", "cwmp.auth", "ext/lastmile.js", "provisions/lastmile-health.js"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil || !strings.Contains(printed.String(), name) {
 			t.Errorf("%s: %v", name, err)
 		}

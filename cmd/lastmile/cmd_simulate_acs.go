@@ -17,6 +17,7 @@ type simulateACS struct {
 	Seed      uint64 `default:"1" help:"Serial numbers, keys and results follow from it."`
 	Devices   int    `default:"2" help:"Devices at the beginning, of the newer and the older tree in turns."`
 	Identify  string `default:"" help:"Address of POST /internal/cpe/identify; empty leaves the extension out."`
+	SignIn    string `default:"" help:"The expression of cwmp.auth; empty lets every device in."`
 	Key       string `default:"" help:"Sent by the extension as X-Internal-Key; that of ACS_INTERNAL_KEY when empty."`
 }
 
@@ -34,6 +35,7 @@ func (c simulateACS) Run(ctx context.Context, p program) error {
 	sim := acs.New(acs.Config{
 		Addr: c.Addr, FilesAddr: c.FilesAddr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger, Live: true,
 		Identify: acs.Identify{URL: c.Identify, Key: cmp.Or(c.Key, cfg.ACSInternalKey.Reveal())},
+		SignIn:   c.SignIn,
 		Devices:  c.devices(),
 	})
 	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {

@@ -130,6 +130,9 @@ type Config struct {
 	// (docs/rules/network.md#way-to-the-cpe-server). Empty = they do not.
 	ACSTunnelAddress string       `env:"ACS_TUNNEL_ADDRESS"`
 	ACSInternalKey   secrets.Text `env:"ACS_INTERNAL_KEY"`
+	// CPESignIn is "on" or "off": whether each device gets a password of its own for the CPE server, and must show it
+	// (docs/rules/cpe.md#sign-in).
+	CPESignIn string `env:"CPE_SIGN_IN" envDefault:"off"`
 	// The system of the optical line terminals; both or neither.
 	OLTURL   string       `env:"OLT_URL"`
 	OLTToken secrets.Text `env:"OLT_TOKEN"`

@@ -111,6 +111,9 @@ const (
 // some of them.
 func (c Config) checkCPE(f *faults) {
 	f.check(c.CPESyncInterval >= time.Second, "CPE_SYNC_INTERVAL", "must be at least 1s")
+	f.check(c.CPESignIn == "on" || c.CPESignIn == "off", "CPE_SIGN_IN", "must be on or off")
+	f.check(c.CPESignIn != "on" || !c.ACSInternalKey.IsZero(), "CPE_SIGN_IN",
+		"needs ACS_INTERNAL_KEY, by which the CPE server asks")
 	f.check(c.CPEFaultPollInterval >= time.Second, "CPE_FAULT_POLL_INTERVAL", "must be at least 1s")
 	f.check(len(c.CPEUploadURL) <= maxUploadBase, "CPE_UPLOAD_URL", "must have at most %d characters", maxUploadBase)
 	for name, address := range map[string]string{

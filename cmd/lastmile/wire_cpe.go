@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -86,7 +87,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	onus, optical := a.wireOnus(server, rows, operations)
 	cases := cpecases.CPEs{
 		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
-		Secrets: a.storage.vault.Secrets, Informs: informs, Onus: onus, Logger: a.logger,
+		Secrets: a.storage.vault.Secrets, Informs: informs, SignIns: a.signIns(informs), Onus: onus, Logger: a.logger,
 	}
 	return [][]httpapi.Route{
 		cpeapi.API{
@@ -112,6 +113,16 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		optical,
 	}, nil
+}
+
+// signIns makes what lets CPEs in at the CPE server; nil when all are.
+func (a *App) signIns(informs *cpejobs.Informs) *cpecases.SignIns {
+	if a.cfg.CPESignIn != "on" {
+		return nil
+	}
+	return cpecases.NewSignIns(a.clock, func(i events.CpeIdentity) string {
+		return genieacs.Username(i.OUI, i.ProductClass, i.SerialNumber)
+	}, informs.Refused)
 }
 
 // cpeWrites makes the endpoints of writes.

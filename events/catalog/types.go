@@ -170,7 +170,7 @@ func cpe() []events.Event {
 	return []events.Event{
 		events.CpeIdentified{}, events.CpeDetailsLearned{}, events.CpeClaimed{}, events.CpeAssigned{},
 		events.CpeDescribed{}, events.CpeSubscriberAssigned{}, events.CpeSubscriberRemoved{}, events.CpeReleased{},
-		events.CpeFaultClearAsked{}, events.CpeOperationMeasured{},
+		events.CpeFaultClearAsked{}, events.CpeSignInProven{}, events.CpeSignInEnded{}, events.CpeOperationMeasured{},
 		events.CpeOperationQueued{}, events.CpeOperationBegan{}, events.CpeOperationSent{},
 		events.CpeOperationConfirmed{}, events.CpeOperationFailed{}, events.CpeOperationExpired{},
 		events.CpeFirmwareBegun{}, events.CpeFirmwareStored{}, events.CpeFirmwareRemoved{},

@@ -70,7 +70,8 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	return &site{
 		Server: s, id: genieacs.DeviceID(remote.ID()), root: root, begin: session,
 		session: func() { session("2 PERIODIC") },
-		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value,
+		offline: remote.SetOffline, reject: remote.SetRejected, value: remote.Value, set: remote.Set,
+		knock: func() error { return remote.Session(context.Background(), "2 PERIODIC") },
 	}
 }
 

@@ -49,3 +49,7 @@ func idOf(oui, class, serial string) DeviceID {
 
 // idPart escapes a part of an id: also the dash, which stands between parts.
 func idPart(text string) string { return strings.ReplaceAll(segment(text), "-", "%2D") }
+
+// Username is the name by which a device of an identity, in its own spelling, signs in: its id, as TR-069 wants it.
+// Expressions have it as DeviceID.ID.
+func Username(oui, class, serial string) string { return string(idOf(oui, class, serial)) }

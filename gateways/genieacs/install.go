@@ -172,10 +172,17 @@ type Settings struct {
 	Files    string // address of the file server as devices reach it; "" = the server's own guess
 }
 
+// SignIn is the expression by which the server decides whether a device is let in: its configuration cwmp.auth. The
+// inner call has the password that the device must show, the outer one decides. Source: docs/rules/cpe.md#sign-in.
+func SignIn() string { return strings.TrimSpace(ownFile(signInFile)) }
+
+// signInFile has the expression.
+const signInFile = "cwmp.auth"
+
 // InstallationFiles are the files that a real installation needs, by their paths.
 func InstallationFiles(to Settings) (map[string]string, error) {
 	out := map[string]string{
-		"README.md": ownFile("README.md"), "ext/lastmile.js": ownFile("lastmile.js"),
+		"README.md": ownFile("README.md"), "ext/lastmile.js": ownFile("lastmile.js"), signInFile: ownFile(signInFile),
 	}
 	for _, s := range OwnScripts() {
 		out["provisions/"+s.Name+".js"] = s.Text

@@ -13,9 +13,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// TestInstallation_OurProvisionsAndExtensionWork needs a server whose extension is ours and asks ACS_IDENTIFY_LISTEN,
-// an address at which this test answers, with the key "internal".
-func TestInstallation_OurProvisionsAndExtensionWork(t *testing.T) {
+// installed needs a server whose extension is ours and asks ACS_IDENTIFY_LISTEN, an address at which the test answers,
+// with the key "internal".
+func installed(t *testing.T) (nbi, cwmp string, p *platform) {
+	t.Helper()
 	nbi, cwmp, listen := os.Getenv("ACS_NBI_URL"), os.Getenv("ACS_CWMP_URL"), os.Getenv("ACS_IDENTIFY_LISTEN")
 	if nbi == "" || cwmp == "" || listen == "" {
 		t.Skip("ACS_NBI_URL, ACS_CWMP_URL and ACS_IDENTIFY_LISTEN are not set")
@@ -24,12 +25,48 @@ func TestInstallation_OurProvisionsAndExtensionWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &platform{status: 200}
+	p = &platform{status: 200}
 	p.Server = httptest.NewUnstartedServer(p.handler())
 	_ = p.Listener.Close()
 	p.Listener = l
 	p.Start()
 	t.Cleanup(p.Close)
+	return nbi, cwmp, p
+}
+
+// TestInstallation_ADeviceShowsItsPassword also needs our expression in the server's configuration cwmp.auth.
+func TestInstallation_ADeviceShowsItsPassword(t *testing.T) {
+	nbi, cwmp, p := installed(t)
+	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
+		t.Run(string(root), func(t *testing.T) {
+			p.tell(200, pending)
+			p.requires("")
+			t.Cleanup(func() { p.requires("") })
+			s := installation(t, nbi, cwmp, root)
+			if !p.knocked() {
+				t.Skip("cwmp.auth of the server is not ours")
+			}
+			server := string(root) + ".ManagementServer."
+			p.requires("own secret")
+			for _, c := range []struct {
+				name, password string
+				in             bool
+			}{
+				{"", "", false}, {string(s.id), "other", false}, {"x", "own secret", false},
+				{string(s.id), "own secret", true},
+			} {
+				s.set(map[string]string{server + "Username": c.name, server + "Password": c.password})
+				loop.Sleep(t.Context(), time.Second) // a session right after another is refused
+				if err := s.knock(); (err == nil) != c.in {
+					t.Errorf("%q %q: %v", c.name, c.password, err)
+				}
+			}
+		})
+	}
+}
+
+func TestInstallation_OurProvisionsAndExtensionWork(t *testing.T) {
+	nbi, cwmp, p := installed(t)
 	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
 		t.Run(string(root), func(t *testing.T) {
 			p.tell(200, answered)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +154,9 @@ type platform struct {
 	answer string
 	status int
 	asked  []string // the bodies that came
+	// Each device must show the password; "" = all are let in.
+	password string
+	knocks   int // so often it was asked whether a device is let in
 }
 
 // newPlatform starts the endpoint. It wants the key "internal".
@@ -171,14 +175,48 @@ func (p *platform) handler() http.Handler {
 		defer p.mu.Unlock()
 		var body bytes.Buffer
 		_, _ = body.ReadFrom(r.Body)
-		p.asked = append(p.asked, body.String())
+		if !strings.HasSuffix(r.URL.Path, "/sign-in") { // that is asked at each session
+			p.asked = append(p.asked, body.String())
+		}
 		if r.Header.Get("X-Internal-Key") != "internal" {
 			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/sign-in") {
+			_, _ = fmt.Fprint(w, p.admission(body.String()))
 			return
 		}
 		w.WriteHeader(p.status)
 		_, _ = fmt.Fprint(w, p.answer)
 	})
+}
+
+// admission answers the expression of cwmp.auth.
+func (p *platform) admission(asked string) string {
+	p.knocks++
+	switch {
+	case strings.Contains(asked, `"shown":true`), strings.Contains(asked, `"shown":false`) && p.password == "":
+		return `{"password":null,"admitted":true}`
+	case strings.Contains(asked, `"shown":false`):
+		return `{"password":null,"admitted":false}`
+	case p.password == "":
+		return `{"password":null,"admitted":null}`
+	}
+	return `{"password":"` + p.password + `","admitted":null}`
+}
+
+// knocked reports whether the server asks whom it lets in.
+func (p *platform) knocked() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.knocks > 0
+}
+
+// requires lets in only who shows a password, from now on; "" lets all in.
+func (p *platform) requires(password string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.password = password
 }
 
 // tell sets the answer from now on.
@@ -205,6 +243,8 @@ type site struct {
 	offline func(bool)              // connection requests do not reach the device
 	reject  func(path, code string) // the device refuses values of a parameter; "" ends it
 	value   func(string) any
+	knock   func() error            // one session, perhaps refused; of an installation only
+	set     func(map[string]string) // changes texts of the device itself; of an installation only
 }
 
 // everywhere runs a contract at the simulator, with a device of each tree, and at the installation of ACS_NBI_URL and

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -395,7 +394,7 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"README.md", "ext/lastmile.js", "genieacs.env", "provisions/lastmile-bootstrap.js",
+		"README.md", "cwmp.auth", "ext/lastmile.js", "genieacs.env", "provisions/lastmile-bootstrap.js",
 		"provisions/lastmile-health.js", "provisions/lastmile-identify.js",
 		"presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
 		"presets/lastmile-again.json", "presets/lastmile-boot.json", "presets/lastmile-health.json",
@@ -425,7 +424,7 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 // asking calls the extension once and prints the error and the answer that it gives.
 const asking = `
 const started = Date.now();
-require(process.argv[1]).identify(["S 1", "00D09E", "Box"], (error, answer) => {
+require(process.argv[1])[process.argv[2]](["S 1", "00D09E", "Box", ...process.argv.slice(3)], (error, answer) => {
   process.stdout.write(JSON.stringify([error, answer, Date.now() - started < 3000]));
 });`
 
@@ -435,15 +434,7 @@ func TestExtension_AnswersNullWhateverGoesWrong(t *testing.T) {
 	if err != nil {
 		t.Skip("Node.js is not installed")
 	}
-	files, err := genieacs.InstallationFiles(genieacs.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "lastmile.js")
-	if err := os.WriteFile(path, []byte(files["ext/lastmile.js"]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := newPlatform(t)
+	path, p := extension(t), newPlatform(t)
 	for _, c := range []struct {
 		name, url, key, body, want string
 		status                     int
@@ -456,7 +447,7 @@ func TestExtension_AnswersNullWhateverGoesWrong(t *testing.T) {
 		{"not set up", "", "internal", ``, `[null,null,true]`, 200},
 	} {
 		p.tell(c.status, c.body)
-		cmd := exec.CommandContext(t.Context(), node, "-e", asking, path)
+		cmd := exec.CommandContext(t.Context(), node, "-e", asking, path, "identify")
 		cmd.Env = append(os.Environ(), "LASTMILE_IDENTIFY_URL="+c.url, "LASTMILE_INTERNAL_KEY="+c.key)
 		var errs strings.Builder
 		cmd.Stderr = &errs

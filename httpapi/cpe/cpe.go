@@ -27,6 +27,8 @@ type Informs interface {
 	CountSince(ctx context.Context, org id.Organization, at time.Time) (int, error)
 	// Health tells what CPEs said of themselves last, and leaves out one that has said nothing.
 	Health(ctx context.Context, cpes []id.CPE) (map[id.CPE]cpeviews.Health, error)
+	// Refusals tells when CPEs were refused last for want of their password, and leaves out one that never was.
+	Refusals(ctx context.Context, cpes []id.CPE) (map[id.CPE]time.Time, error)
 }
 
 // API serves /cpe and /me/devices. All fields are required.
@@ -44,6 +46,9 @@ const (
 	offlineAfter = 10 * time.Minute
 	staleAfter   = offlineAfter + time.Hour // of the last call: an hour offline
 )
+
+// refusedLately is how long it is told that a CPE was refused. Source: docs/rules/cpe.md#sign-in.
+const refusedLately = 24 * time.Hour
 
 // Routes lists the endpoints.
 func (a API) Routes() []httpapi.Route {
@@ -88,6 +93,11 @@ func (a API) Routes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/cpe/devices/:id/release", Hosts: on, Access: write,
 			Response: pendingCpe{}, Summary: "Give a CPE up, so that it can be claimed again", Handle: a.release,
+		},
+		{
+			Method: http.MethodPost, Path: "/cpe/devices/:id/sign-in-anew", Hosts: on, Access: write,
+			Request: httpapi.ReasonRequest{}, Response: cpeResponse{}, Handle: a.signInAnew,
+			Summary: "Let a CPE in without its password, until it has shown a new one",
 		},
 		{
 			Method: http.MethodGet, Path: "/cpe/dashboard", Hosts: on, Access: read, Response: cpeDashboard{},
@@ -257,8 +267,9 @@ func (a API) read(
 
 // heard has the last words of CPEs, kept apart from the rows: when they called, and how they are.
 type heard struct {
-	calls  map[id.CPE]time.Time
-	health map[id.CPE]cpeviews.Health
+	calls    map[id.CPE]time.Time
+	health   map[id.CPE]cpeviews.Health
+	refusals map[id.CPE]time.Time
 }
 
 // heard reads what some CPEs said last.
@@ -268,7 +279,11 @@ func (a API) heard(ctx context.Context, cpes ...id.CPE) (heard, error) {
 		return heard{}, err
 	}
 	health, err := a.Informs.Health(ctx, cpes)
-	return heard{calls: calls, health: health}, err
+	if err != nil || a.Cases.SignIns == nil {
+		return heard{calls: calls, health: health}, err
+	}
+	refusals, err := a.Informs.Refusals(ctx, cpes)
+	return heard{calls, health, refusals}, err
 }
 
 // inCondition narrows a filter to CPEs that are online or not, and stale or not; nil does not narrow it. The last calls
@@ -347,6 +362,23 @@ func (a API) release(ctx context.Context, c *httpapi.Call) error {
 	}, cpe, done)
 }
 
+// signInAnew lets a CPE in that has lost its password.
+func (a API) signInAnew(ctx context.Context, c *httpapi.Call) error {
+	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[httpapi.ReasonRequest](c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Cases.SignInAnew(ctx, c.Asked(), cpe, in.Reason)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, http.StatusOK, a.one(a.Rows.Get), cpe, done)
+}
+
 // cpeDashboard counts the CPEs of an organization.
 type cpeDashboard struct {
 	Total          int            `json:"total"`
@@ -416,6 +448,7 @@ type condition struct {
 	stale  bool
 	last   *time.Time // nil = it has never called
 	health *cpeviews.Health
+	signIn *cpeSignIn // nil = CPEs do not sign in
 }
 
 // condition judges what a CPE said last. What it said before its claim belongs to who had it then.
@@ -427,6 +460,12 @@ func (a API) condition(said heard, r cpeviews.CPERow) condition {
 	}
 	if h, is := said.health[r.ID]; is && r.ClaimedAt != nil && !h.At.Before(*r.ClaimedAt) {
 		in.health = &h
+	}
+	if a.Cases.SignIns != nil && r.ClaimedAt != nil {
+		in.signIn = &cpeSignIn{Required: r.SignInProven}
+		if at, is := said.refusals[r.ID]; is && !at.Before(*r.ClaimedAt) && now.Sub(at) < refusedLately {
+			in.signIn.RefusedAt = &at
+		}
 	}
 	return in
 }

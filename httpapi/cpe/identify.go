@@ -33,12 +33,23 @@ const actorCPEServer = "cpe server"
 
 // Routes lists the address. It is the same on every host, since the CPE server may know us by any name.
 func (a Identification) Routes() []httpapi.Route {
-	return []httpapi.Route{{
-		Method: http.MethodPost, Path: "/internal/cpe/identify", Hosts: httpapi.OnEvery,
-		Access: httpapi.AccessInternal, Summary: "What a CPE is, asked by the CPE server", BodyLimit: 8 << 10,
-		Request: cpeIdentifyRequest{}, Response: cpeIdentifyResponse{}, Handle: a.identify,
-	}}
+	return []httpapi.Route{
+		{
+			Method: http.MethodPost, Path: "/internal/cpe/identify", Hosts: httpapi.OnEvery,
+			Access: httpapi.AccessInternal, Summary: "What a CPE is, asked by the CPE server", BodyLimit: hookLimit,
+			Request: cpeIdentifyRequest{}, Response: cpeIdentifyResponse{}, Handle: a.identify,
+		},
+		{
+			Method: http.MethodPost, Path: "/internal/cpe/sign-in", Hosts: httpapi.OnEvery,
+			Access: httpapi.AccessInternal, BodyLimit: hookLimit,
+			Summary: "The password of a CPE, or whether it is let in, asked by the CPE server",
+			Request: cpeSignInRequest{}, Response: cpeSignInResponse{}, Handle: a.signIn,
+		},
+	}
 }
+
+// hookLimit bounds what the CPE server asks, in bytes.
+const hookLimit = 8 << 10
 
 // cpeIdentifyRequest names a CPE.
 type cpeIdentifyRequest struct {
@@ -62,22 +73,36 @@ func (a Identification) knows(key string) bool {
 	return subtle.ConstantTimeCompare(given[:], own[:]) == 1
 }
 
-// identify answers the hook. The answer has a password, so nobody on the way keeps it.
-func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
+// asks refuses everybody but the CPE server. The answers have passwords, so nobody on the way keeps them.
+func (a Identification) asks(c *httpapi.Call) error {
 	switch {
 	case a.Key.IsZero():
 		return commands.ErrNotFound()
 	case !a.knows(c.Request.Header.Get(headerInternalKey)):
 		return usecases.ErrSignIn()
 	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	return nil
+}
+
+// meta lets the CPE server act, whatever host it asks: no organization has a new CPE.
+func (a Identification) meta(c *httpapi.Call) commands.Meta {
+	meta := c.Meta()
+	meta.OrgID = id.Organization{}
+	meta.Actor = events.Actor{Kind: events.ActorProcess, ID: actorCPEServer}
+	return meta
+}
+
+// identify answers the hook.
+func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
+	if err := a.asks(c); err != nil {
+		return err
+	}
 	in, err := httpapi.Decode[cpeIdentifyRequest](c)
 	if err != nil {
 		return err
 	}
-	meta := c.Meta()
-	meta.OrgID = id.Organization{} // whatever host it asks: no organization has a new CPE
-	meta.Actor = events.Actor{Kind: events.ActorProcess, ID: actorCPEServer}
-	told, err := a.Cases.Identify(ctx, meta, events.CpeIdentity(in))
+	told, err := a.Cases.Identify(ctx, a.meta(c), events.CpeIdentity(in))
 	if err != nil {
 		return err
 	}
@@ -88,8 +113,43 @@ func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
 	for _, p := range told.Parameters {
 		out.Parameters = append(out.Parameters, []any{p.Name, typed(p), p.Type})
 	}
-	c.Writer.Header().Set("Cache-Control", "no-store")
 	return c.Send(http.StatusOK, out)
+}
+
+// cpeSignInRequest names a CPE that calls.
+type cpeSignInRequest struct {
+	cpeIdentifyRequest
+	Shown *bool `json:"shown,omitempty" doc:"whether it has shown its password; null: the password is asked for"`
+}
+
+// cpeSignInResponse has one of the two, as was asked.
+type cpeSignInResponse struct {
+	Password *string `json:"password" doc:"null: it has none"`
+	Admitted *bool   `json:"admitted" doc:"null: the password was asked for"`
+}
+
+// signIn answers the expression that decides whether a CPE is let in.
+func (a Identification) signIn(ctx context.Context, c *httpapi.Call) error {
+	if err := a.asks(c); err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[cpeSignInRequest](c)
+	if err != nil {
+		return err
+	}
+	named := events.CpeIdentity(in.cpeIdentifyRequest)
+	if in.Shown == nil {
+		password, err := a.Cases.SignInPassword(ctx, named)
+		if err != nil {
+			return err
+		}
+		return c.Send(http.StatusOK, cpeSignInResponse{Password: null.Of(password.Reveal())})
+	}
+	admitted, err := a.Cases.Admit(ctx, a.meta(c), named, *in.Shown)
+	if err != nil {
+		return err
+	}
+	return c.Send(http.StatusOK, cpeSignInResponse{Admitted: &admitted})
 }
 
 // typed is the value of a parameter as JSON has it.

@@ -50,6 +50,13 @@ type cpeResponse struct {
 	ClaimedAt       *time.Time             `json:"claimedAt"`
 	Tags            []string               `json:"tags" doc:"at the CPE server"`
 	Health          *cpeHealth             `json:"health" doc:"null: it has said nothing since the claim"`
+	SignIn          *cpeSignIn             `json:"signIn" doc:"at the CPE server; null: devices get no passwords"`
+}
+
+// cpeSignIn says whether a CPE must show its own password to be let in.
+type cpeSignIn struct {
+	Required  bool       `json:"required" doc:"it has shown it once"`
+	RefusedAt *time.Time `json:"refusedAt" doc:"the last time in a day that somebody came as it without; null: nobody"`
 }
 
 // cpeHealth is how a CPE was at its last inform. What it does not tell is null.
@@ -88,7 +95,7 @@ func showCpe(r cpeviews.CPERow, in condition) cpeResponse {
 		OrgID: null.Of(r.OrgID), SubscriberID: null.Of(r.SubscriberID), SubscriptionID: null.Of(r.SubscriptionID),
 		Label: r.Label, Location: r.Location, Online: in.online, Stale: in.stale, LastInform: in.last,
 		FirstSeen: r.FirstSeen, ClaimedAt: r.ClaimedAt, Tags: r.Tags(),
-		Health: showHealth(in.health),
+		Health: showHealth(in.health), SignIn: in.signIn,
 	}
 }
 

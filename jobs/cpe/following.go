@@ -63,6 +63,11 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 	if err := f.Informs.Move(ctx, row.ID, row.OrgID); err != nil {
 		return err
 	}
+	if row.SignIn > 0 { // whatever has ended it leads here
+		if err := f.Secrets.Delete(ctx, commands.CpeSignInRef(row.ID, row.SignIn-1)); err != nil {
+			return err
+		}
+	}
 	if f.Gateway == nil {
 		return nil
 	}

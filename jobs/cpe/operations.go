@@ -163,6 +163,9 @@ func (o Operations) Send(ctx context.Context, args commands.SendCpeOperation, ca
 			return o.fail(ctx, args.CpeWork, cause, refusal{codeUnknown, aboutUnknown})
 		}
 	}
+	if err := o.letIn(ctx, args.CpeWork, cause); err != nil {
+		return err
+	}
 	out, err := o.Server.Send(ctx, write)
 	if err != nil {
 		return fmt.Errorf("send operation %s: %w", args.OperationID, err)
@@ -262,7 +265,21 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	case len(out.Tasks) > 0: // the device is asked what it has
 		return o.sent(ctx, args.CpeWork, cause, out)
 	}
-	return nil
+	return o.letIn(ctx, args.CpeWork, cause)
+}
+
+// letIn lets a CPE that is about to lose its settings come back without its password. As long as it has not come back
+// that is done again: it may have shown a new one meanwhile, and lose that one.
+func (o Operations) letIn(ctx context.Context, w commands.CpeWork, cause jobs.Cause) error {
+	if w.Operation != events.CpeFactoryReset {
+		return nil
+	}
+	cause.OrgID = w.OrgID
+	_, err := o.Bus.Execute(ctx, commands.EndCpeSignIn{CpeID: w.CpeID}, cause.Meta("let in"))
+	if failure.KindOf(err) == failure.NotFound {
+		return nil // it was released meanwhile
+	}
+	return err
 }
 
 // confirm reports that an operation was done. To what a device has measured in an upload to the platform comes what the

@@ -92,6 +92,7 @@ func operate(t *testing.T, kind events.CpeOperationKind) *operated {
 			Call: "ok", Tasks: []events.CpeTask{{ID: "5403908ef28ea3a25c138adc", Name: "setParameterValues"}},
 		}},
 	}
+	bus.Register(o.Bus, cpe.CPEs())
 	bus.Register(o.Bus, cpe.Operations())
 	bus.Register(o.Bus, cpe.FirmwareFiles())
 	bus.Register(o.Bus, cpe.Campaigns())

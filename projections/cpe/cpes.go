@@ -28,7 +28,7 @@ var cpesDDL string
 func (CPEs) Name() string { return CPEsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (CPEs) Version() int { return 1 }
+func (CPEs) Version() int { return 2 }
 
 // DDL creates the tables of cpes.sql.
 func (CPEs) DDL() string { return cpesDDL }
@@ -44,7 +44,7 @@ func (CPEs) Handles() []string {
 		events.CpeIdentified{}.EventType(), events.CpeDetailsLearned{}.EventType(), events.CpeClaimed{}.EventType(),
 		events.CpeAssigned{}.EventType(), events.CpeDescribed{}.EventType(),
 		events.CpeSubscriberAssigned{}.EventType(), events.CpeSubscriberRemoved{}.EventType(),
-		events.CpeReleased{}.EventType(),
+		events.CpeReleased{}.EventType(), events.CpeSignInProven{}.EventType(), events.CpeSignInEnded{}.EventType(),
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionCredentialsSet{}.EventType(),
 		events.SubscriptionPlanChanged{}.EventType(), events.SubscriptionEnded{}.EventType(),
 		events.SubscriberForgotten{}.EventType(), events.PlanCreated{}.EventType(),
@@ -82,7 +82,7 @@ on conflict (org_id, version) do update set cpes = f.cpes + 1`
 	releasedSQL = `
 with given as (
 	update {schema}.cpes set org_id = null, subscriber_id = null, subscription_id = null, claimed_at = null,
-		label = null, location = null, revision = @revision
+		label = null, location = null, sign_in = sign_in + 1, sign_in_proven = false, revision = @revision
 	where cpe_id = @cpe and revision < @revision returning firmware
 )
 insert into {schema}.firmware as f (org_id, version, cpes) select @org, firmware, -1 from given
@@ -94,6 +94,11 @@ update {schema}.cpes set subscriber_id = $3, subscription_id = $4, revision = $2
 where cpe_id = $1 and revision < $2`
 	removedSQL = `
 update {schema}.cpes set subscriber_id = null, subscription_id = null, label = null, location = null, revision = $2
+where cpe_id = $1 and revision < $2`
+	provenSQL = `
+update {schema}.cpes set sign_in_proven = true, revision = $2 where cpe_id = $1 and revision < $2`
+	signInEndedSQL = `
+update {schema}.cpes set sign_in = sign_in + 1, sign_in_proven = false, revision = $2
 where cpe_id = $1 and revision < $2`
 	forgetSQL = `update {schema}.cpes set label = null, location = null where subscriber_id = $1`
 )
@@ -139,6 +144,10 @@ func (CPEs) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(removedSQL, v.CpeID, revision)
 	case events.CpeReleased:
 		w.Exec(releasedSQL, pgx.NamedArgs{"cpe": v.CpeID, "org": v.OrgID, "revision": revision})
+	case events.CpeSignInProven:
+		w.Exec(provenSQL, v.CpeID, revision)
+	case events.CpeSignInEnded:
+		w.Exec(signInEndedSQL, v.CpeID, revision)
 	default:
 		applyLine(w, e.Event)
 	}

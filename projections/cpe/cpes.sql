@@ -15,6 +15,8 @@ create table {schema}.cpes (
   location text, -- the same
   first_seen timestamptz not null,
   claimed_at timestamptz, -- by the present organization
+  sign_in int not null default 0, -- counts the passwords at the CPE server that are worth nothing any more
+  sign_in_proven boolean not null default false, -- it has shown the present one, and must from then on
   revision bigint not null
 );
 create index cpes_pending on {schema}.cpes (first_seen desc, cpe_id desc) where org_id is null;

@@ -30,6 +30,8 @@ type CPERow struct {
 	Location       *string         `db:"location"`
 	FirstSeen      time.Time       `db:"first_seen"`
 	ClaimedAt      *time.Time      `db:"claimed_at"`
+	SignIn         int             `db:"sign_in"`        // counts passwords at the CPE server that are worth nothing
+	SignInProven   bool            `db:"sign_in_proven"` // it has shown the present one, and must from then on
 	Revision       int64           `db:"revision"`
 	// Username and PlanCode are nil, and PasswordRef zero, when the subscription has ended or does not exist, and
 	// Username also when the person was forgotten.
@@ -94,8 +96,8 @@ type CPEsQuery struct{ Views *runner.Views }
 // cpeSelect fits CPERow; a condition follows.
 const cpeSelect = `
 select c.cpe_id, c.serial_number, c.oui, c.product_class, c.manufacturer, c.model, c.firmware, c.org_id, o.slug,
-	c.subscriber_id, c.subscription_id, c.label, c.location, c.first_seen, c.claimed_at, c.revision,
-	l.username, l.password_ref, p.code as plan_code
+	c.subscriber_id, c.subscription_id, c.label, c.location, c.first_seen, c.claimed_at, c.sign_in, c.sign_in_proven,
+	c.revision, l.username, l.password_ref, p.code as plan_code
 from {schema}.cpes c left join {schema}.organizations o on o.org_id = c.org_id
 	left join {schema}.lines l on l.subscription_id = c.subscription_id and l.subscriber_id = c.subscriber_id
 		and l.org_id = c.org_id and not l.ended

@@ -33,6 +33,7 @@ func TestCPEs_Story(t *testing.T) {
 		})
 	for _, name := range []string{
 		"pending", "claimed", "assigned", "described", "given", "given on", "released", "learned", "forgotten",
+		"signed in", "signs in anew",
 	} {
 		story.Add("cpe-"+name, lifeOf(name, acme, map[string]id.Subscriber{"amina": amina, "brian": brian}, line)...)
 	}
@@ -80,6 +81,11 @@ func lifeOf(
 		return append(list, events.CpeAssigned(claimed))
 	case "described":
 		return append(list, claimed, called)
+	case "signed in":
+		return append(list, claimed, events.CpeSignInProven{CpeID: box, OrgID: acme, At: claimed.At})
+	case "signs in anew":
+		return append(list, claimed, events.CpeSignInProven{CpeID: box, OrgID: acme, At: claimed.At},
+			events.CpeSignInEnded{CpeID: box, OrgID: acme, At: claimed.At})
 	case "given":
 		return append(list, claimed, given)
 	case "given on":

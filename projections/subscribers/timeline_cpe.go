@@ -35,7 +35,7 @@ func ofCpe(e events.CpeEvent) happening {
 			subscriber: v.SubscriberID, says: says("cpe_taken", Facts{}), causeType: "cpe", cause: id.Any(v.CpeID),
 		}
 	case events.CpeIdentified, events.CpeDetailsLearned, events.CpeDescribed, events.CpeReleased,
-		events.CpeFaultClearAsked: // of no customer
+		events.CpeFaultClearAsked, events.CpeSignInProven, events.CpeSignInEnded: // of no customer
 	}
 	return happening{}
 }

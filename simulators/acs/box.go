@@ -96,12 +96,14 @@ func newBox(cfg DeviceConfig, random *rand.Rand, now time.Time) *box {
 	}
 	for path, value := range map[string]any{
 		"DeviceInfo.ProvisioningCode": "", "ManagementServer.URL": "http://acs.invalid:7547/",
+		"ManagementServer.Username":             "",
 		"ManagementServer.PeriodicInformEnable": true, "ManagementServer.PeriodicInformInterval": 86400.0,
 		"ManagementServer.ConnectionRequestUsername": "", "Time.NTPServer1": "pool.invalid",
 	} {
 		b.add(path, value, true)
 	}
 	b.secret("ManagementServer.ConnectionRequestPassword", "")
+	b.secret("ManagementServer.Password", "")
 	b.clientsOf(random)
 	if cfg.Root == rootTR181 {
 		b.newer(random)

@@ -245,6 +245,13 @@ func (s *Simulator) SetIdentify(to Identify) {
 	s.state.identify = to
 }
 
+// SetSignIn sets the expression of cwmp.auth; "" lets every device in.
+func (s *Simulator) SetSignIn(expression string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.signIn = expression
+}
+
 // routeControl adds the paths that drive the simulator. Faults do not touch them.
 func (s *Simulator) routeControl(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sim/devices", show(func() any { return s.Devices() }))
@@ -301,6 +308,13 @@ func (s *Simulator) routeServer(mux *http.ServeMux) {
 	mux.HandleFunc("PUT /sim/identify", control(func(_ *http.Request, to Identify) (any, error) {
 		s.SetIdentify(to)
 		return struct{}{}, nil
+	}))
+	mux.HandleFunc("PUT /sim/sign-in", control(func(_ *http.Request, body struct {
+		Expression string `json:"expression"`
+	},
+	) (any, error) {
+		s.SetSignIn(body.Expression)
+		return body, nil
 	}))
 	mux.HandleFunc("POST /sim/tick", control(func(*http.Request, struct{}) (any, error) {
 		s.Tick()

@@ -6,8 +6,10 @@
 //
 // The server runs presets and provisions by a JavaScript engine: declare, clear, commit, log, args, ext, Date and Math.
 // Preconditions are the simple ones: Tags.x IS NOT NULL, Tags.x IS NULL, DeviceID.X = "y", joined by AND, and
-// {"_tags": "x"}. The extension is ours: ext("lastmile", "identify", ...) asks the address of Config.Identify. Not
-// covered: virtual parameters as scripts, Downloads in scripts, schedules, aliases such as [Name:x] in paths.
+// {"_tags": "x"}. The extension is ours: ext("lastmile", "identify", ...) asks the address of Config.Identify, and
+// EXT("lastmile", "signIn", ...) in the expression of cwmp.auth the one beside it. That expression has AUTH, EXT, texts
+// and what informs say of DeviceID; devices answer its challenge by Basic or Digest. Not covered: virtual
+// parameters as scripts, Downloads in scripts, schedules, aliases such as [Name:x] in paths.
 //
 // Devices have one of the two trees. Their informs come when Tick is called after the clock has passed their time, or
 // by themselves with Config.Live. What follows a session (a boot, the end of a test, a transfer) happens in the
@@ -27,6 +29,7 @@
 //	POST   /sim/devices/{id}/reset           the button of factory defaults
 //	GET    /sim/faults                       PUT: Faults of the server; {} ends them
 //	PUT    /sim/identify                     Identify: where the extension asks
+//	PUT    /sim/sign-in                      {"expression": "..."}: cwmp.auth; "" lets every device in
 //	POST   /sim/tick                         informs of devices whose time has come
 //	GET    /sim/log                          what scripts have logged
 //	GET    /sim/requests                     the requests of the northbound interface

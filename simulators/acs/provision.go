@@ -2,6 +2,7 @@ package acs
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type round struct {
 	clears  map[string]int64
 	makes   map[string]int64 // instances that are missing, by their objects
 	drops   []string         // instances that are too many
-	asks    []string // arguments of the extension
+	asks    []string         // arguments of the extension
 	reboots bool
 	resets  bool
 }
@@ -284,7 +285,8 @@ func (r *round) fetch() *fault {
 	return nil
 }
 
-// ask is the extension of ours: it posts what it was called with and gives the answer, or null when there is none.
+// ask is the extension of ours in scripts: it posts what it was called with and gives the answer, or null when there is
+// none.
 func (s *Simulator) ask(x *session, args []string) answerOf {
 	s.mu.Lock()
 	to := s.state.identify
@@ -296,27 +298,54 @@ func (s *Simulator) ask(x *session, args []string) answerOf {
 			"name": "Error", "message": message,
 		}}}
 	}
-	fields := map[string]string{}
+	return answerOf{value: s.posted(x.ctx, to.URL, to.Key, identityIn(args[2:]))}
+}
+
+// identityIn names the arguments of the extension as the platform does.
+func identityIn[T any](args []T) map[string]any {
+	fields := map[string]any{}
 	for i, name := range []string{"serialNumber", "oui", "productClass"} {
-		if len(args) > 2+i {
-			fields[name] = args[2+i]
+		if len(args) > i {
+			fields[name] = args[i]
 		}
 	}
+	return fields
+}
+
+// extension is ours in the expression of cwmp.auth: the password of a device, or whether it is let in; null when there
+// is no answer.
+func (s *Simulator) extension(ctx context.Context, args []any) any {
+	s.mu.Lock()
+	to := s.state.identify
+	s.mu.Unlock()
+	if to.URL == "" || len(args) < 5 || args[0] != "lastmile" || args[1] != "signIn" {
+		return nil
+	}
+	fields, wanted := identityIn(args[2:5]), "password"
+	if len(args) > 5 {
+		fields["shown"], wanted = args[5] == true, "admitted"
+	}
+	answer, _ := s.posted(ctx, to.URL[:strings.LastIndex(to.URL, "/")+1]+"sign-in", to.Key, fields).(map[string]any)
+	return answer[wanted]
+}
+
+// posted asks the platform, and gives what it answers; nil when it does not.
+func (s *Simulator) posted(ctx context.Context, url, key string, fields map[string]any) any {
 	body, _ := json.Marshal(fields)
-	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, to.URL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return answerOf{}
+		return nil
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Internal-Key", to.Key)
+	req.Header.Set("X-Internal-Key", key)
 	w, err := s.client.Do(req)
 	if err != nil {
-		return answerOf{}
+		return nil
 	}
 	defer w.Body.Close()
 	var out any
 	if w.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(w.Body, 1<<20)).Decode(&out) != nil {
-		return answerOf{}
+		return nil
 	}
-	return answerOf{value: out}
+	return out
 }

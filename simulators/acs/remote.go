@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,8 @@ type RemoteConfig struct {
 
 // Remote is a device of the simulator that speaks TR-069 to a server by itself: Inform, TransferComplete, and the
 // methods GetRPCMethods, GetParameterNames, GetParameterValues, SetParameterValues, AddObject, DeleteObject, Reboot,
-// FactoryReset and Download. Connection requests are taken without a password. Safe for concurrent use; its sessions
+// FactoryReset and Download. It shows its credentials when the server asks. Connection requests are taken without a
+// password. Safe for concurrent use; its sessions
 // run one after the other.
 type Remote struct {
 	cfg      RemoteConfig
@@ -98,6 +100,15 @@ func (r *Remote) SetRejected(path, code string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refuse = map[string]string{path: code}
+}
+
+// Set changes texts of the device, as a person at it would.
+func (r *Remote) Set(values map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for path, value := range values {
+		r.d.box.write(path, value)
+	}
 }
 
 // Value gives what the device itself has, also a secret.
@@ -220,47 +231,71 @@ func (t *talk) open(events []string, transfer []byte) error {
 	return errors.New("the session does not end")
 }
 
-// post sends a message and gives the method of the answer, whose Text is the message's id; nil for an empty answer.
+// post sends a message and gives the method of the answer, whose Text is the message's id; nil for an empty answer. A
+// server that wants to know the device is told its credentials, once.
 func (t *talk) post(body []byte) (*node, error) {
+	answer, asked, err := t.send(body, "")
+	if asked == "" {
+		return answer, err
+	}
+	at, parseErr := url.Parse(t.r.cfg.CWMP)
+	if parseErr != nil {
+		return nil, parseErr
+	}
+	t.r.mu.Lock()
+	shown := t.r.d.box.credentials().answerTo(asked, at.RequestURI())
+	t.r.mu.Unlock()
+	if shown == "" {
+		return nil, err
+	}
+	answer, _, err = t.send(body, shown)
+	return answer, err
+}
+
+// send is post with credentials; without any it gives the server's challenge with the error.
+func (t *talk) send(body []byte, authorization string) (answer *node, challenge string, err error) {
 	req, err := http.NewRequestWithContext(t.ctx, http.MethodPost, t.r.cfg.CWMP, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", "text/xml; charset=utf-8")
 		req.Header.Set("SOAPAction", "")
+	}
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
 	}
 	for _, c := range t.jar.Cookies(req.URL) {
 		req.AddCookie(c)
 	}
 	w, err := t.r.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer w.Body.Close()
 	t.jar.SetCookies(req.URL, w.Cookies())
 	text, err := io.ReadAll(io.LimitReader(w.Body, 4<<20))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case w.StatusCode/100 != 2:
-		return nil, fmt.Errorf("status %d", w.StatusCode)
+		return nil, w.Header.Get("WWW-Authenticate"), fmt.Errorf("status %d", w.StatusCode)
 	case len(bytes.TrimSpace(text)) == 0:
-		return nil, nil
+		return nil, "", nil
 	}
 	var message struct {
 		Header node `xml:"Header"`
 		Body   node `xml:"Body"`
 	}
 	if err := xml.Unmarshal(text, &message); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(message.Body.Nodes) == 0 {
-		return nil, errors.New("a message without a method")
+		return nil, "", errors.New("a message without a method")
 	}
 	method := message.Body.Nodes[0]
 	method.Text = message.Header.text("ID")
-	return &method, nil
+	return &method, "", nil
 }
 
 // envelope puts a method into a message.

@@ -60,11 +60,21 @@ func (s *Simulator) inform(ctx context.Context, d *device, events ...string) boo
 	return true
 }
 
-// open takes the lock of a device's sessions; nil when it is taken, or the device is off.
-func (s *Simulator) open(ctx context.Context, d *device, events []string) *session {
+// comes reports whether a device can begin a session now.
+func (s *Simulator) comes(d *device) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d.busy || !d.on || d.gone || s.stopped {
+	return !d.busy && d.on && !d.gone && !s.stopped
+}
+
+// open takes the lock of a device's sessions; nil when it is taken, the device is off, or it is not let in.
+func (s *Simulator) open(ctx context.Context, d *device, events []string) *session {
+	if !s.comes(d) || !s.admitted(ctx, d, events) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.busy || !d.on || d.gone || s.stopped { // by now
 		return nil
 	}
 	x := &session{

@@ -31,6 +31,8 @@ type Config struct {
 	Clock     clock.Clock  // of informs and all instants; the machine's when nil
 	Logger    *slog.Logger // silent when nil
 	Identify  Identify
+	SignIn    string         // the expression of cwmp.auth; "" = every device is let in
+	Encrypted bool           // devices come over TLS, as far as that matters: they are asked for Basic and not Digest
 	Devices   []DeviceConfig // switched on at Start
 	// Live lets devices inform by themselves; otherwise Tick does.
 	Live bool
@@ -82,6 +84,7 @@ func New(cfg Config) *Simulator {
 		engines: make(chan struct{}, runtime.NumCPU()),
 	}
 	s.state = newState(cfg.Identify)
+	s.state.signIn = cfg.SignIn
 	return s
 }
 

@@ -20,6 +20,7 @@ type state struct {
 	virtual    map[string]string
 	files      map[string]*storedFile
 	identify   Identify
+	signIn     string // the expression of cwmp.auth
 	server     Faults
 	ids        uint64 // of tasks, given so far
 	calls      int    // of the extension

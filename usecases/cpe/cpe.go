@@ -28,7 +28,7 @@ type Informs interface {
 	Move(ctx context.Context, cpe id.CPE, org id.Organization) error
 }
 
-// CPEs identifies, claims, assigns and releases CPEs. All fields are required. Safe for concurrent use.
+// CPEs identifies, claims, assigns and releases CPEs. All fields but SignIns are required. Safe for concurrent use.
 type CPEs struct {
 	Bus *bus.Bus
 	// Row reads a CPE, whoever has it; nil when the read model does not have it.
@@ -36,6 +36,7 @@ type CPEs struct {
 	Services subscribersviews.SubscriptionsQuery
 	Secrets  *vault.Secrets
 	Informs  Informs
+	SignIns  *SignIns // nil = CPEs get no passwords, and are let in
 	Onus     Onus
 	Logger   *slog.Logger
 }

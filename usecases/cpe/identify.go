@@ -59,8 +59,8 @@ var pppInterfaces = []string{
 // a login one of the vault; a new one costs one append, for which no read model is waited. So it answers alike however
 // often it is asked. Fails: invalid_input.
 func (u CPEs) Identify(ctx context.Context, meta commands.Meta, named events.CpeIdentity) (Identification, error) {
-	named = commands.NormalCpeIdentity(named)
-	identify := commands.IdentifyCpe{CpeID: commands.CpeID(named), Identity: named}
+	normal := commands.NormalCpeIdentity(named)
+	identify := commands.IdentifyCpe{CpeID: commands.CpeID(normal), Identity: normal}
 	if err := identify.Validate(); err != nil {
 		return Identification{}, err
 	}
@@ -74,7 +74,13 @@ func (u CPEs) Identify(ctx context.Context, meta commands.Meta, named events.Cpe
 		}
 	}
 	u.Informs.Heard(row.ID, row.OrgID)
-	return u.told(ctx, *row)
+	out, err := u.told(ctx, *row)
+	if err != nil {
+		return Identification{}, err
+	}
+	signIn, err := u.signInParameters(ctx, *row, named)
+	out.Parameters = append(out.Parameters, signIn...) // the last: a CPE that refuses them has the others by then
+	return out, err
 }
 
 // unseen records a CPE that the read model does not have. One that the log has is read from there: the read model can
@@ -95,7 +101,7 @@ func (u CPEs) unseen(
 	if err != nil {
 		return nil, err
 	}
-	row.OrgID, row.OrgSlug = present.Org, &org.Slug
+	row.OrgID, row.OrgSlug, row.SignIn, row.SignInProven = present.Org, &org.Slug, present.SignIn, present.Proven
 	if present.Subscription.IsZero() {
 		return &row, nil
 	}

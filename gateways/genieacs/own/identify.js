@@ -118,6 +118,9 @@ if (!told) {
     declare(path, null, {value: true});
   }
   for (const parameter of told.parameters || []) {
+    if (parameter[0].endsWith(".ManagementServer.Username")) {
+      commit(); // a device that refuses a sign-in of its own has all that stands before it
+    }
     declare(nameOf(parameter[0]), {value: 1}, {value: parameter[2] ? [parameter[1], parameter[2]] : parameter[1]});
   }
 }

@@ -1,6 +1,7 @@
-// The extension of the CPE server that asks the platform who a device is. It stands in GENIEACS_EXT_DIR. Whatever goes
-// wrong it calls back null and no error, because an error would hold up the device's preset; the script asks again at
-// the next inform. Neither the key nor the answer is ever printed: the answer has passwords.
+// The extension of the CPE server that asks the platform who a device is, and whether it is let in. It stands in
+// GENIEACS_EXT_DIR. Whatever goes wrong it calls back null and no error: an error would hold up the device's preset, and
+// the script asks again at the next inform; and who cannot be asked about is not let in. Neither the key nor the answer
+// is ever printed: the answer has passwords.
 "use strict";
 
 const http = require("http");
@@ -12,19 +13,34 @@ const LIMIT = 2500;
 // Of the answer, in bytes.
 const MOST = 1 << 20;
 
-exports.identify = (args, callback) => {
+// Who a device is: serial number, OUI and product class.
+exports.identify = (args, callback) => ask("identification", "", args, {}, (answer) => callback(null, answer));
+
+// With the identity alone it gives the password that the device must show, null when it has none. With whether the
+// device has shown it behind that, it gives whether the device is let in.
+exports.signIn = (args, callback) => {
+  if (args.length < 4) {
+    ask("sign-in", "sign-in", args, {}, (answer) => callback(null, answer && answer.password));
+    return;
+  }
+  const shown = String(args[3]) === "true";
+  ask("sign-in", "sign-in", args, {shown}, (answer) => callback(null, answer !== null && answer.admitted === true));
+};
+
+// Posts the identity, and more, to the address of the identification or to one beside it, and tells the answer once.
+function ask(what, path, args, more, then) {
   let told = false;
   const tell = (answer) => {
     if (!told) {
       told = true;
-      callback(null, answer);
+      then(answer);
     }
   };
   let request;
   try {
-    const address = new URL(process.env.LASTMILE_IDENTIFY_URL);
+    const address = new URL(path, process.env.LASTMILE_IDENTIFY_URL);
     const body = Buffer.from(JSON.stringify({
-      serialNumber: args[0] || "", oui: args[1] || "", productClass: args[2] || "",
+      serialNumber: args[0] || "", oui: args[1] || "", productClass: args[2] || "", ...more,
     }));
     request = (address.protocol === "https:" ? https : http).request(address, {
       method: "POST",
@@ -47,7 +63,7 @@ exports.identify = (args, callback) => {
       response.on("error", () => tell(null));
       response.on("end", () => {
         if (response.statusCode !== 200) {
-          console.error("identification was answered " + response.statusCode);
+          console.error(what + " was answered " + response.statusCode);
           tell(null);
           return;
         }
@@ -59,7 +75,7 @@ exports.identify = (args, callback) => {
       });
     });
     request.on("error", (error) => {
-      console.error("identification failed: " + (error.code || "unknown"));
+      console.error(what + " failed: " + (error.code || "unknown"));
       tell(null);
     });
     const limit = setTimeout(() => {
@@ -69,7 +85,7 @@ exports.identify = (args, callback) => {
     request.on("close", () => clearTimeout(limit));
     request.end(body);
   } catch {
-    console.error("identification is not set up: LASTMILE_IDENTIFY_URL");
+    console.error(what + " is not set up: LASTMILE_IDENTIFY_URL");
     tell(null);
   }
-};
+}

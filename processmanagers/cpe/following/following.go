@@ -2,6 +2,7 @@
 // leads to one or two jobs, which look at what is so by then.
 //
 //	claimed, assigned, given, taken, released ──► job TagCpe
+//	signs in anew ──► job TagCpe, and it asks for its new password
 //	released ──► job LeaveCpe, which takes back what waits for it
 //	claimed, assigned, or given to somebody who waits, with a login ──► job FollowCpeLine, which has the login written
 //	login changed ──► job FollowCpeLine, for all CPEs that use it
@@ -34,6 +35,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.CpeSubscriberAssigned) string { return e.CpeID.String() }),
 			processmanagers.On(func(e events.CpeSubscriberRemoved) string { return e.CpeID.String() }),
 			processmanagers.On(func(e events.CpeReleased) string { return e.CpeID.String() }),
+			processmanagers.On(func(e events.CpeSignInEnded) string { return e.CpeID.String() }),
 			processmanagers.On(func(e events.SubscriptionCredentialsSet) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.SubscriptionPlanChanged) string { return e.SubscriptionID.String() }),
 			processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriptionID.String() }),
@@ -79,6 +81,8 @@ func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		list = tag(e.CpeID)
 	case events.CpeReleased:
 		list = append(tag(e.CpeID), commands.LeaveCpe{CpeID: e.CpeID, OrgID: e.OrgID, Position: at})
+	case events.CpeSignInEnded:
+		list = []commands.Job{commands.TagCpe{CpeID: e.CpeID, Position: at, Asks: true}}
 	case events.SubscriptionCredentialsSet:
 		list = line(commands.FollowCpeLine{OrgID: in.Event.Meta.OrgID, SubscriptionID: e.SubscriptionID, Push: true})
 	case events.SubscriptionPlanChanged:

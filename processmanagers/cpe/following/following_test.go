@@ -54,6 +54,7 @@ func TestFollowing_EachEventLeadsToItsJobs(t *testing.T) {
 		{neither, []commands.Job{tag}},
 		{events.CpeSubscriberRemoved{CpeID: box, OrgID: acme, SubscriberID: jane, At: now}, []commands.Job{tag}},
 		{events.CpeReleased{CpeID: box, OrgID: acme, At: now}, []commands.Job{tag, leave}},
+		{events.CpeSignInEnded{CpeID: box, OrgID: acme, At: now}, []commands.Job{asks}},
 		{events.SubscriptionCredentialsSet{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{all}},
 		{events.SubscriptionPlanChanged{SubscriptionID: line, OrgID: acme, At: now}, []commands.Job{look}},
 		{events.SubscriptionEnded{SubscriptionID: line, SubscriberID: jane, At: now}, []commands.Job{look}},
@@ -69,6 +70,7 @@ func TestFollowing_InstancesAreOfDevicesAndLogins(t *testing.T) {
 	processtest.CheckKeys(t, following.Process(), box.String(), events.CpeClaimed{CpeID: box},
 		events.CpeAssigned{CpeID: box}, events.CpeSubscriberAssigned{CpeID: box},
 		events.CpeSubscriberRemoved{CpeID: box}, events.CpeReleased{CpeID: box},
+		events.CpeSignInEnded{CpeID: box},
 		events.SubscriptionCredentialsSet{SubscriptionID: login}, events.SubscriptionPlanChanged{SubscriptionID: login},
 		events.SubscriptionEnded{SubscriptionID: login})
 }

@@ -155,6 +155,8 @@ export const actionsEnglish = {
   'cpe.AssignSubscriberToCpe': 'Gave a device to a customer',
   'cpe.ReleaseCpe': 'Gave a device up',
   'cpe.ClearCpeFault': 'Had a fault of a device cleared',
+  'cpe.ProveCpeSignIn': 'A device showed its password',
+  'cpe.EndCpeSignIn': 'Let a device sign in anew',
   'cpe.QueueCpeOperation': 'Asked for a change of a device',
   'cpe.BeginCpeOperation': 'Began a change of a device',
   'cpe.ReportCpeOperationSent': 'Handed over a change of a device',

@@ -155,6 +155,8 @@ export const actions: typeof actionsEnglish = {
   'cpe.AssignSubscriberToCpe': 'Alimpa mteja kifaa',
   'cpe.ReleaseCpe': 'Aliachilia kifaa',
   'cpe.ClearCpeFault': 'Aliomba hitilafu ya kifaa ifutwe',
+  'cpe.ProveCpeSignIn': 'Kifaa kilionyesha nenosiri lake',
+  'cpe.EndCpeSignIn': 'Aliruhusu kifaa kuingia upya',
   'cpe.QueueCpeOperation': 'Aliomba badiliko la kifaa',
   'cpe.BeginCpeOperation': 'Alianza badiliko la kifaa',
   'cpe.ReportCpeOperationSent': 'Alikabidhi badiliko la kifaa',

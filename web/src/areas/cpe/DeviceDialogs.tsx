@@ -13,7 +13,7 @@ import { WifiDialog } from './WifiDialog'
 import type { Device } from './words'
 
 /** Act is what can be done with a device. */
-export type Act = 'wifi' | 'give' | 'ping' | 'speed-test' | 'upload-test' | 'parameters' | 'reboot' | 'factory-reset' | 'release'
+export type Act = 'wifi' | 'give' | 'ping' | 'speed-test' | 'upload-test' | 'parameters' | 'reboot' | 'factory-reset' | 'sign-in-anew' | 'release'
 
 /** DeviceDialogs shows the dialog of what was begun. */
 export function DeviceDialogs({ act, of: d, onClose }: { act: Act; of: Device; onClose: () => void }) {
@@ -29,6 +29,8 @@ export function DeviceDialogs({ act, of: d, onClose }: { act: Act; of: Device; o
     case 'speed-test':
     case 'upload-test':
       return <Transfer act={act} of={d} onClose={onClose} />
+    case 'sign-in-anew':
+      return <SignInAnew of={d} onClose={onClose} />
     case 'release':
       return <Release of={d} onClose={onClose} />
     default:
@@ -136,6 +138,26 @@ function Interrupt({ act, of: d, onClose }: Props & { act: 'reboot' | 'factory-r
       onClose={onClose}
     >
       {restarts ? t.rebootDoes : t.resetDoes}
+    </Confirm>
+  )
+}
+
+/** SignInAnew says what it risks to let a device in that does not show its password. */
+function SignInAnew({ of: d, onClose }: Props) {
+  const t = useText(devicesText)
+  const write = useWrite('post', '/cpe/devices/{id}/sign-in-anew', { told: () => t.signsInAnew, then: onClose })
+  return (
+    <Confirm
+      title={t.signInAnewTitle(d.serialNumber)}
+      verb={t.signInAnew}
+      danger
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({ params: { path: { id: d.id } }, body: { reason } })}
+      onClose={onClose}
+    >
+      {t.signInAnewDoes}
     </Confirm>
   )
 }

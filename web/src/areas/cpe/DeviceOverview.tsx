@@ -23,6 +23,7 @@ export function DeviceOverview({ of: d }: { of: Device }) {
         of={[
           [t.state, <span key="state" role="status"><DeviceState of={d} /></span>],
           [t.lastInform, d.lastInform ? <When key="last" at={d.lastInform} /> : t.never],
+          [t.signIn, d.signIn && <SignIn key="sign-in" of={d.signIn} />],
           [t.customer, d.subscriber ? <CustomerLink key="customer" of={d.subscriber} account /> : t.noCustomer],
           [t.service, d.subscriptionId ? <Link key="service" to="/subscriptions/$id" params={{ id: d.subscriptionId }}>{t.openService}</Link> : null],
           [t.label, d.label],
@@ -55,6 +56,17 @@ export function DeviceOverview({ of: d }: { of: Device }) {
         <EventHistory type="cpe" id={d.id} />
       </Section>
     </Stack>
+  )
+}
+
+/** SignIn says whether the device shows its password to the CPE server, and whether somebody came without lately. */
+function SignIn({ of: s }: { of: NonNullable<Device['signIn']> }) {
+  const t = useText(devicesText)
+  return (
+    <>
+      {s.required ? t.signInRequired : t.signInOpen}
+      {s.refusedAt && <Text size="sm" c="red">{t.signInRefused} <When at={s.refusedAt} />. {t.signInRefusedDo}</Text>}
+    </>
   )
 }
 
