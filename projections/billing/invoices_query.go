@@ -233,8 +233,8 @@ func (q InvoicesQuery) Numbers(
 type Payable struct {
 	ID           id.Invoice    `db:"invoice_id"`
 	SubscriberID id.Subscriber `db:"subscriber_id"`
-	Number       string        `db:"number"`    // "" before it is issued
-	DueMinor     int64         `db:"due_minor"` // 0 for drafts and voided ones
+	Number       string        `db:"number"`       // "" before it is issued
+	DueMinor     int64         `db:"due_minor"`    // 0 for drafts and voided ones
 	ToBeSigned   bool          `db:"to_be_signed"` // by the tax authority
 }
 
