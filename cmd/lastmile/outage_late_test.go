@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
 // TestOutage_WhoseBeginningComesLateIsNone: the job has waited while nobody saw whether the routers came back. Nor does
@@ -45,6 +46,54 @@ func TestOutage_WhoseBeginningComesLateIsNone(t *testing.T) {
 	if len(list) != 1 || list[0].text("startedAt") != now.Add(-3*time.Minute).UTC().Format(time.RFC3339Nano) {
 		t.Errorf("outages %v, want the one of now", list)
 	}
+}
+
+// TestOutage_BeginsWhileAnotherOrganizationIsSilent, as soon as any router is heard: only as long as none is, the
+// program may be cut off.
+func TestOutage_BeginsWhileAnotherOrganizationIsSilent(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	org, neighbour, kiosk := k.organizationID("acme"), id.New[id.Organization](), id.New[id.Device]()
+	reports := func(of id.Organization, device id.Device) {
+		t.Helper()
+		_, err := k.app.telemetry.Commit(t.Context(), telemetry.Directory{
+			Resolve: func(telemetry.Report) telemetry.Given { return telemetry.Given{} },
+			Zone:    func(id.Organization) *time.Location { return time.UTC },
+		}, []telemetry.Report{{
+			Kind: telemetry.Interim, Org: of, Device: device, Session: "81000001", User: "amina",
+			At: k.app.clock.Now(),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	looks := func(devices ...id.Device) {
+		t.Helper()
+		now := k.app.clock.Now()
+		err := k.app.outageCases().Detected(t.Context(), commands.BeginDetectedOutage{
+			OrgID: org, Root: devices[0], Devices: devices, Since: now.Add(-10 * time.Minute), At: now,
+		}, commands.Meta{
+			CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	reports(org, kiosk)
+	reports(neighbour, id.New[id.Device]())
+	k.advance(map[string]any{"advance": "12m"})
+	looks(id.New[id.Device](), id.New[id.Device]()) // nobody is heard
+	reports(org, kiosk)
+	tower := id.New[id.Device]()
+	looks(tower, id.New[id.Device]())
+	k.eventually("an outage", func(ctx context.Context) (bool, error) {
+		all, err := k.admin.call(ctx, "GET", "/outages", "", nil)
+		list := all.list("data")
+		if len(list) > 1 || len(list) == 1 && list[0].text("deviceId") != tower.String() {
+			t.Fatalf("outages %v, want one at %s", list, tower)
+		}
+		return len(list) == 1, err
+	})
 }
 
 // TestOutage_ThatSomebodyEndedWhileItsRoutersAreDownBeginsAgain, as another one from that end on: not at once, and not

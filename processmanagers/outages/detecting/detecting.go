@@ -3,6 +3,7 @@
 //	DeviceUnreachable ──► timer "look" ──► still down: BeginDetectedOutage, or WatchOutage of the one that lasts
 //	DeviceRecovered   ──► timer "look" ──► all of an outage are still back: EndOutage; some of it are: NarrowOutage
 //	a router above the root of an outage goes away ──► its root moves up; of those that become one, the younger end
+//	the root was back for a day, or all that answer were ──► EndOutage for those; what stays down has one of its own
 //	OutageNarrowed by a router that does not answer ──► it is heard, so it is in the way of no end
 //
 // A breaker opens after several failed polls, and each look comes some time after the change: a router that flaps makes
