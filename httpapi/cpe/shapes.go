@@ -18,13 +18,15 @@ type pendingCpe struct {
 	Manufacturer *string   `json:"manufacturer" doc:"null: not known yet"`
 	Model        *string   `json:"model" doc:"null: not known yet"`
 	FirstSeen    time.Time `json:"firstSeen"`
+	TakesONU     bool      `json:"takesOnu" doc:"an ONU can be set up with the claim: there are optical terminals"`
 }
 
 // showPending leaves out what is not for everybody.
-func showPending(r cpeviews.CPERow) pendingCpe {
+func (a API) showPending(r cpeviews.CPERow) pendingCpe {
 	return pendingCpe{
 		ID: r.ID, SerialNumber: r.SerialNumber, OUI: r.OUI, ProductClass: r.ProductClass,
 		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), FirstSeen: r.FirstSeen,
+		TakesONU: a.Terminals,
 	}
 }
 
@@ -50,6 +52,22 @@ type cpeResponse struct {
 	ClaimedAt       *time.Time             `json:"claimedAt"`
 	Tags            []string               `json:"tags" doc:"at the CPE server"`
 	Health          *cpeHealth             `json:"health" doc:"null: it has said nothing since the claim"`
+}
+
+// cpeDevice is a CPE with its optical end.
+type cpeDevice struct {
+	cpeResponse
+	TakesONU bool    `json:"takesOnu" doc:"an ONU can be set up: there are optical terminals"`
+	ONU      *cpeOnu `json:"onu" doc:"that was asked for last; null: none was"`
+}
+
+// cpeOnu says where an ONU was asked for.
+type cpeOnu struct {
+	OLT        string `json:"olt"`
+	Port       string `json:"port"`
+	Serial     string `json:"serial"`
+	VLAN       int    `json:"vlan"`
+	Registered bool   `json:"registered" doc:"the terminal has it"`
 }
 
 // cpeHealth is how a CPE was at its last inform. What it does not tell is null.
