@@ -145,14 +145,25 @@ flow('support reads devices and changes nothing; on a phone all fits', async ({ 
 
 flow('the platform gives a device to an organization', async ({ page }) => {
   const serial = await plugged('Device')
+  await signIn(page, 'admin')
+  const acacia = await firstOf(page, '/subscribers?q=acacia')
   await signIn(page, 'root', '/pending-devices')
   const main = page.getByRole('main')
   await button(main, `Give ${serial} to an organization`).click({ timeout: 40_000 })
   const dialog = dialogOf(page)
   await pick(page, field(dialog, 'Organization'), 'demo', /Demo Networks/)
+  const customer = field(dialog, 'Customer, when known')
+  await customer.fill('Acacia House')
+  await faultBeside(customer, /no id of a customer/)
+  expect(await button(dialog, 'Give to an organization').isDisabled()).toBe(true)
+  await customer.fill(`${at.isp}/app/customers/${acacia.id}`)
+  await expectNoViolations(page, 'the dialog of the assignment')
   await button(dialog, 'Give to an organization').click()
   await told(page, 'The organization has the device.')
   await expect.poll(() => button(main, `Give ${serial} to an organization`).count()).toBe(0)
+  await signIn(page, 'admin')
+  const { subscriberId } = await firstOf(page, `/cpe/devices?q=${serial}`)
+  expect(subscriberId).toBe(acacia.id)
 }, {}, 120_000)
 
 flow('a fault of a device is listed, and gone when it is cleared and its cause is over', async ({ page }) => {
