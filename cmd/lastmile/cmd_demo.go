@@ -50,7 +50,12 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer func() { _ = boxes.Stop(context.WithoutCancel(ctx)) }()
-	app, err := StartApp(ctx, cfg.withACS(boxes), allRoles, logger, appOptions{
+	olt, err := startTerminals(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = olt.Stop(context.WithoutCancel(ctx)) }()
+	app, err := StartApp(ctx, cfg.withACS(boxes).withTerminals(olt), allRoles, logger, appOptions{
 		demo: true, clock: c, dialRouter: dial, passwords: demoHashes,
 	})
 	if err != nil {
@@ -65,13 +70,13 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	})
 	seed, cancel := context.WithTimeout(ctx, seedPatience)
 	defer cancel()
-	if err := newDemoSeed(app, p.out, p.noYear).with(boxes).run(seed, routers); err != nil {
+	if err := newDemoSeed(app, p.out, p.noYear).with(boxes, olt).run(seed, routers); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return fmt.Errorf("make the demo's data: %w", err)
 	}
-	if err := app.printDemo(p.out, routers, boxes); err != nil {
+	if err := app.printDemo(p.out, routers, boxes, olt); err != nil {
 		return err
 	}
 	err = app.Wait(ctx)

@@ -217,6 +217,12 @@ func TestCpe_EachStepOfAnOnuCanBeRefused(t *testing.T) {
 		if state, code := k.ends(k.claimsOnu(box, onuAt(1, 200))); state != "failed" || code != c.code {
 			t.Errorf("%s: %s %s", c.step, state, code)
 		}
+		shown := k.must(k.admin, "GET", "/cpe/devices/"+box, nil)
+		registered := fmt.Sprint(c.step != terminals.StepRegister)
+		if shown.at("onu.serial") != onuSerial(1) || shown.at("onu.registered") != registered ||
+			shown["takesOnu"] != true {
+			t.Errorf("%s: the device shows %v", c.step, shown["onu"])
+		}
 		if err := k.olt.SetFaults(terminals.Faults{LoseAnswers: 2}); err != nil {
 			t.Fatal(err)
 		}
@@ -235,11 +241,17 @@ func TestCpe_WithoutTerminalsNothingIsSetUp(t *testing.T) {
 	k := newCpeKit(t)
 	k.calls("SN-1")
 	box := k.pendingID(k.admin, "SN-1")
+	if waits := k.all(k.admin, "/cpe/pending")[0]; waits["takesOnu"] != false {
+		t.Errorf("without terminals a claim may name an ONU: %v", waits)
+	}
 	claim := "POST /cpe/pending/" + box + "/claim"
 	k.refused(k.admin, claim, map[string]any{"onu": onuAt(1, 100)}, 503, "olt_not_set_up")
 	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
 	k.refused(k.admin, "POST /cpe/devices/"+box+"/onu", onuAt(1, 100), 503, "olt_not_set_up")
 	k.refused(k.admin, "GET /cpe/devices/"+box+"/optical", nil, 409, "onu_not_registered")
+	if shown := k.must(k.admin, "GET", "/cpe/devices/"+box, nil); shown["takesOnu"] != false || shown["onu"] != nil {
+		t.Errorf("without terminals a device shows %v", shown)
+	}
 }
 
 // TestCpe_AKillBetweenTheStepsOfAnOnu: the next program goes on where the killed one was.

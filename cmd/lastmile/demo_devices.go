@@ -25,15 +25,17 @@ type demoBox struct {
 	label, location  string
 	unplugged        bool // it was switched off on the day on which it was claimed
 	pending          bool // it waits to be claimed by whoever tries the demo
-	mute             bool // it refuses to tell how it is, which is a fault
+	mute             bool // it refuses to tell how it is, and to take firmware, which are faults
+	upgrades         bool // it takes the demo's firmware
+	onu              bool // it has an optical end, which is set up with the claim
 }
 
 // demoBoxes have two models, versions of different ages, one without power and one that waits to be claimed.
 var demoBoxes = []demoBox{
 	{serial: "DEMO000001", firmware: "2.1.0", customer: "acacia", label: "Sitting room", location: "on the cupboard"},
 	{serial: "DEMO000002", firmware: "1.4.2", customer: "hibiscus", location: "above the door"},
-	{serial: "DEMO000003", firmware: "2.1.0", customer: "baobab", location: "Court 3, stairs"},
-	{serial: "DEMO000004", firmware: "1.4.2", customer: "cedar"},
+	{serial: "DEMO000003", firmware: "2.1.0", customer: "baobab", location: "Court 3, stairs", onu: true},
+	{serial: "DEMO000004", firmware: "1.3.0", customer: "cedar", upgrades: true},
 	{serial: "DEMO000005", firmware: "2.0.3", customer: "dovu", location: "garage"},
 	{serial: "DEMO000006", firmware: "1.4.2", customer: "fig", label: "Till"},
 	{serial: "DEMO000007", firmware: "2.0.3", customer: "grevillea", label: "Reception"},
@@ -66,7 +68,10 @@ func (c Config) withACS(sim *acs.Simulator) Config {
 // plugBoxes connects the equipment of customers, which the simulator forgets at its end. Who has been claimed is known.
 func (s *demoSeed) plugBoxes() error {
 	for n, box := range demoBoxes {
-		at, err := s.plugBox(n, box.unplugged)
+		if box.upgrades {
+			box.firmware = demoFirmware.version
+		}
+		at, err := s.plugBox(n, box, box.unplugged)
 		if err != nil {
 			return err
 		}
@@ -80,15 +85,15 @@ func (s *demoSeed) plugBoxes() error {
 // faults are those of a device that is claimed.
 func (b demoBox) faults() (f acs.DeviceFaults) {
 	if b.mute {
-		f.Fail = map[string]string{"GetParameterValues": "9002"}
+		f.Fail = map[string]string{"GetParameterValues": "9002", "Download": "9010"}
 	}
 	return f
 }
 
-// plugBox connects one, and gives its id at the CPE server.
-func (s *demoSeed) plugBox(n int, off bool) (string, error) {
-	box := acs.DeviceConfig{Serial: demoBoxes[n].serial, Firmware: demoBoxes[n].firmware, Off: off}
-	if n%2 == 1 {
+// plugBox connects the n-th one, and gives its id at the CPE server.
+func (s *demoSeed) plugBox(n int, b demoBox, off bool) (string, error) {
+	box := acs.DeviceConfig{Serial: b.serial, Firmware: b.firmware, Off: off}
+	if olderBox(n) {
 		box.Root = "InternetGatewayDevice"
 	}
 	for _, d := range s.acs.Devices() {
@@ -98,6 +103,9 @@ func (s *demoSeed) plugBox(n int, off bool) (string, error) {
 	}
 	return s.acs.AddDevice(box)
 }
+
+// olderBox reports whether the n-th device is of the older model, which has the older tree.
+func olderBox(n int) bool { return n%2 == 1 }
 
 // makeBoxes connects the equipment and claims it for the customers, but for the one that waits to be claimed.
 func (s *demoSeed) makeBoxes(ctx context.Context) error {
@@ -117,7 +125,7 @@ func (s *demoSeed) makeBox(ctx context.Context, n int) error {
 		return err
 	}
 	made := len(mine.list("data")) > 0 // by an earlier day, or an interrupted start
-	at, err := s.plugBox(n, made && box.unplugged)
+	at, err := s.plugBox(n, box, made && box.unplugged)
 	if err != nil || made {
 		return err
 	}
@@ -132,7 +140,10 @@ func (s *demoSeed) makeBox(ctx context.Context, n int) error {
 	if err != nil || box.pending {
 		return err
 	}
-	claim := map[string]string{"label": box.label, "location": box.location}
+	claim := map[string]any{"label": box.label, "location": box.location}
+	if box.onu {
+		claim["onu"] = demoONU.place()
+	}
 	if box.customer != "" {
 		claim["subscriberId"] = s.accounts[box.customer].subscriber
 	}

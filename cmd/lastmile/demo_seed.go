@@ -23,6 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 	"github.com/lastmile-isp/lastmile/simulators/router"
+	"github.com/lastmile-isp/lastmile/simulators/terminals"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
@@ -58,6 +59,7 @@ type demoSeed struct {
 	admin     apiClient
 	sim       apiClient
 	acs       *acs.Simulator
+	olt       *terminals.Simulator
 	plans     map[string]string // ids by code
 	customers []demoCustomer
 	routers   []demoRouter
@@ -83,9 +85,9 @@ func newDemoSeed(a *App, out io.Writer, noYear bool) *demoSeed {
 	return s
 }
 
-// with gives the simulator of customers' devices.
-func (s *demoSeed) with(boxes *acs.Simulator) *demoSeed {
-	s.acs = boxes
+// with gives the simulators of customers' devices and of their optical ends.
+func (s *demoSeed) with(boxes *acs.Simulator, olt *terminals.Simulator) *demoSeed {
+	s.acs, s.olt = boxes, olt
 	return s
 }
 
@@ -99,6 +101,7 @@ func seeded(dir string) bool {
 // machine's makes a year of history.
 func (s *demoSeed) run(ctx context.Context, routers *router.Simulator) error {
 	if seeded(s.app.cfg.DataDir) {
+		s.olt.Register(demoONU.ONU)
 		if err := s.plugBoxes(); err != nil {
 			return err
 		}
@@ -112,7 +115,7 @@ func (s *demoSeed) run(ctx context.Context, routers *router.Simulator) error {
 	steps := []func(context.Context) error{
 		s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.paybillReady,
 		func(ctx context.Context) error { return s.makeLife(ctx, routers) },
-		s.makeBoxes, s.makePortal, s.makeSupport,
+		s.makeBoxes, s.makeTests, s.makePortal, s.makeSupport, s.makeFirmware,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

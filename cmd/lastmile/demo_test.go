@@ -35,10 +35,12 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 		if out := k.command("doctor", "books"); !strings.Contains(out, "demo: 0 faults") {
 			t.Errorf("the books of the demo: %s", out)
 		}
+		k.showsBoxes(admin)
 		k.watchesCustomers(routersOf(k.screen))
 	})
 	second := k.demo(func() {
 		admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)
+		k.showsBoxes(admin)
 		if n := len(k.all(admin, "/subscribers")); n != len(presentCustomers) {
 			t.Errorf("%d subscribers after the second start, want %d", n, len(presentCustomers))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 	"github.com/lastmile-isp/lastmile/simulators/router"
+	"github.com/lastmile-isp/lastmile/simulators/terminals"
 )
 
 // demoScreen is printed by the demo: addresses, users, and commands that work as they stand.
@@ -23,6 +24,7 @@ Lastmile is running. Ctrl-C stops it.
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
   Routers                  {{.Routers}}/sim/routers   (simulated)
   Customers' devices       {{.ACS}}/sim/devices   (simulated)
+  Optical terminals        {{.OLT}}/sim/onus   (simulated)
   Tax authority            {{.Tax}}/sim/documents   (simulated; off until Settings, Tax gateway turns it on
                            with this address, any device and branch, and the secret {{.TaxSecret}})
 
@@ -134,7 +136,9 @@ What to try (curl resolves *.localhost by itself):
 `))
 
 // printDemo writes demoScreen with the addresses and ports of this start.
-func (a *App) printDemo(out io.Writer, routers *router.Simulator, boxes *acs.Simulator) error {
+func (a *App) printDemo(
+	out io.Writer, routers *router.Simulator, boxes *acs.Simulator, olt *terminals.Simulator,
+) error {
 	_, port, err := net.SplitHostPort(a.Addr())
 	if err != nil {
 		return err
@@ -145,7 +149,7 @@ func (a *App) printDemo(out io.Writer, routers *router.Simulator, boxes *acs.Sim
 		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
 		"Customer":   "+" + demoPhone(1),
 		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode,
-		"ACS": boxes.URL(), "Tax": a.taxSimulator, "TaxSecret": demoTaxSecret.Reveal(),
+		"ACS": boxes.URL(), "OLT": olt.URL(), "Tax": a.taxSimulator, "TaxSecret": demoTaxSecret.Reveal(),
 		"Routers": routers.URL(), "Login": demoLogin(""), "Secret": demoRadiusSecret(""),
 		"Radius":         a.radius.server.AccessAddr().String(),
 		"SpareCoA":       strconv.Itoa(int(routers.Router("spare").Handsets().CoAAddr().Port())),

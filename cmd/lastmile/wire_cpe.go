@@ -91,7 +91,8 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	return [][]httpapi.Route{
 		cpeapi.API{
-			Cases: cases, Rows: rows, Informs: informs, Wifi: operations.LastWifi, Clock: a.clock,
+			Cases: cases, Rows: rows, Informs: informs, Wifi: operations.LastWifi, Onu: operations.AskedOnu,
+			Clock: a.clock, Terminals: a.cfg.OLTURL != "",
 		}.Routes(),
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,

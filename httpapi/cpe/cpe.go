@@ -37,8 +37,12 @@ type API struct {
 	Rows    cpeviews.CPEsQuery
 	Informs Informs
 	// Wifi tells the latest changes of Wi-Fi that a person has asked for, by CPE.
-	Wifi  func(context.Context, id.Organization, id.User, []id.CPE) (map[id.CPE]cpeviews.OperationRow, error)
+	Wifi func(context.Context, id.Organization, id.User, []id.CPE) (map[id.CPE]cpeviews.OperationRow, error)
+	// Onu tells the ONU of a CPE that was asked for last; nil when none was.
+	Onu   func(context.Context, id.Organization, id.CPE) (*cpeviews.OnuRow, error)
 	Clock clock.Clock
+	// Terminals is whether the program knows optical line terminals.
+	Terminals bool
 }
 
 // Limits of being online. Source: docs/rules/cpe.md#online.
@@ -82,7 +86,7 @@ func (a API) Routes() []httpapi.Route {
 			},
 		},
 		{
-			Method: http.MethodGet, Path: "/cpe/devices/:id", Hosts: on, Access: read, Response: cpeResponse{},
+			Method: http.MethodGet, Path: "/cpe/devices/:id", Hosts: on, Access: read, Response: cpeDevice{},
 			Summary: "Read a CPE", Handle: a.get,
 		},
 		{
@@ -118,7 +122,7 @@ func (a API) pending(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, showPending, func(
+	return httpapi.SendList(ctx, c, a.showPending, func(
 		ctx context.Context, after cpeviews.CPEKey, max int,
 	) ([]cpeviews.CPERow, error) {
 		return a.Rows.Pending(ctx, serial, after, max)
@@ -222,7 +226,20 @@ func (a API) one(
 
 // get answers with a CPE of the organization.
 func (a API) get(ctx context.Context, c *httpapi.Call) error {
-	return httpapi.ReadOne(ctx, c, a.one(a.Rows.Get))
+	one := a.one(a.Rows.Get)
+	var onu *cpeviews.OnuRow // set when the row is read
+	return httpapi.ReadOne(ctx, c, httpapi.One[id.CPE, cpeviews.CPERow, cpeDevice]{
+		Model: one.Model, Missing: one.Missing, Revision: one.Revision,
+		Read: func(ctx context.Context, org id.Organization, cpe id.CPE) (*cpeviews.CPERow, error) {
+			row, err := one.Read(ctx, org, cpe)
+			if err != nil || row == nil {
+				return nil, err
+			}
+			onu, err = a.Onu(ctx, org, cpe)
+			return row, err
+		},
+		Show: func(r cpeviews.CPERow) cpeDevice { return cpeDevice{one.Show(r), a.Terminals, showOnu(onu)} },
+	})
 }
 
 // list answers with a page of CPEs of the organization.
@@ -358,7 +375,7 @@ func (a API) release(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	return httpapi.SendOne(ctx, c, http.StatusOK, httpapi.One[id.CPE, cpeviews.CPERow, pendingCpe]{
-		Model: cpeviews.CPEsName, Missing: commands.ErrNoCpe, Read: a.any, Show: showPending,
+		Model: cpeviews.CPEsName, Missing: commands.ErrNoCpe, Read: a.any, Show: a.showPending,
 	}, cpe, done)
 }
 

@@ -74,6 +74,14 @@ func (r cpeOnuRequest) place() events.CpeOnuPlace {
 	return events.CpeOnuPlace{OLT: r.OLT, Port: r.Port, Serial: r.Serial, VLAN: r.VLAN}
 }
 
+// showOnu is nil for a CPE for which none was asked for.
+func showOnu(r *cpeviews.OnuRow) *cpeOnu {
+	if r == nil {
+		return nil
+	}
+	return &cpeOnu{OLT: r.OLT, Port: r.Port, Serial: r.Serial, VLAN: r.VLAN, Registered: r.Registered}
+}
+
 // setUp answers with the operation.
 func (a Onus) setUp(ctx context.Context, c *httpapi.Call) error {
 	of, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)

@@ -18,13 +18,15 @@ type pendingCpe struct {
 	Manufacturer *string   `json:"manufacturer" doc:"null: not known yet"`
 	Model        *string   `json:"model" doc:"null: not known yet"`
 	FirstSeen    time.Time `json:"firstSeen"`
+	TakesONU     bool      `json:"takesOnu" doc:"an ONU can be set up with the claim: there are optical terminals"`
 }
 
 // showPending leaves out what is not for everybody.
-func showPending(r cpeviews.CPERow) pendingCpe {
+func (a API) showPending(r cpeviews.CPERow) pendingCpe {
 	return pendingCpe{
 		ID: r.ID, SerialNumber: r.SerialNumber, OUI: r.OUI, ProductClass: r.ProductClass,
 		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), FirstSeen: r.FirstSeen,
+		TakesONU: a.Terminals,
 	}
 }
 
@@ -57,6 +59,22 @@ type cpeResponse struct {
 type cpeSignIn struct {
 	Required  bool       `json:"required" doc:"it has shown it once"`
 	RefusedAt *time.Time `json:"refusedAt" doc:"the last time in a day that somebody came as it without; null: nobody"`
+}
+
+// cpeDevice is a CPE with its optical end.
+type cpeDevice struct {
+	cpeResponse
+	TakesONU bool    `json:"takesOnu" doc:"an ONU can be set up: there are optical terminals"`
+	ONU      *cpeOnu `json:"onu" doc:"that was asked for last; null: none was"`
+}
+
+// cpeOnu says where an ONU was asked for.
+type cpeOnu struct {
+	OLT        string `json:"olt"`
+	Port       string `json:"port"`
+	Serial     string `json:"serial"`
+	VLAN       int    `json:"vlan"`
+	Registered bool   `json:"registered" doc:"the terminal has it"`
 }
 
 // cpeHealth is how a CPE was at its last inform. What it does not tell is null.

@@ -175,6 +175,15 @@ func (s *Simulator) Put(t Terminal) {
 	s.terminals = append(s.terminals, t)
 }
 
+// Register puts an ONU on its port without being asked, as one that was there before. One that is there stays.
+func (s *Simulator) Register(o ONU) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.anywhere(o.Serial) {
+		s.onus = append(s.onus, o)
+	}
+}
+
 // ONUs gives what is registered, the first one first.
 func (s *Simulator) ONUs() []ONU {
 	s.mu.Lock()

@@ -73,3 +73,25 @@ func TestSimulator_IsDrivenByItsPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestSimulator_KeepsAnONUThatWasThereBefore: it is read as one that was asked for, and taken once.
+func TestSimulator_KeepsAnONUThatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	s := terminals.New(terminals.Config{})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop(t.Context()) })
+	const serial = "HWTC1A2B3C4D"
+	s.Put(terminals.Terminal{
+		Organization: "acme", Name: "hill", Ports: []string{"1"}, Seen: map[string][]string{"1": {serial}},
+	})
+	onu := terminals.ONU{Organization: "acme", OLT: "hill", Port: "1", Serial: serial, Number: 1, VLAN: 5}
+	for range 2 {
+		s.Register(onu)
+	}
+	status, body := ask(t, "GET", s.URL()+"/organizations/acme/olts/hill/onus/"+serial, "")
+	if status != 200 || !strings.Contains(body, `"state":"online"`) || len(s.ONUs()) != 1 {
+		t.Errorf("%d %s, registered %v", status, body, s.ONUs())
+	}
+}

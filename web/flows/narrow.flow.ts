@@ -6,6 +6,9 @@ import { pathOf, screens } from './screens'
 // The words of every state that rows have, in turn, and amounts of business customers: the demo has not all of them.
 const states: Record<string, Record<string, readonly string[]>> = {
   '/api-keys': { state: ['active', 'expired', 'revoked', 'stopped'] },
+  '/cpe/firmware': { state: ['uploading', 'stored', 'removing'] },
+  '/cpe/firmware/campaigns': { state: ['running', 'stopped', 'halted', 'finished'] },
+  '/cpe/provisions': { state: ['waiting', 'installed', 'refused', 'removing'] },
   '/dunning': { state: ['none', 'reminding', 'walled_garden', 'suspended', 'written_off'] },
   '/invoices': { state: ['draft', 'issued', 'partially_paid', 'paid', 'credited', 'written_off', 'voided'] },
   '/messages': { state: ['queued', 'sending', 'sent', 'failed', 'dropped'] },

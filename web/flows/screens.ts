@@ -66,6 +66,13 @@ async function forgotten(page: Page): Promise<string> {
   return `/customers/${made.body.id}`
 }
 
+/** written has a script of the organization's own at the CPE server, when there is none yet, and gives its page. */
+async function written(page: Page): Promise<string> {
+  const { body } = await call<{ data: Row[] }>(page, 'GET', '/cpe/provisions')
+  const name = body.data[0]?.name ?? (await call<Row>(page, 'PUT', '/cpe/provisions/greeting', { script: 'log("here");' })).body.name
+  return `/device-scripts/${String(name)}`
+}
+
 const all: Screen[] = [
   { name: 'home', role: 'admin', path: '/', phone: true },
   { name: 'home-support', role: 'support', path: '/' },
@@ -112,7 +119,12 @@ const all: Screen[] = [
   { name: 'device', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}`), phone: true },
   { name: 'device-operations', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}?view=operations`) },
   { name: 'device-tests', role: 'admin', path: of('/cpe/devices?q=DEMO000001', (id) => `/devices/${id}?view=tests`) },
+  { name: 'device-refuses', role: 'admin', path: of('/cpe/devices?q=DEMO000008', (id) => `/devices/${id}?view=faults`) },
+  { name: 'device-optical', role: 'admin', path: of('/cpe/devices?q=DEMO000003', (id) => `/devices/${id}`) },
   { name: 'firmware', role: 'admin', path: '/firmware' },
+  { name: 'campaign', role: 'admin', path: of('/cpe/firmware/campaigns?limit=1', (id) => `/campaigns/${id}`), phone: true },
+  { name: 'device-script', role: 'admin', path: written },
+  { name: 'device-scripts', role: 'admin', path: async (page) => written(page).then(() => '/device-scripts') },
   { name: 'device-faults', role: 'admin', path: '/device-faults' },
   { name: 'pending-devices', role: 'admin', path: '/pending-devices', phone: true },
   { name: 'outages', role: 'admin', path: '/outages' },

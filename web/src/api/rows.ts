@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, replaceEqualDeep, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { readUntilRead } from './again'
 import { client } from './client'
 import type { paths } from './schema.gen'
 import { onChange, topicsOf } from './changes'
@@ -49,6 +50,11 @@ interface Answered<R> {
   nextCursor: string | null
 }
 
+/** Looked is a list as the cache has it. */
+interface Looked<R> {
+  state: { error: object | null; data?: { pages: Answered<R>[] } }
+}
+
 // A list of up to this many pages is read again by itself when something in it has changed. A longer one says so and
 // waits: somebody reads far down in it, and the reads would use up the requests that a person has in a minute.
 const readAgain = 2
@@ -61,8 +67,8 @@ export function useRows<P extends ListPath>(
   options: {
     path?: PathParams<P>
     enabled?: boolean
-    /** every is after how many milliseconds a list is read again of which no change tells. */
-    every?: number
+    /** every is after how many milliseconds a list is read again of which no change tells, also by what its rows say. */
+    every?: number | ((rows: Row<P>[]) => number | false)
     /** live lists are read from a router, which is asked once: what fails is told at once. */
     live?: boolean
   } = {},
@@ -75,7 +81,8 @@ export function useRows<P extends ListPath>(
   const key = ['get', path, { params }, 'rows']
   const asked = infiniteQueryOptions({
     queryKey: key,
-    // An option that is undefined would take the place of the usual one: a fault would be told after seven seconds.
+    // An option that is undefined would take the place of the usual one, here and below: a fault would be told after
+    // seven seconds, and a list that could not be read, or is the portal's, would not be read again by itself.
     ...(options.live && { retry: false }),
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam, signal }) => {
@@ -88,10 +95,12 @@ export function useRows<P extends ListPath>(
   })
   // The first page is on its way while the rest of the page is drawn, and not only afterwards.
   if (options.enabled !== false && !queries.getQueryState(key)) void queries.prefetchInfiniteQuery(asked)
+  const { every } = options
+  const again = typeof every === 'function' ? (q: Looked<Row<P>>) => readUntilRead(q) || every(q.state.data?.pages.flatMap((p) => p.data) ?? []) : every
   const read = useInfiniteQuery({
     ...asked,
     enabled: options.enabled,
-    refetchInterval: options.every,
+    ...(again !== undefined && { refetchInterval: again }),
     placeholderData: (before) => before,
     // Rows that did not change stay the same objects. In a long list the comparison would cost more at each page.
     structuralSharing: (before, now) => (isLong(now) ? now : replaceEqualDeep(before, now)),

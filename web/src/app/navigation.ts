@@ -67,6 +67,7 @@ export const organizationPlaces: PlaceGroup[] = [
       { to: '/devices', name: 'cpes', icon: icons.Wifi, needs: 'GET /cpe/devices' },
       { to: '/pending-devices', name: 'pendingCpes', icon: icons.Inbox, needs: 'GET /cpe/pending' },
       { to: '/firmware', name: 'cpeFirmware', icon: icons.Download, needs: 'GET /cpe/firmware' },
+      { to: '/device-scripts', name: 'cpeScripts', icon: icons.ScrollText, needs: 'GET /cpe/provisions' },
       { to: '/device-faults', name: 'cpeFaults', icon: icons.TriangleAlert, needs: 'GET /cpe/faults' },
       { to: '/outages', name: 'outages', icon: icons.WifiOff, needs: 'GET /outages' },
       { to: '/compensations', name: 'compensations', icon: icons.Gift, needs: 'GET /compensations' },

@@ -71,7 +71,7 @@ test('no words of programs are told in English, and none of them is told by a co
 })
 
 test('a fault calls a field as its form does', async () => {
-  const [subscribers, plans, customer, settings, services, routerSetup, billing, identity, policies, signin, taking, vouchers] =
+  const [subscribers, plans, customer, settings, services, routerSetup, billing, identity, policies, signin, taking, vouchers, onu] =
     (await Promise.all([
       import('./subscribers').then((m) => m.subscribersText), import('./plans').then((m) => m.plansText),
       import('./customer').then((m) => m.customerText), import('./settings').then((m) => m.settingsText),
@@ -79,6 +79,7 @@ test('a fault calls a field as its form does', async () => {
       import('./billing').then((m) => m.billingText), import('./identity').then((m) => m.identityText),
       import('./policies').then((m) => m.policiesText), import('./signin').then((m) => m.signInText),
       import('./taking').then((m) => m.takingText), import('./vouchers').then((m) => m.vouchersText),
+      import('./onu').then((m) => m.onuText),
     ])) as unknown as Record<'en' | 'sw', Record<string, unknown>>[]
   const forms: [of: Record<'en' | 'sw', Record<string, unknown>> | undefined, fields: Record<string, string>][] = [
     [subscribers, { firstName: 'firstName', lastName: 'lastName', phone: 'phone', email: 'email', address: 'address', taxPin: 'taxPin', tags: 'tags', notes: 'notes', username: 'username', startDate: 'startDate' }],
@@ -90,6 +91,7 @@ test('a fault calls a field as its form does', async () => {
     [billing, { dueDate: 'dueDate', quantity: 'quantity', unitPrice: 'unitPrice', description: 'description', lines: 'lines' }],
     [identity, { role: 'role', temporaryPassword: 'temporary' }],
     [policies, { reminderDays: 'reminderDays', graceDays: 'graceDays', walledGardenDays: 'walledGardenDays', writeOffDays: 'writeOffDays', minimumDue: 'minimumDue', messageHours: 'messageHours', noCutDays: 'cuts' }],
+    [onu, { 'onu.olt': 'olt', 'onu.port': 'port', 'onu.serial': 'serial', 'onu.vlan': 'vlan' }],
     [signin, { currentPassword: 'currentPassword', password: 'password' }],
     [taking, { reference: 'reference' }],
     [vouchers, { count: 'count', planId: 'plan' }],

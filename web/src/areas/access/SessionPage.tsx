@@ -15,7 +15,7 @@ import { Page, Section } from '../../ui/Page'
 import { RouterLink } from '../../ui/RouterLink'
 import { When } from '../../ui/When'
 import { later } from '../../ui/later'
-import { Lasted, secondsOf, type Session, SessionState, Whose } from './SessionsPage'
+import { Lasted, secondsOf, type Session, SessionState, Whose } from './SessionParts'
 
 const Disconnect = later(() => import('./Disconnect').then((m) => m.Disconnect))
 

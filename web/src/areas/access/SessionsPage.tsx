@@ -1,26 +1,22 @@
 import { Button, Text } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Row, useRows } from '../../api/rows'
-import { useNow } from '../../app/clock'
+import { useRows } from '../../api/rows'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { sessionsText } from '../../text/sessions'
 import { uiText } from '../../text/ui'
 import { CustomerFilter } from '../../ui/CustomerFilter'
-import { CustomerLink } from '../../ui/CustomerLink'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
 import { RouterFilter } from '../../ui/RouterFilter'
 import { RouterLink } from '../../ui/RouterLink'
-import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { AddressLookup } from './AddressLookup'
-
-export type Session = Row<'/sessions'>
+import { Lasted, type Session, SessionState, Whose } from './SessionParts'
 
 /** SessionsPage answers: who is online, who was, and who had an address at an instant? */
 export default function SessionsPage() {
@@ -100,35 +96,4 @@ function useColumns(): Column<Session>[] {
       cell: (s) => `${f.bytes(s.bytesIn)} / ${f.bytes(s.bytesOut)}`,
     },
   ]
-}
-
-/** Whose names who the session belongs to: a customer, a voucher, or nobody here. */
-export function Whose({ of: s }: { of: Session }) {
-  const t = useText(sessionsText)
-  if (s.subscriber) return <CustomerLink of={s.subscriber} />
-  return <Text span inherit c="dimmed">{s.voucherId ? t.voucher : t.nobody}</Text>
-}
-
-/** SessionState tells whether the session goes on, or what ended it. */
-export function SessionState({ of: s }: { of: Session }) {
-  const t = useText(sessionsText)
-  if (s.endedAt) {
-    const [short, sentence] = t.ends[s.endReason ?? ''] ?? [s.endReason ?? '', '']
-    return <State tone="quiet" title={sentence}>{t.endedBy(short)}</State>
-  }
-  // Who only reaches the payment page is connected, and yet not online as customers mean it.
-  if (s.access === 'walled_garden') return <State tone="attention" title={t.accesses.walled_garden}>{t.online}</State>
-  return <State tone="good">{t.online}</State>
-}
-
-/** Lasted is how long the session lasted, or has lasted until now. */
-export function Lasted({ of: s }: { of: Session }) {
-  const f = useFormat()
-  const now = useNow()
-  return <>{f.duration(secondsOf(s, now))}</>
-}
-
-/** secondsOf is the length of a session that ended, or goes on. */
-export function secondsOf(s: Session, now: number): number {
-  return Math.max(0, ((s.endedAt ? Date.parse(s.endedAt) : now) - Date.parse(s.startedAt)) / 1000)
 }

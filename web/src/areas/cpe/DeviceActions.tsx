@@ -4,20 +4,20 @@ import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { devicesText } from '../../text/devices'
 import { ActionMenu } from '../../ui/ActionMenu'
-import { Activity, Download, KeyRound, Pencil, Power, Trash2, Undo2, User, Wifi } from '../../ui/icons'
+import { Activity, Download, KeyRound, Pencil, Power, Radio, Trash2, Undo2, User, Wifi } from '../../ui/icons'
 import type { Act } from './DeviceDialogs'
-import type { Device } from './words'
+import type { WholeDevice } from './words'
 
 const needs: Record<Act, Operation> = {
   wifi: 'POST /cpe/devices/{id}/wifi', give: 'POST /cpe/devices/{id}/assign-subscriber', ping: 'POST /cpe/devices/{id}/ping',
   'speed-test': 'POST /cpe/devices/{id}/speed-test', 'upload-test': 'POST /cpe/devices/{id}/upload-test',
-  parameters: 'POST /cpe/devices/{id}/parameters', reboot: 'POST /cpe/devices/{id}/reboot',
+  parameters: 'POST /cpe/devices/{id}/parameters', onu: 'POST /cpe/devices/{id}/onu', reboot: 'POST /cpe/devices/{id}/reboot',
   'factory-reset': 'POST /cpe/devices/{id}/factory-reset', release: 'POST /cpe/devices/{id}/release',
   'sign-in-anew': 'POST /cpe/devices/{id}/sign-in-anew',
 }
 
 /** DeviceActions is what can be done with a device: the usual ones as buttons, the rest in a menu. */
-export function DeviceActions({ of: d, onAct }: { of: Device; onAct: (act: Act) => void }) {
+export function DeviceActions({ of: d, onAct }: { of: WholeDevice; onAct: (act: Act) => void }) {
   const t = useText(devicesText)
   const may = useMay()
   const give = d.subscriberId ? t.giveOther : t.give
@@ -27,6 +27,7 @@ export function DeviceActions({ of: d, onAct }: { of: Device; onAct: (act: Act) 
     { key: 'speed-test', label: t.speedTest, icon: Download },
     { key: 'upload-test', label: t.uploadTest, icon: Download },
     { key: 'parameters', label: t.parameters, icon: Pencil },
+    ...(d.takesOnu ? [{ key: 'onu' as const, label: d.onu ? t.onuAgain : t.onu, icon: Radio }] : []),
     ...(d.signIn?.required ? [{ key: 'sign-in-anew' as const, label: t.signInAnew, icon: KeyRound, danger: true }] : []),
     { key: 'factory-reset', label: t.factoryReset, icon: Undo2, danger: true },
     { key: 'release', label: t.release, icon: Trash2, danger: true },

@@ -6,22 +6,25 @@ import { useText } from '../../text/catalogue'
 import { devicesText } from '../../text/devices'
 import { Confirm } from '../../ui/Confirm'
 import { FormDialog } from '../../ui/FormDialog'
+import { OnuDialog } from './OnuDialog'
 import { noOwner, type Owner } from './owner'
 import { OwnerFields } from './OwnerFields'
 import { ParametersDialog } from './ParametersDialog'
 import { WifiDialog } from './WifiDialog'
-import type { Device } from './words'
+import type { WholeDevice } from './words'
 
 /** Act is what can be done with a device. */
-export type Act = 'wifi' | 'give' | 'ping' | 'speed-test' | 'upload-test' | 'parameters' | 'reboot' | 'factory-reset' | 'sign-in-anew' | 'release'
+export type Act = 'wifi' | 'give' | 'ping' | 'speed-test' | 'upload-test' | 'parameters' | 'onu' | 'reboot' | 'factory-reset' | 'sign-in-anew' | 'release'
 
 /** DeviceDialogs shows the dialog of what was begun. */
-export function DeviceDialogs({ act, of: d, onClose }: { act: Act; of: Device; onClose: () => void }) {
+export function DeviceDialogs({ act, of: d, onClose }: { act: Act; of: WholeDevice; onClose: () => void }) {
   switch (act) {
     case 'wifi':
       return <WifiDialog id={d.id} onClose={onClose} />
     case 'parameters':
       return <ParametersDialog id={d.id} onClose={onClose} />
+    case 'onu':
+      return <OnuDialog id={d.id} last={d.onu} onClose={onClose} />
     case 'give':
       return <Give of={d} onClose={onClose} />
     case 'ping':
@@ -39,7 +42,7 @@ export function DeviceDialogs({ act, of: d, onClose }: { act: Act; of: Device; o
 }
 
 interface Props {
-  of: Device
+  of: WholeDevice
   onClose: () => void
 }
 

@@ -7,15 +7,18 @@ import { CopyText } from '../../ui/CopyText'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { EventHistory } from '../../ui/EventHistory'
 import { Facts } from '../../ui/Facts'
+import { later } from '../../ui/later'
 import { Section } from '../../ui/Page'
 import { To } from '../../ui/To'
 import { When } from '../../ui/When'
 import { DeviceState } from './DeviceState'
 import { Operations } from './Operations'
-import type { Device } from './words'
+import type { Device, WholeDevice } from './words'
+
+const Optical = later(() => import('./Optical').then((m) => m.Optical), { height: 200 })
 
 /** DeviceOverview shows how a device is, whose it is, what it is, and what was done with it last. */
-export function DeviceOverview({ of: d }: { of: Device }) {
+export function DeviceOverview({ of: d }: { of: WholeDevice }) {
   const t = useText(devicesText)
   return (
     <Stack gap="lg">
@@ -31,6 +34,7 @@ export function DeviceOverview({ of: d }: { of: Device }) {
         ]}
       />
       <Health of={d} />
+      {d.onu && <Optical id={d.id} of={d.onu} />}
       <Section
         title={t.lastOperations}
         actions={<Anchor size="sm" renderRoot={(props) => <Link {...props} to="/devices/$id" params={{ id: d.id }} search={{ view: 'operations' }} />}>{t.all}</Anchor>}

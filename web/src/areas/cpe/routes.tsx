@@ -55,4 +55,16 @@ const campaign = createRoute({
   component: page('GET /cpe/firmware/campaigns/{id}', () => import('./CampaignPage')),
 })
 
-export const cpeRoutes = [devices, pending, device, faults, firmware, campaign] as const
+const scripts = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/device-scripts',
+  component: page('GET /cpe/provisions', () => import('./ScriptsPage')),
+})
+
+const script = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/device-scripts/$name',
+  component: page('GET /cpe/provisions/{name}', () => import('./ScriptPage')),
+})
+
+export const cpeRoutes = [devices, pending, device, faults, firmware, campaign, scripts, script] as const

@@ -4,6 +4,9 @@ import type { Tone } from '../../ui/State'
 /** Device is the equipment in a customer's home. */
 export type Device = Shape<'CpeResponse'>
 
+/** WholeDevice is one with its optical end, as its own page shows it. */
+export type WholeDevice = Shape<'CpeDevice'>
+
 /** Operation is one write to a device. */
 export type Operation = Shape<'CpeOperation'>
 
