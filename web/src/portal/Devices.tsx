@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { type Row, useRows } from '../api/rows'
 import { useSending } from '../api/sending'
 import { passwordFault, passwordMost, ssidFault, wifiReady } from '../areas/cpe/wifi'
-import { kindName, toneOfOperation } from '../areas/cpe/words'
+import { goesOn, kindName, toneOfOperation } from '../areas/cpe/words'
 import { useText } from '../text/catalogue'
 import { useFormat } from '../text/format'
 import { portalDevicesText } from '../text/portalDevices'
@@ -14,31 +14,38 @@ import { Button, Card, Facts, Field, Note, Page, Waiting } from './parts'
 
 const noFilters = {}
 
+// How often it is looked whether a device has taken a change, and how it is otherwise, in milliseconds.
+const looks = 5_000
+const usual = 60_000
+
 type Device = Row<'/me/devices'>
 
 /** Devices answers: what of the provider stands in my home, and how do I change the Wi-Fi? */
 export default function Devices() {
   const t = useText(portalDevicesText)
   const { account } = useOwn()
-  const list = useRows('/me/devices', noFilters)
+  const list = useRows('/me/devices', noFilters, {
+    every: (rows) => (rows.some((d) => d.wifiChange && goesOn(d.wifiChange)) ? looks : usual),
+  })
   const own = list.rows.filter((d) => d.subscriberId === account.id)
   return (
     <Page title={t.title}>
       {list.isPending && <Waiting height={160} />}
       {!list.isPending && !list.error && own.length === 0 && <Card><p className="dim">{t.none}</p></Card>}
-      {own.map((d) => <One key={d.id} of={d} onAsked={list.refetch} />)}
+      {own.map((d) => <One key={d.id} of={d} />)}
       <Note of={list.error} retry={list.refetch} />
     </Page>
   )
 }
 
 /** One is one device. */
-function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
+function One({ of: d }: { of: Device }) {
   const t = useText(portalDevicesText)
   const f = useFormat()
   const [changes, setChanges] = useState(false)
   const [told, setTold] = useState('')
   const name = kindName(d) ?? t.box
+  const failed = d.wifiChange?.state === 'failed' || d.wifiChange?.state === 'expired'
   return (
     <Card title={`${name} ${d.serialNumber}`}>
       <p>
@@ -49,7 +56,7 @@ function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
       {d.wifiChange && (
         <p><State tone={toneOfOperation(d.wifiChange)}>{t.wifi[d.wifiChange.state](f.short(d.wifiChange.endedAt ?? d.wifiChange.at))}</State></p>
       )}
-      <p role="status">{told}</p>
+      <p role="status">{failed ? '' : told}</p>
       {changes
         ? (
           <Wifi
@@ -57,7 +64,6 @@ function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
             onClose={(asked) => {
               setChanges(false)
               setTold(asked ? t.asked : '')
-              if (asked) onAsked()
             }}
           />
         )
