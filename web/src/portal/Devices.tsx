@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { type Row, useRows } from '../api/rows'
 import { useSending } from '../api/sending'
 import { passwordFault, passwordMost, ssidFault, wifiReady } from '../areas/cpe/wifi'
-import { kindName, toneOfOperation } from '../areas/cpe/words'
+import { goesOn, kindName, toneOfOperation } from '../areas/cpe/words'
 import { useText } from '../text/catalogue'
 import { useFormat } from '../text/format'
 import { portalDevicesText } from '../text/portalDevices'
@@ -14,26 +14,32 @@ import { Button, Card, Facts, Field, Note, Page, Waiting } from './parts'
 
 const noFilters = {}
 
+// How often it is looked whether a device has taken a change, and how it is otherwise, in milliseconds.
+const looks = 5_000
+const usual = 60_000
+
 type Device = Row<'/me/devices'>
 
 /** Devices answers: what of the provider stands in my home, and how do I change the Wi-Fi? */
 export default function Devices() {
   const t = useText(portalDevicesText)
   const { account } = useOwn()
-  const list = useRows('/me/devices', noFilters)
+  const list = useRows('/me/devices', noFilters, {
+    every: (rows) => (rows.some((d) => d.wifiChange && goesOn(d.wifiChange)) ? looks : usual),
+  })
   const own = list.rows.filter((d) => d.subscriberId === account.id)
   return (
     <Page title={t.title}>
       {list.isPending && <Waiting height={160} />}
       {!list.isPending && !list.error && own.length === 0 && <Card><p className="dim">{t.none}</p></Card>}
-      {own.map((d) => <One key={d.id} of={d} onAsked={list.refetch} />)}
+      {own.map((d) => <One key={d.id} of={d} />)}
       <Note of={list.error} retry={list.refetch} />
     </Page>
   )
 }
 
 /** One is one device. */
-function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
+function One({ of: d }: { of: Device }) {
   const t = useText(portalDevicesText)
   const f = useFormat()
   const [changes, setChanges] = useState(false)
@@ -50,13 +56,7 @@ function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
       </p>
       {changes
         ? (
-          <Wifi
-            id={d.id}
-            onClose={(asked) => {
-              setChanges(false)
-              if (asked) onAsked()
-            }}
-          />
+          <Wifi id={d.id} onClose={() => setChanges(false)} />
         )
         : <Button aria-label={t.changeOf(`${name} ${d.serialNumber}`)} onClick={() => setChanges(true)}>{t.change}</Button>}
     </Card>
@@ -64,12 +64,12 @@ function One({ of: d, onAsked }: { of: Device; onAsked: () => void }) {
 }
 
 /** Wifi changes name and password of a device's networks. */
-function Wifi({ id, onClose }: { id: string; onClose: (asked: boolean) => void }) {
+function Wifi({ id, onClose }: { id: string; onClose: () => void }) {
   const t = useText(portalDevicesText)
   const pages = useText(portalPagesText)
   const [ssid, setSsid] = useState('')
   const [password, setPassword] = useState('')
-  const write = useSending('post', '/me/devices/{id}/wifi', { then: () => onClose(true) })
+  const write = useSending('post', '/me/devices/{id}/wifi', { then: onClose })
   const name = ssidFault(ssid)
   const key = passwordFault(password)
   const ready = wifiReady(ssid, password)
@@ -80,7 +80,7 @@ function Wifi({ id, onClose }: { id: string; onClose: (asked: boolean) => void }
       <Field label={t.password} hint={t.passwordHint} fault={key ? t[key] : write.error?.of('password')} value={password} onType={setPassword} required maxLength={passwordMost} autoComplete="off" />
       <Note of={write.error} />
       <Button type="submit" look="main" busy={write.isPending} disabled={!ready}>{t.save}</Button>{' '}
-      <Button look="quiet" onClick={() => onClose(false)}>{pages.close}</Button>
+      <Button look="quiet" onClick={onClose}>{pages.close}</Button>
     </Form>
   )
 }

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/Empty'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { firstOf } from '../subscribers/first'
-import { type Operation, stepsOf, toneOfOperation } from './words'
+import { goesOn, type Operation, stepsOf, toneOfOperation } from './words'
 
 /** Operations lists the writes to a device, with what became of each. */
 export function Operations({ id, first }: { id: string; first?: number }) {
@@ -19,7 +19,7 @@ export function Operations({ id, first }: { id: string; first?: number }) {
       id: 'became', title: t.became,
       cell: (o) => <>
         <State tone={toneOfOperation(o)} title={o.error ? o.error.code : undefined}>
-          {t.becomes[o.state]}{o.error ? `: ${o.error.message}` : waits(o) && o.connectionRequest ? `. ${t.calls[o.connectionRequest]}` : ''}
+          {t.becomes[o.state]}{o.error ? `: ${o.error.message}` : goesOn(o) && o.connectionRequest ? `. ${t.calls[o.connectionRequest]}` : ''}
         </State>
         <Steps of={o} />
       </>,
@@ -46,5 +46,3 @@ function Steps({ of: o }: { of: Operation }) {
   if (o.steps.length === 0) return null
   return <Text inherit c="dimmed">{done.length > 0 && t.stepsDone(said(done))} {left.length > 0 && t.stepsLeft(said(left))}</Text>
 }
-
-const waits = (o: Operation) => o.state === 'queued' || o.state === 'sent'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { choiceOf, conditionOf, filtersOf, kindName, modelsOf, stepsOf, toneOf } from './words'
+import { choiceOf, conditionOf, filtersOf, goesOn, kindName, modelsOf, stepsOf, toneOf } from './words'
 
 test('a device is online, offline, or silent', () => {
   expect(conditionOf({ online: true, stale: false })).toBe('online')
@@ -22,6 +22,10 @@ test('the steps of an operation are those that are done and those that are not',
   const steps = [{ name: 'register', done: true }, { name: 'vlan', done: false }, { name: 'tags', done: false }] as const
   expect(stepsOf({ steps: [...steps] })).toEqual({ done: ['register'], left: ['vlan', 'tags'] })
   expect(stepsOf({ steps: [] })).toEqual({ done: [], left: [] })
+})
+
+test('a write goes on until it has ended', () => {
+  expect((['queued', 'sent', 'confirmed', 'failed', 'expired'] as const).filter((state) => goesOn({ state }))).toEqual(['queued', 'sent'])
 })
 
 test('each model of some devices is offered once', () => {

@@ -38,6 +38,9 @@ const tones: Record<Operation['state'], Tone> = {
 /** toneOfOperation is how well a write has gone. */
 export const toneOfOperation = (o: Pick<Operation, 'state'>): Tone => tones[o.state]
 
+/** goesOn reports whether a write has not ended yet. */
+export const goesOn = (o: Pick<Operation, 'state'>): boolean => o.state === 'queued' || o.state === 'sent'
+
 /** kindName names a device by maker and model; null while it has told neither. */
 export const kindName = (d: { manufacturer: string | null; model: string | null }): string | null =>
   [d.manufacturer, d.model].filter(Boolean).join(' ') || null
