@@ -175,6 +175,9 @@ func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEve
 		return decideOfferBill(s, c, now)
 	case commands.FreeBill:
 		if s.Stage != BillSent && s.Offered && s.Reference == c.Reference {
+			if s.Recalled != "" {
+				return s.taken(now), nil
+			}
 			return []events.BillEvent{events.BillFreed{
 				BillSubject: s.BillSubject, Reference: s.Reference, Doubted: c.Doubted, At: now,
 			}}, nil
@@ -268,6 +271,9 @@ func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.Bil
 		return []events.BillEvent{events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now}}
 	case s.Stage == BillCancelled, s.Full():
 		return nil
+	case !s.Offered && changed:
+		s.Recalled = c.Reason
+		return s.taken(now)
 	case !s.Offered:
 		return []events.BillEvent{s.cancelled(c.Reason, now)}
 	case s.Stage != BillFailed && s.Recalled != "":

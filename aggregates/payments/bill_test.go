@@ -114,6 +114,14 @@ func TestBill_AFailureIsLeftToAPerson(t *testing.T) {
 	}
 	aBill(t, billWaits, billOffered, recalledFor(events.BillChanged)).When(fails).
 		Then(cancelledFor(events.BillChanged), second)
+	// so is one that was cancelled while nothing could be sent
+	frees := commands.FreeBill{InvoiceID: billed, Reference: firstID}
+	aBill(t, billWaits, billOffered, recalledFor(events.BillVoided)).When(frees).Then(cancelledFor(events.BillVoided))
+	aBill(t, billWaits, billOffered, recalledFor(events.BillChanged)).When(frees).
+		Then(cancelledFor(events.BillChanged), second)
+	changes := commands.RecallBill{InvoiceID: billed, Reason: events.BillChanged}
+	aBill(t, billWaits, billOffered, recalledFor(events.BillChanged), gone).When(changes). // as older programs left it
+												Then(cancelledFor(events.BillChanged), second)
 	// one that may still be there is taken back first
 	aBill(t, billWaits, billOffered, billFailed, second).When(offer).ThenFails("bill_not_waiting")
 }

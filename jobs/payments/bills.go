@@ -57,6 +57,7 @@ type Bills struct {
 	cfg     BillsConfig
 	bills   paymentsviews.BillsQuery
 	answers answered
+	rest    rest
 }
 
 // NewBills calls nothing.
@@ -101,6 +102,9 @@ func (b *Bills) Register(r *jobrunner.Runner) {
 
 // errBillsAway ends a run: the bill manager does not work, or nobody knows what it did.
 var errBillsAway = errors.New("the bill manager cannot be reached")
+
+// errBillsNotSent ends a run in the same way: the provider lets the platform make no call.
+var errBillsNotSent = fmt.Errorf("%w: nothing was sent", errBillsAway)
 
 // errBillUnclear is the failure of a call about one bill, of which nobody knows what came. It is about no other bill.
 var errBillUnclear = errors.New("the bill manager gives no clear answer about a bill")
@@ -148,23 +152,34 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 		return err
 	}
 	by, err := b.account(ctx)
-	if err != nil {
+	if err != nil || b.rest.holds(by.AppKey, b.cfg.Clock.Now()) {
 		return err
 	}
-	missed := 0
+	b.rest.after(by.AppKey, b.cfg.Clock.Now(), b.tend(ctx, by, orgs, cause))
+	return nil
+}
+
+// tend has organizations take turns, and reports whether the bill manager took nothing.
+func (b *Bills) tend(
+	ctx context.Context, by mobilemoney.Account, orgs []id.Organization, cause jobs.Cause,
+) (shut bool) {
+	missed, served := 0, false
 	orgs = fromAnother(orgs, b.cfg.Clock.Now())
 	for range billsTurns {
 		var busy []id.Organization
 		for _, org := range orgs {
 			more, err := b.turn(ctx, by, org, cause)
+			refused := failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused
+			served = served || err == nil
+			shut = !served && (refused || errors.Is(err, errBillsNotSent))
 			switch {
-			case ctx.Err() != nil, failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused:
+			case ctx.Err() != nil, refused:
 				b.cfg.Logger.WarnContext(ctx, "bills wait", "org_id", org, "error", err)
-				return nil
+				return shut
 			case errors.Is(err, errBillsAway):
 				b.cfg.Logger.WarnContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
 				if missed++; missed == billsMissed || b.cfg.Manager.Ready() != nil {
-					return nil
+					return shut
 				}
 			case err != nil:
 				b.cfg.Logger.ErrorContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
@@ -176,7 +191,7 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 			break
 		}
 	}
-	return nil
+	return shut
 }
 
 // fromAnother begins a list at another organization in each run, so that none is always behind one that takes long.
@@ -381,6 +396,8 @@ func (t *turn) about(ctx context.Context, row paymentsviews.BillRow, bill paymen
 		return nil
 	case bill.Offered && (bill.Recalled != "" || bill.Stage == payments.BillQueued):
 		return t.takeBack(ctx, bill)
+	case waits && bill.Recalled != "": // an earlier program left it so
+		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: bill.Recalled})
 	case row.Forgotten:
 		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillForgotten})
 	case !bill.SettledAt.IsZero() && (waits || !bill.SettledAt.After(t.settledBefore())):

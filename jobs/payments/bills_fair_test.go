@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
@@ -33,6 +34,7 @@ type manager struct {
 	asked            int             // cancellations of bills in unclear
 	unclear          map[string]bool // references whose cancellations are answered with an internal error
 	unknown          bool            // it knows no bill
+	shut             error           // no call is made
 }
 
 // internalError is an answer about which nothing is known.
@@ -48,6 +50,9 @@ func (m *manager) Ready() error { return nil }
 func (m *manager) Send(context.Context, mobilemoney.Account, []mobilemoney.Bill) (mobilemoney.BillAnswer, error) {
 	if m.sends++; m.refuses {
 		return internalError(), nil
+	}
+	if m.shut != nil {
+		return mobilemoney.BillAnswer{}, m.shut
 	}
 	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillTaken}, nil
 }
@@ -97,15 +102,21 @@ func newBillsKit(t *testing.T) *billsKit {
 	bus.Register(k.Bus, billing.Signatures())
 	bus.Register(k.Bus, subscribers.Subscribers())
 	k.views, k.optIn = k.Show(t), commands.BillOptInID(commands.EnvironmentSandbox, shortcode)
-	key := id.New[id.Secret]()
-	err := k.Vault.Secrets.Put(t.Context(), vault.Secret{Ref: key, Purpose: commands.BillKeyPurpose}, []byte("k"))
+	k.optsIn("k")
+	return k
+}
+
+// optsIn gives the platform a key at the bill manager.
+func (k *billsKit) optsIn(key string) {
+	k.t.Helper()
+	ref := id.New[id.Secret]()
+	err := k.Vault.Secrets.Put(k.t.Context(), vault.Secret{Ref: ref, Purpose: commands.BillKeyPurpose}, []byte(key))
 	if err != nil {
-		t.Fatal(err)
+		k.t.Fatal(err)
 	}
 	k.do(id.Organization{}, commands.RecordBillOptIn{
-		OptInID: k.optIn, Environment: commands.EnvironmentSandbox, Shortcode: shortcode, KeyRef: key,
+		OptInID: k.optIn, Environment: commands.EnvironmentSandbox, Shortcode: shortcode, KeyRef: ref,
 	})
-	return k
 }
 
 // do executes a command.
@@ -147,11 +158,21 @@ func (k *billsKit) tend(times int) {
 // tendEach runs the job, with a time after each run.
 func (k *billsKit) tendEach(times int, pause time.Duration) {
 	k.t.Helper()
-	bills := paymentsjobs.NewBills(paymentsjobs.BillsConfig{
+	k.tendWith(k.tending(), times, pause)
+}
+
+// tending is the job of a program.
+func (k *billsKit) tending() *paymentsjobs.Bills {
+	return paymentsjobs.NewBills(paymentsjobs.BillsConfig{
 		Bus: k.Bus, Views: k.views, Secrets: k.Vault.Secrets, Manager: &k.manager, OptIn: k.optIn, Clock: k.clock,
 		Alone:  func(context.Context) (func(), bool, error) { return func() {}, true, nil },
 		Logger: storetest.Quiet(),
 	})
+}
+
+// tendWith runs the job of a program, with a time after each run.
+func (k *billsKit) tendWith(bills *paymentsjobs.Bills, times int, pause time.Duration) {
+	k.t.Helper()
 	for range times {
 		k.WaitForAll(k.t, k.views, paymentsviews.BillsName, subscribersviews.SubscribersName,
 			billingviews.InvoicesName)
@@ -193,8 +214,40 @@ func TestBills_OnePaymentThatIsNotAcknowledgedStopsNobodyElse(t *testing.T) {
 func TestBills_AnInternalErrorDoesNotGoRoundForEver(t *testing.T) {
 	t.Parallel()
 	k, org := newBillsKit(t), id.New[id.Organization]()
-	who, invoice := id.New[id.Subscriber](), id.New[id.Invoice]()
 	k.refuses = true
+	invoice := k.waiting(org)
+	if k.tend(2); k.sends > 2 {
+		t.Errorf("sent %d times in two runs", k.sends)
+	}
+	k.tend(30)
+	if bill := k.bill(invoice); bill.Stage != payments.BillFailed || k.sends > 15 {
+		t.Errorf("it is %s after %d tries", bill.Stage, k.sends)
+	}
+}
+
+// TestBills_WhileTheProviderMakesNoCallTheyAreOfferedSeldom: each try is two events for each bill. A new key is tried
+// at once.
+func TestBills_WhileTheProviderMakesNoCallTheyAreOfferedSeldom(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	invoice := k.waiting(org)
+	bills := k.tending()
+	k.shut = &failure.Error{Kind: failure.Refused, Code: mobilemoney.CodeAppKeyRefused, Message: "opt in again"}
+	if k.tendWith(bills, 100, 30*time.Second); k.sends < 5 || k.sends > 12 {
+		t.Errorf("sent %d times in 50 minutes", k.sends)
+	}
+	k.shut = nil
+	k.optsIn("another key")
+	k.tendWith(bills, 1, time.Second)
+	if bill := k.bill(invoice); bill.Stage != payments.BillSent {
+		t.Errorf("with a new key it is %s", bill.Stage)
+	}
+}
+
+// waiting is a bill that waits to be sent, of an invoice over 100 shillings.
+func (k *billsKit) waiting(org id.Organization) id.Invoice {
+	k.t.Helper()
+	who, invoice := id.New[id.Subscriber](), id.New[id.Invoice]()
 	k.do(org, commands.ConfigureBillManager{OrgID: org, On: true})
 	k.do(org, coretest.NewSubscriber(who, org, 1))
 	k.do(org, commands.DraftInvoice{
@@ -206,14 +259,7 @@ func TestBills_AnInternalErrorDoesNotGoRoundForEver(t *testing.T) {
 	k.do(org, commands.QueueBill{BillSubject: events.BillSubject{
 		OrgID: org, SubscriberID: who, InvoiceID: invoice, Number: "ACME-0001",
 	}})
-	if k.tend(2); k.sends > 2 {
-		t.Errorf("sent %d times in two runs", k.sends)
-	}
-	k.tend(30)
-	bill, _, err := bus.LoadUnchecked[payments.Bill](t.Context(), k.Bus, invoice)
-	if err != nil || bill.Stage != payments.BillFailed || k.sends > 15 {
-		t.Errorf("it is %s after %d tries, %v", bill.Stage, k.sends, err)
-	}
+	return invoice
 }
 
 // TestBills_PaidOnesInDoubtKeepNobodyWaiting: the answer to a batch was lost, and the customers paid it at the bill

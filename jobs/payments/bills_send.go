@@ -122,7 +122,7 @@ func (t *turn) outcome(
 			return commands.ConfirmBill{InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference}
 		})
 	case mobilemoney.BillNotSent:
-		return errors.Join(errBillsAway, answer.Cause, t.free(ctx, rows, list))
+		return errors.Join(errBillsNotSent, answer.Cause, t.free(ctx, rows, list))
 	case mobilemoney.BillRefused, mobilemoney.BillUnknown: // of a single one: of many the outcome is in doubt
 		return t.each(ctx, len(list), func(i int) commands.Command {
 			return commands.FailBill{
@@ -170,10 +170,8 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 	switch { // an order that was paid, and is due again
 	case err != nil:
 		return nil, err
-	case !signature.Given(shown.ToBeSigned): // its signature queues it again
-		return nil, t.do(ctx, commands.FailBill{
-			InvoiceID: row.InvoiceID, Code: "document_not_signed", Message: aboutUnsigned, Gone: true,
-		})
+	case !signature.Given(shown.ToBeSigned):
+		return nil, t.unsigned(ctx, row)
 	}
 	customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.SubscriberID)
 	if err != nil || customer == nil { // not yet
@@ -193,6 +191,24 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 		return nil, t.do(ctx, commands.FailBill{InvoiceID: row.InvoiceID, Code: code, Message: message, Gone: true})
 	}
 	return &paper{Bill: made, row: row, round: bill.Round}, nil
+}
+
+// unsigned leaves a bill until its invoice is signed, which queues it again: also when that happens in the moment in
+// which it is left.
+func (t *turn) unsigned(ctx context.Context, row paymentsviews.BillRow) error {
+	err := t.do(ctx, commands.FailBill{
+		InvoiceID: row.InvoiceID, Code: "document_not_signed", Message: aboutUnsigned, Gone: true,
+	})
+	if err != nil {
+		return err
+	}
+	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, t.cfg.Bus, id.As[id.Signature](row.InvoiceID))
+	if err != nil || signature.State != billing.SignatureSigned {
+		return err
+	}
+	return t.do(ctx, commands.QueueBill{BillSubject: events.BillSubject{
+		OrgID: t.org, SubscriberID: row.SubscriberID, InvoiceID: row.InvoiceID, Number: row.Number,
+	}})
 }
 
 // eastAfrica is the zone of the customers of a provider that takes shillings alone: UTC+3 all year.

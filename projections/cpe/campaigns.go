@@ -64,7 +64,7 @@ insert into {schema}.devices (campaign_id, cpe_id, org_id, state, reason)
 select @campaign, cpe, @org, case when busy then 'skipped' else 'pending' end,
 	case when busy then '` + string(events.CpeOtherCampaign) + `' end
 from (select cpe, exists (select from {schema}.devices d where d.cpe_id = cpe and d.campaign_id <> @campaign
-	and d.state in ('pending', 'sent')) as busy from unnest(@cpes::uuid[]) as cpe) listed
+	and d.state in ('pending', 'sent') and not d.released) as busy from unnest(@cpes::uuid[]) as cpe) listed
 on conflict (campaign_id, cpe_id) do nothing`
 	campaignSkippedSQL = `
 insert into {schema}.devices (campaign_id, cpe_id, org_id, state, reason)
