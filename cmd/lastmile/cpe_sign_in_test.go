@@ -29,7 +29,7 @@ func (k acsKit) signsIn(device, box, root string, before ...string) (password st
 				return false, nil
 			}
 		}
-		got, err := k.admin.call(ctx, "GET", "/cpe/devices/"+box, "", nil)
+		got, err := k.reads(ctx, "/cpe/devices/"+box)
 		return password != "" && got.at("signIn.required") == "true", err
 	})
 	return password
@@ -95,7 +95,7 @@ func (k acsKit) strangers(device, box, root string) {
 	}
 	k.eventually("a refusal at the device", func(ctx context.Context) (bool, error) {
 		k.now.Advance(10 * time.Second) // it tries again
-		got, err := k.admin.call(ctx, "GET", "/cpe/devices/"+box, "", nil)
+		got, err := k.reads(ctx, "/cpe/devices/"+box)
 		return got.at("signIn.refusedAt") != "<nil>" && got.at("signIn.required") == "true", err
 	})
 	if err := k.acs.Idle(k.t.Context()); err != nil {

@@ -24,6 +24,7 @@ func TestInvoices_PayablesAreThoseOfOneOrganization(t *testing.T) {
 		}
 		want[one.ID] = billingviews.Payable{
 			ID: one.ID, SubscriberID: one.SubscriberID, Number: one.Number, DueMinor: one.DueMinor,
+			ToBeSigned: one.ToBeSigned,
 		}
 	}
 	got, err := k.invoices.Payables(t.Context(), acme, append(asked, id.New[id.Invoice](), asked[0]))
