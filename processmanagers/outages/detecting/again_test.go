@@ -365,3 +365,28 @@ func TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout(t *testin
 		}
 	}
 }
+
+// TestDetecting_AnEndBeforeARouterWentAwayLeavesItsTimeToTheNextOne: the house had an outage of its own until it became
+// one with another, which ends as of an hour before the house went away.
+func TestDetecting_AnEndBeforeARouterWentAwayLeavesItsTimeToTheNextOne(t *testing.T) {
+	t.Parallel()
+	house := id.Derive[id.Device]("test", "house")
+	one, two := began("one", hill, hill), began("two", house, house)
+	went, merged := now.Add(2*time.Hour), now.Add(3*time.Hour)
+	s := later(network(t).Given(down(hill), one), 2*time.Hour).Given(
+		events.DeviceUnreachable{DeviceID: house, At: went}, two,
+	)
+	joined := extended(one, house)
+	joined.Downs = events.RouterDowns{{DeviceID: hill, From: now}, {DeviceID: house, From: went}}
+	s = later(s, 3*time.Hour).Given(
+		events.OutageEnded{OutageID: two.OutageID, OrgID: org, EndedAt: merged, MergedInto: one.OutageID, At: merged},
+		joined,
+	)
+	s = later(s, 4*time.Hour).Given(events.OutageEnded{
+		OutageID: one.OutageID, OrgID: org, EndedAt: now.Add(time.Hour), Parted: true, At: now.Add(4 * time.Hour),
+	})
+	begin := beginning(t, at(s, 4*time.Hour+10*time.Minute).Output(), house)
+	if want := (events.RouterDowns{{DeviceID: house, From: went}}); !cmp.Equal(begin.Downs, want) {
+		t.Errorf("got %v, want %v", begin.Downs, want)
+	}
+}

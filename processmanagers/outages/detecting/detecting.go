@@ -230,8 +230,8 @@ func (s State) ended(e events.OutageEnded) State {
 				continue
 			}
 			freed := Freed{From: s.Freed[d].From, At: e.At}
-			if o.isDown(d) && e.EndedAt.After(o.since(d)) {
-				freed.From = e.EndedAt
+			if o.isDown(d) { // one that came later was in it for no time
+				freed.From = later(e.EndedAt, o.since(d))
 			}
 			if e.Parted {
 				freed.Of = o.ID

@@ -229,10 +229,12 @@ func (o Open) end(last time.Time) time.Time {
 
 // parted lists the routers of an outage that answer, and when the last return in it was, once it is over for them: its
 // root was back for a day or went away anew, or all that answer were back for a day. Those that stay down have one of
-// their own from then on. Not over = it goes on.
+// their own from then on, also those that were back in between. Not over = it goes on.
 func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, over bool) {
+	var answered time.Time // the last return of those that are not down
 	for _, d := range o.Devices {
 		since, answers := s.Back[d]
+		last = later(last, lastReturn(o.Downs.Of(d)))
 		switch {
 		case o.isDown(d) && !answers: // it stays down
 			continue
@@ -242,12 +244,12 @@ func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, 
 		case now.Sub(since) < Settle:
 			return time.Time{}, nil, false
 		}
-		if last = later(last, since); answers {
+		if answered = later(answered, since); answers {
 			back = append(back, d)
 		}
 	}
-	over = over || len(back) > 0 && now.Sub(last) >= apart
-	return last, back, o.Detected && over
+	over = over || len(back) > 0 && now.Sub(answered) >= apart
+	return later(last, answered), back, o.Detected && over
 }
 
 // lastReturn is the last end of times.
