@@ -341,6 +341,36 @@ func TestDetecting_WhatStaysDownForADayHasAnOutageOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestDetecting_WhoIsHeardIsBackWhenAnOutageIsOverForOthers: the power of the tower is back, and the platform does not
+// reach it, only its customers are heard. They hear of the end, and the hill's do of that of the next one.
+func TestDetecting_WhoIsHeardIsBackWhenAnOutageIsOverForOthers(t *testing.T) {
+	t.Parallel()
+	heard, day := now.Add(2*time.Hour), 26*time.Hour
+	for name, root := range map[string]id.Device{"the root": tower, "another one": hill} {
+		one := began("one", root, tower, hill)
+		s := network(t).Given(down(tower), down(hill), one)
+		s = later(s, 2*time.Hour).Given(events.OutageNarrowed{
+			OutageID: one.OutageID, OrgID: org, At: heard,
+			Downs: events.RouterDowns{{DeviceID: tower, From: now, To: heard}, {DeviceID: hill, From: now}},
+		})
+		end := commands.EndOutage{OutageID: one.OutageID, EndedAt: heard, Parted: true, Back: []id.Device{tower}}
+		if out := at(s, day).Output(); !cmp.Equal(out.Commands, []commands.Command{end}) {
+			t.Errorf("%s: %+v", name, out.Commands)
+		}
+		s = later(s, day).Given(events.OutageEnded{
+			OutageID: one.OutageID, OrgID: org, EndedAt: heard, Parted: true, Back: end.Back, At: now.Add(day),
+		})
+		alone := later(s, day).Given(events.DeviceRecovered{DeviceID: hill, At: now.Add(day)})
+		if begin := beginning(t, at(alone, day+10*time.Minute).Output(), tower); len(begin.Absorbs) > 0 {
+			t.Errorf("%s: the tower falls silent: %+v", name, begin)
+		}
+		begin := beginning(t, at(s, day+10*time.Minute).Output(), tower)
+		if !slices.Equal(begin.Absorbs, []id.Outage{one.OutageID}) {
+			t.Errorf("%s: with the hill: %+v", name, begin)
+		}
+	}
+}
+
 // TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout: the whole has had the tower since it went away.
 func TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout(t *testing.T) {
 	t.Parallel()

@@ -82,6 +82,8 @@ type Freed struct {
 	At   time.Time `json:"at"`   // when that was said; a router that stays down has another outage some time later
 	// Of is the outage when it is over for others alone: whoever was told of it hears of the end of the other one.
 	Of id.Outage `json:"of,omitzero"`
+	// Heard is true when its customers have service, although it does not answer.
+	Heard bool `json:"heard,omitempty"`
 }
 
 // Open is an outage that lasts.
@@ -215,18 +217,19 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 		for _, d := range e.Downs {
 			if o.ID == e.OutageID && o.isDown(d.DeviceID) && !e.Downs.IsDown(d.DeviceID) &&
 				s.isDown(d.DeviceID) && d.To.After(s.Down[d.DeviceID]) {
-				s.Freed = with(s.Freed, d.DeviceID, Freed{From: d.To, At: e.At})
+				s.Freed = with(s.Freed, d.DeviceID, Freed{From: d.To, At: e.At, Heard: true})
 			}
 		}
 	}
 	return s.changed(e.OutageID, func(o *Open) { o.Downs = e.Downs })
 }
 
-// ended is the state when an outage has its routers no longer.
+// ended is the state when an outage has its routers no longer. Customers of those that are back hear that it is over.
 func (s State) ended(e events.OutageEnded) State {
 	for _, o := range s.Open {
 		for _, d := range o.Devices {
-			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) && !e.Parted {
+			back := slices.Contains(e.Back, d)
+			if o.ID != e.OutageID || !s.isDown(d) || back || !o.isDown(d) && !e.Parted {
 				continue
 			}
 			freed := Freed{From: s.Freed[d].From, At: e.At}
@@ -282,6 +285,10 @@ func (s State) isDown(d id.Device) bool {
 	_, is := s.Down[d]
 	return is
 }
+
+// isHeard reports whether customers of a router have service although it does not answer: it was heard in an outage,
+// and no look has brought it into one since.
+func (s State) isHeard(d id.Device) bool { return s.Freed[d].Heard && !s.isCovered(d) }
 
 // isOff reports whether a router of an outage is in the way of its end: one that does not answer, unless it is heard.
 // One that was back and goes away again is heard when the looks until then have not brought it into the outage.

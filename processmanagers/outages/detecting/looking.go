@@ -227,11 +227,11 @@ func (o Open) end(last time.Time) time.Time {
 	return last
 }
 
-// parted lists the routers of an outage that answer, and when the last return in it was, once it is over for them: its
-// root was back for a day or went away anew, or all that answer were back for a day. Those that stay down have one of
-// their own from then on, also those that were back in between. Not over = it goes on.
+// parted lists the routers of an outage that answer or are heard, and when the last return in it was, once it is over
+// for them: its root was back for a day or went away anew, or all that are back were for a day. Those that stay down
+// have one of their own from then on, also those that were back in between. Not over = it goes on.
 func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, over bool) {
-	var answered time.Time // the last return of those that are not down
+	var answered time.Time // the last return of those that are back
 	for _, d := range o.Devices {
 		since, answers := s.Back[d]
 		last = later(last, lastReturn(o.Downs.Of(d)))
@@ -244,7 +244,7 @@ func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, 
 		case now.Sub(since) < Settle:
 			return time.Time{}, nil, false
 		}
-		if answered = later(answered, since); answers {
+		if answered = later(answered, since); answers || s.isHeard(d) {
 			back = append(back, d)
 		}
 	}
