@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -368,6 +369,45 @@ func TestDetecting_WhoIsHeardIsBackWhenAnOutageIsOverForOthers(t *testing.T) {
 		if !slices.Equal(begin.Absorbs, []id.Outage{one.OutageID}) {
 			t.Errorf("%s: with the hill: %+v", name, begin)
 		}
+	}
+}
+
+// TestDetecting_WhoComesBackBeforeTheNextOutageBeginsHearsOfTheEnd: the outage was over without the hill, which comes
+// back some minutes later. When that is a flap they hear of the end of the next one.
+func TestDetecting_WhoComesBackBeforeTheNextOutageBeginsHearsOfTheEnd(t *testing.T) {
+	t.Parallel()
+	one, next, day := began("one", hill, hill), began("next", hill, hill), 26*time.Hour
+	next.Absorbed = []id.Outage{one.OutageID}
+	s := later(network(t).Given(down(hill), one), day).Given(events.OutageEnded{
+		OutageID: one.OutageID, OrgID: org, EndedAt: now.Add(time.Hour), Parted: true, At: now.Add(day),
+	})
+	back := events.DeviceRecovered{DeviceID: hill, At: now.Add(day + 5*time.Minute)}
+	covered := later(s, day+5*time.Minute).Given(next, back)
+	if out := at(covered, day+7*time.Minute).Output(); len(out.Jobs) > 0 {
+		t.Errorf("it has another one: %+v", out.Jobs)
+	}
+	s = later(s, day+5*time.Minute).Given(back)
+	tells := []commands.Job{commands.TellOutage{
+		OrgID: org, OutageID: one.OutageID, Over: true, Devices: []id.Device{hill}, Position: processtest.Position,
+	}}
+	for minutes, want := range map[time.Duration][]commands.Job{6: nil, 7: tells} {
+		out := at(s, day+minutes*time.Minute).Output()
+		if !cmp.Equal(out.Jobs, want) || len(out.Timers) != 1 {
+			t.Errorf("after %d minutes: %+v", minutes, out)
+		}
+	}
+	for minutes, absorbed := range map[time.Duration]bool{6: true, 7: false} {
+		went := day + minutes*time.Minute
+		s := at(s, went)
+		s = later(s, went).Given(events.DeviceUnreachable{DeviceID: hill, At: now.Add(went)})
+		begin := beginning(t, at(s, went+10*time.Minute).Output(), hill)
+		if !begin.Since.Equal(now.Add(went)) || slices.Contains(begin.Absorbs, one.OutageID) != absorbed {
+			t.Errorf("it goes away %d minutes later: %+v", minutes, begin)
+		}
+	}
+	s = at(at(s, day+7*time.Minute), day+9*time.Minute)
+	if out := s.Output(); len(out.Jobs) > 0 || !out.Timers[0].At.IsZero() {
+		t.Errorf("they have heard it: %+v", out)
 	}
 }
 

@@ -4,6 +4,7 @@
 //	DeviceRecovered   ──► timer "look" ──► all of an outage are still back: EndOutage; some of it are: NarrowOutage
 //	a router above the root of an outage goes away ──► its root moves up; of those that become one, the younger end
 //	the root was back for a day, or all that answer were ──► EndOutage for those; what stays down has one of its own
+//	a router comes back before it has one ──► TellOutage: the one that ended without it is over for it, too
 //	OutageNarrowed by a router that does not answer ──► it is heard, so it is in the way of no end
 //
 // A breaker opens after several failed polls, and each look comes some time after the change: a router that flaps makes
@@ -74,6 +75,10 @@ type State struct {
 type Return struct {
 	First time.Time `json:"first"` // when it went away
 	At    time.Time `json:"at"`
+	// Of is the last outage that had it, and was over without it. Whoever was told of that hears that it is over,
+	// unless the router goes away again at once; zero = nobody is to hear. Position is that of the return.
+	Of       id.Outage `json:"of,omitzero"`
+	Position uint64    `json:"position,omitempty"`
 }
 
 // Freed tells how an outage had a router that is down: it ended, or the router is heard.
@@ -130,6 +135,10 @@ func ofOrganization(e events.DeviceEvent) processmanagers.Handled {
 func evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.LookAt = time.Time{}
+		for _, d := range s.overFor(in.Timeout.Due) {
+			r := s.Returned[d]
+			s.Returned = with(s.Returned, d, Return{First: r.First, At: r.At})
+		}
 		return s.noted(in.Timeout.Due)
 	}
 	if in.Event == nil {
@@ -144,11 +153,11 @@ func evolve(s State, in processmanagers.Input) State {
 			s = s.goes(e.DeviceID, e.At)
 		}
 	case events.DeviceRecovered:
-		s = s.up(e.DeviceID, in.Event.Meta.At)
+		s = s.up(e.DeviceID, in.Event)
 	case events.DeviceRebootConfirmed:
-		s = s.up(e.DeviceID, in.Event.Meta.At)
+		s = s.up(e.DeviceID, in.Event)
 	case events.DeviceDecommissioned:
-		s = s.up(e.DeviceID, in.Event.Meta.At)
+		s = s.up(e.DeviceID, in.Event)
 	case events.OutageBegan:
 		s.OrgID = e.OrgID
 		s.Open = append(slices.Clone(s.Open), Open{
@@ -196,16 +205,24 @@ func (s State) goes(d id.Device, at time.Time) State {
 			s.First = with(s.First, d, first)
 		}
 	}
+	if of := s.Returned[d].Of; !of.IsZero() {
+		s.Freed = with(s.Freed, d, Freed{Of: of})
+	}
 	s.Returned = with(s.Returned, d, Return{})
 	return s
 }
 
 // up is the state when a router answers, or is none any more.
-func (s State) up(d id.Device, at time.Time) State {
+func (s State) up(d id.Device, by *events.Envelope) State {
+	at := by.Meta.At
 	s.Returned = maps.Clone(s.Returned)
 	maps.DeleteFunc(s.Returned, func(_ id.Device, r Return) bool { return at.Sub(r.At) >= shortReturn })
 	if s.isDown(d) {
-		s.Returned = with(s.Returned, d, Return{First: cmp.Or(s.First[d], s.Down[d]), At: at})
+		r := Return{First: cmp.Or(s.First[d], s.Down[d]), At: at}
+		if of := s.Freed[d].Of; !of.IsZero() && !s.isCovered(d) {
+			r.Of, r.Position = of, by.Position
+		}
+		s.Returned = with(s.Returned, d, r)
 	}
 	s.Down, s.Freed, s.First = with(s.Down, d, time.Time{}), with(s.Freed, d, Freed{}), with(s.First, d, time.Time{})
 	return s

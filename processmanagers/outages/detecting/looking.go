@@ -197,6 +197,12 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	for _, g := range s.groups(s.isDown) {
 		s.lookAt(g, now, &out)
 	}
+	for _, d := range s.overFor(in.Timeout.Due) {
+		out.Jobs = append(out.Jobs, commands.TellOutage{
+			OrgID: s.OrgID, OutageID: s.Returned[d].Of, Over: true, Devices: []id.Device{d},
+			Position: s.Returned[d].Position,
+		})
+	}
 	whole := s.whole()
 	s.joins(whole, now, &out)
 	for i, o := range s.Open {
@@ -258,6 +264,17 @@ func lastReturn(times events.RouterDowns) (last time.Time) {
 		last = later(last, d.To)
 	}
 	return last
+}
+
+// overFor lists the routers that have been back for long enough at a look, and whose last outage was over without them.
+func (s State) overFor(at time.Time) (list []id.Device) {
+	for d, r := range s.Returned {
+		if !r.Of.IsZero() && at.Sub(r.At) >= Settle {
+			list = append(list, d)
+		}
+	}
+	slices.SortFunc(list, func(a, b id.Device) int { return strings.Compare(a.String(), b.String()) })
+	return list
 }
 
 // rank orders the commands of a look: what ends has its times by then, and frees the place of its root.
@@ -429,6 +446,11 @@ func (s State) after(now time.Time) time.Time {
 		}
 		for _, b := range s.back(o, now, false) {
 			within(o.settles(b.DeviceID) - now.Sub(b.At))
+		}
+	}
+	for _, r := range s.Returned {
+		if !r.Of.IsZero() {
+			within(Settle)
 		}
 	}
 	for i, whole := range s.whole() {
