@@ -411,6 +411,31 @@ func TestDetecting_WhoComesBackBeforeTheNextOutageBeginsHearsOfTheEnd(t *testing
 	}
 }
 
+// TestDetecting_NoOutageEndsForSomeWhileAnotherOneJoinsIt: the tower, the root, is back for a day when the house turns
+// out to stand behind the hill, which stays down.
+func TestDetecting_NoOutageEndsForSomeWhileAnotherOneJoinsIt(t *testing.T) {
+	t.Parallel()
+	house, day := id.Derive[id.Device]("test", "house"), 24*time.Hour
+	one, two := began("one", tower, tower, hill), began("two", house, house)
+	one.Downs = events.RouterDowns{{DeviceID: tower, From: now, To: now}, {DeviceID: hill, From: now}}
+	s := network(t).Given(down(hill), one)
+	two.StartedAt = now.Add(20 * time.Hour)
+	s = later(s, 20*time.Hour).Given(events.DeviceUnreachable{DeviceID: house, At: two.StartedAt}, two)
+	behind := events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now.Add(day)}
+	for name, s := range map[string]scenario{"it joins": later(s, day).Given(behind), "it is alone": s} {
+		out := at(s, day+2*time.Minute).Output()
+		var parted, joined bool
+		for _, c := range out.Commands {
+			end, is := c.(commands.EndOutage)
+			parted = parted || is && end.OutageID == one.OutageID && end.Parted
+			joined = joined || is && end.OutageID == two.OutageID && end.MergedInto == one.OutageID
+		}
+		if joined != (name == "it joins") || parted == joined {
+			t.Errorf("%s: %+v", name, out.Commands)
+		}
+	}
+}
+
 // TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout: the whole has had the tower since it went away.
 func TestDetecting_AnEndThatIsDatedBackBeforeAMergeLeavesNoTimeWithout(t *testing.T) {
 	t.Parallel()

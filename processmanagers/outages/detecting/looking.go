@@ -204,7 +204,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		})
 	}
 	whole := s.whole()
-	s.joins(whole, now, &out)
+	joined := s.joins(whole, now, &out) // what joins one has to come before that can end
 	for i, o := range s.Open {
 		if whole[i] != i {
 			continue
@@ -214,7 +214,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
 			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(o.UpSince)})
-		} else if last, back, over := s.parted(o, now); over {
+		} else if last, back, over := s.parted(o, now); over && !slices.Contains(joined, i) {
 			out.Commands = append(out.Commands, commands.EndOutage{
 				OutageID: o.ID, EndedAt: o.end(last), Parted: true, Back: back,
 			})
@@ -399,8 +399,8 @@ func (s State) whole() []int {
 }
 
 // joins ends the outages that go on as parts of older ones, which get all of their routers and times: also the
-// customers of those that are back by now were told, and are to hear of the end.
-func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) {
+// customers of those that are back by now were told, and are to hear of the end. It lists the places of the older ones.
+func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) (joined []int) {
 	for i, first := range s.Open {
 		extend := commands.ExtendOutage{OutageID: first.ID}
 		for j, o := range s.Open {
@@ -418,8 +418,10 @@ func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) {
 		}
 		if len(extend.Absorbs) > 0 {
 			out.Commands = append(out.Commands, extend)
+			joined = append(joined, i)
 		}
 	}
+	return joined
 }
 
 // next is when to look next after an event; zero when nothing is to be seen.
