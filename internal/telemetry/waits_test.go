@@ -283,9 +283,54 @@ func TestCutOff_IsNoneOfWhichAnyRouterIsHeard(t *testing.T) {
 	second := k.at(telemetry.Interim, 20*time.Minute, 0, 0)
 	second.Device, second.Session = id.New[id.Device](), "second"
 	k.commit(t, second)
-	k.cutOff(t, "another router of its own", noon, 25*time.Minute, false)
-	k.cutOff(t, "it went away long ago", noon.Add(-60*24*time.Hour), 25*time.Minute, false)
+	again := second
+	again.Online, again.At = 5*time.Minute, noon.Add(25*time.Minute)
+	k.commit(t, again)
+	k.cutOff(t, "another router of its own, for less than ten minutes", noon, 29*time.Minute, true)
+	k.cutOff(t, "another router of its own", noon, 31*time.Minute, false)
+	k.cutOff(t, "it went away long ago", noon.Add(-60*24*time.Hour), 31*time.Minute, false)
 	k.cutOff(t, "others had been silent before", noon.Add(25*time.Minute), 36*time.Minute, false)
+}
+
+// TestCutOff_LastsUntilAllHadAChanceToReportAgain: the installation is cut off for 40 minutes, and who reports first is
+// another organization. A customer who signs on anew was not cut off before.
+func TestCutOff_LastsUntilAllHadAChanceToReportAgain(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]telemetry.Kind{"it goes on": telemetry.Interim, "it is new": telemetry.Start} {
+		k := open(t)
+		_, calm := k.neighbours(0)
+		left, again := calm, calm
+		left.Kind, left.At = telemetry.Stop, noon.Add(time.Second)
+		again.Kind, again.At = kind, noon.Add(40*time.Minute)
+		k.commit(t, k.at(telemetry.Start, 0, 0, 0), calm)
+		if kind == telemetry.Start {
+			again.Session = "new"
+			k.commit(t, left)
+		} else {
+			again.Online = 40 * time.Minute
+		}
+		k.commit(t, again)
+		k.cutOff(t, name+", just heard", noon, 41*time.Minute, kind == telemetry.Interim)
+		k.cutOff(t, name+", by a clock that is behind", noon, 39*time.Minute+30*time.Second, kind == telemetry.Interim)
+		again.Kind, again.At, again.Online = telemetry.Interim, noon.Add(45*time.Minute), again.Online+5*time.Minute
+		k.commit(t, again)
+		k.cutOff(t, name+", still the first reports", noon, 49*time.Minute, kind == telemetry.Interim)
+		k.cutOff(t, name+", for ten minutes", noon, 50*time.Minute, false)
+		k.cutOff(t, name+", for a while", noon, 52*time.Minute, false)
+	}
+}
+
+// TestCutOff_HearsWhoseClockIsAhead: another program has written when an organization was heard.
+func TestCutOff_HearsWhoseClockIsAhead(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	_, calm := k.neighbours(0)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0), calm)
+	for n := range time.Duration(6) {
+		own := k.at(telemetry.Interim, (n+1)*5*time.Minute, 0, 0)
+		k.commit(t, own)
+	}
+	k.cutOff(t, "all the time", noon, 29*time.Minute+30*time.Second, false)
 }
 
 // TestCutOff_WhoseCustomersSignedOffIsNotSilent: the last customer of the only other organization has left, as the

@@ -3,7 +3,6 @@ package messagingcases
 import (
 	"context"
 
-	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/outages"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -33,15 +32,22 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 				return err
 			}
 		}
-		parts = append(parts, part.Absorbed...)
 		if args.OutageID = parts[i]; !over && args.OutageID == own {
-			later = true
+			parts, later = append(parts, part.Absorbed...), true
 			continue
 		}
-		began, err := d.message(ctx, f.message(args))
-		if err == nil && i > 0 {
-			err = d.unlessOver(ctx, args, f, &began)
+		ended := false
+		if i > 0 { // of the end of the whole this one may be the message
+			ended, err = d.toldOver(ctx, args, f)
 		}
+		switch {
+		case err != nil:
+			return err
+		case ended:
+			continue
+		}
+		parts = append(parts, part.Absorbed...)
+		began, err := d.message(ctx, f.message(args))
 		if err != nil {
 			return err
 		}
@@ -52,15 +58,10 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 	return nil
 }
 
-// unlessOver forgets the message about a beginning when the customer is told of the end of the same part: another one
-// that goes on is none of which they were told.
-func (d *Delivery) unlessOver(
-	ctx context.Context, args commands.SendMessage, f *facts, began *messaging.Message,
-) error {
+// toldOver reports whether the customer is told of the end of a part, and so of the end of its own parts: one that goes
+// on is none of whose beginning they were told because of any of these.
+func (d *Delivery) toldOver(ctx context.Context, args commands.SendMessage, f *facts) (bool, error) {
 	args.Template = events.NoticeOutageOver
 	over, err := d.message(ctx, f.message(args))
-	if err == nil && !over.Org.IsZero() && !over.Dropped {
-		*began = messaging.Message{}
-	}
-	return err
+	return !over.Org.IsZero() && !over.Dropped, err
 }

@@ -113,6 +113,35 @@ func TestSend_WhoseRouterStaysDownHearsOfTheEndOfTheNextOne(t *testing.T) {
 	}
 }
 
+// TestSend_WhoHasHeardOfAnEndIsToldOfTheNextBeginning, also when it was the end of an outage of which they had heard as
+// another one, that was over without them: of three, the first one's beginning, and the second one's end.
+func TestSend_WhoHasHeardOfAnEndIsToldOfTheNextBeginning(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	bus.Register(k.Bus, outages.Outages())
+	k.args.Until = noon.Add(24 * time.Hour)
+	began, over := events.NoticeOutage, events.NoticeOutageOver
+	run := func(c commands.Command) { t.Helper(); k.Run(t, coretest.Operator(k.args.OrgID), c) }
+	last := k.outage(t, "hill")
+	if went := k.tells(t, began, last); !slices.Equal(went, []events.MessageTemplate{began}) {
+		t.Fatalf("of the first one went %v", went)
+	}
+	for n, want := range [][]events.MessageTemplate{{over}, {began, over}} {
+		run(commands.EndOutage{OutageID: last, Parted: true})
+		next := id.New[id.Outage]()
+		run(commands.BeginOutage{
+			OutageID: next, OrgID: k.args.OrgID, Place: events.NetworkPlace{Tag: "hill"}, StartedAt: noon,
+			Absorbs: []id.Outage{last},
+		})
+		went := k.tells(t, began, next)
+		run(commands.EndOutage{OutageID: next, Parted: true})
+		if went = append(went, k.tells(t, over, next)...); !slices.Equal(went, want) {
+			t.Errorf("of outage %d went %v, want %v", n+2, went, want)
+		}
+		last = next
+	}
+}
+
 // TestSend_WhoWasNotToldOfAnOutageHearsOfNoEnd, and nothing is recorded of that.
 func TestSend_WhoWasNotToldOfAnOutageHearsOfNoEnd(t *testing.T) {
 	t.Parallel()

@@ -24,8 +24,8 @@ func tellAfter(rules events.OutageRules) time.Duration {
 	return time.Duration(rules.AfterMinutes) * time.Minute
 }
 
-// heardFor is how long the reports of a router tell that customers are served there: each session has one more often.
-const heardFor = 2 * telemetry.ReportEvery
+// heardFor is how long the reports of a router tell that customers are served there.
+const heardFor = telemetry.SilentAfter
 
 // detectedLimit is how old the sight of routers that are down may be when something is done about it.
 const detectedLimit = 5 * time.Minute

@@ -4,6 +4,7 @@
 //	DeviceRecovered   ──► timer "look" ──► all of an outage are still back: EndOutage; some of it are: NarrowOutage
 //	a router above the root of an outage goes away ──► its root moves up; of those that become one, the younger end
 //	the root was back for a day, or all that answer were ──► EndOutage for those; what stays down has one of its own
+//	a router comes back before it has one ──► TellOutage: the one that ended without it is over for it, too
 //	OutageNarrowed by a router that does not answer ──► it is heard, so it is in the way of no end
 //
 // A breaker opens after several failed polls, and each look comes some time after the change: a router that flaps makes
@@ -74,6 +75,10 @@ type State struct {
 type Return struct {
 	First time.Time `json:"first"` // when it went away
 	At    time.Time `json:"at"`
+	// Of is the last outage that had it, and was over without it. Whoever was told of that hears that it is over,
+	// unless the router goes away again at once; zero = nobody is to hear. Position is that of the return.
+	Of       id.Outage `json:"of,omitzero"`
+	Position uint64    `json:"position,omitempty"`
 }
 
 // Freed tells how an outage had a router that is down: it ended, or the router is heard.
@@ -82,6 +87,8 @@ type Freed struct {
 	At   time.Time `json:"at"`   // when that was said; a router that stays down has another outage some time later
 	// Of is the outage when it is over for others alone: whoever was told of it hears of the end of the other one.
 	Of id.Outage `json:"of,omitzero"`
+	// Heard is true when its customers have service, although it does not answer.
+	Heard bool `json:"heard,omitempty"`
 }
 
 // Open is an outage that lasts.
@@ -128,6 +135,10 @@ func ofOrganization(e events.DeviceEvent) processmanagers.Handled {
 func evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.LookAt = time.Time{}
+		for _, d := range s.overFor(in.Timeout.Due) {
+			r := s.Returned[d]
+			s.Returned = with(s.Returned, d, Return{First: r.First, At: r.At})
+		}
 		return s.noted(in.Timeout.Due)
 	}
 	if in.Event == nil {
@@ -142,11 +153,11 @@ func evolve(s State, in processmanagers.Input) State {
 			s = s.goes(e.DeviceID, e.At)
 		}
 	case events.DeviceRecovered:
-		s = s.up(e.DeviceID, in.Event.Meta.At)
+		s = s.up(e.DeviceID, in.Event)
 	case events.DeviceRebootConfirmed:
-		s = s.up(e.DeviceID, in.Event.Meta.At)
+		s = s.up(e.DeviceID, in.Event)
 	case events.DeviceDecommissioned:
-		s = s.up(e.DeviceID, in.Event.Meta.At)
+		s = s.up(e.DeviceID, in.Event)
 	case events.OutageBegan:
 		s.OrgID = e.OrgID
 		s.Open = append(slices.Clone(s.Open), Open{
@@ -194,16 +205,24 @@ func (s State) goes(d id.Device, at time.Time) State {
 			s.First = with(s.First, d, first)
 		}
 	}
+	if of := s.Returned[d].Of; !of.IsZero() {
+		s.Freed = with(s.Freed, d, Freed{Of: of})
+	}
 	s.Returned = with(s.Returned, d, Return{})
 	return s
 }
 
 // up is the state when a router answers, or is none any more.
-func (s State) up(d id.Device, at time.Time) State {
+func (s State) up(d id.Device, by *events.Envelope) State {
+	at := by.Meta.At
 	s.Returned = maps.Clone(s.Returned)
 	maps.DeleteFunc(s.Returned, func(_ id.Device, r Return) bool { return at.Sub(r.At) >= shortReturn })
 	if s.isDown(d) {
-		s.Returned = with(s.Returned, d, Return{First: cmp.Or(s.First[d], s.Down[d]), At: at})
+		r := Return{First: cmp.Or(s.First[d], s.Down[d]), At: at}
+		if of := s.Freed[d].Of; !of.IsZero() && !s.isCovered(d) {
+			r.Of, r.Position = of, by.Position
+		}
+		s.Returned = with(s.Returned, d, r)
 	}
 	s.Down, s.Freed, s.First = with(s.Down, d, time.Time{}), with(s.Freed, d, Freed{}), with(s.First, d, time.Time{})
 	return s
@@ -215,23 +234,24 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 		for _, d := range e.Downs {
 			if o.ID == e.OutageID && o.isDown(d.DeviceID) && !e.Downs.IsDown(d.DeviceID) &&
 				s.isDown(d.DeviceID) && d.To.After(s.Down[d.DeviceID]) {
-				s.Freed = with(s.Freed, d.DeviceID, Freed{From: d.To, At: e.At})
+				s.Freed = with(s.Freed, d.DeviceID, Freed{From: d.To, At: e.At, Heard: true})
 			}
 		}
 	}
 	return s.changed(e.OutageID, func(o *Open) { o.Downs = e.Downs })
 }
 
-// ended is the state when an outage has its routers no longer.
+// ended is the state when an outage has its routers no longer. Customers of those that are back hear that it is over.
 func (s State) ended(e events.OutageEnded) State {
 	for _, o := range s.Open {
 		for _, d := range o.Devices {
-			if o.ID != e.OutageID || !s.isDown(d) || !o.isDown(d) && !e.Parted {
+			back := slices.Contains(e.Back, d)
+			if o.ID != e.OutageID || !s.isDown(d) || back || !o.isDown(d) && !e.Parted {
 				continue
 			}
 			freed := Freed{From: s.Freed[d].From, At: e.At}
-			if o.isDown(d) && e.EndedAt.After(o.since(d)) {
-				freed.From = e.EndedAt
+			if o.isDown(d) { // one that came later was in it for no time
+				freed.From = later(e.EndedAt, o.since(d))
 			}
 			if e.Parted {
 				freed.Of = o.ID
@@ -282,6 +302,10 @@ func (s State) isDown(d id.Device) bool {
 	_, is := s.Down[d]
 	return is
 }
+
+// isHeard reports whether customers of a router have service although it does not answer: it was heard in an outage,
+// and no look has brought it into one since.
+func (s State) isHeard(d id.Device) bool { return s.Freed[d].Heard && !s.isCovered(d) }
 
 // isOff reports whether a router of an outage is in the way of its end: one that does not answer, unless it is heard.
 // One that was back and goes away again is heard when the looks until then have not brought it into the outage.

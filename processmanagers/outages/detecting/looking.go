@@ -197,8 +197,14 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	for _, g := range s.groups(s.isDown) {
 		s.lookAt(g, now, &out)
 	}
+	for _, d := range s.overFor(in.Timeout.Due) {
+		out.Jobs = append(out.Jobs, commands.TellOutage{
+			OrgID: s.OrgID, OutageID: s.Returned[d].Of, Over: true, Devices: []id.Device{d},
+			Position: s.Returned[d].Position,
+		})
+	}
 	whole := s.whole()
-	s.joins(whole, now, &out)
+	joined := s.joins(whole, now, &out) // what joins one has to come before that can end
 	for i, o := range s.Open {
 		if whole[i] != i {
 			continue
@@ -208,7 +214,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		}
 		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
 			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(o.UpSince)})
-		} else if last, back, over := s.parted(o, now); over {
+		} else if last, back, over := s.parted(o, now); over && !slices.Contains(joined, i) {
 			out.Commands = append(out.Commands, commands.EndOutage{
 				OutageID: o.ID, EndedAt: o.end(last), Parted: true, Back: back,
 			})
@@ -227,12 +233,14 @@ func (o Open) end(last time.Time) time.Time {
 	return last
 }
 
-// parted lists the routers of an outage that answer, and when the last return in it was, once it is over for them: its
-// root was back for a day or went away anew, or all that answer were back for a day. Those that stay down have one of
-// their own from then on. Not over = it goes on.
+// parted lists the routers of an outage that answer or are heard, and when the last return in it was, once it is over
+// for them: its root was back for a day or went away anew, or all that are back were for a day. Those that stay down
+// have one of their own from then on, also those that were back in between. Not over = it goes on.
 func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, over bool) {
+	var answered time.Time // the last return of those that are back
 	for _, d := range o.Devices {
 		since, answers := s.Back[d]
+		last = later(last, lastReturn(o.Downs.Of(d)))
 		switch {
 		case o.isDown(d) && !answers: // it stays down
 			continue
@@ -242,12 +250,12 @@ func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, 
 		case now.Sub(since) < Settle:
 			return time.Time{}, nil, false
 		}
-		if last = later(last, since); answers {
+		if answered = later(answered, since); answers || s.isHeard(d) {
 			back = append(back, d)
 		}
 	}
-	over = over || len(back) > 0 && now.Sub(last) >= apart
-	return last, back, o.Detected && over
+	over = over || len(back) > 0 && now.Sub(answered) >= apart
+	return later(last, answered), back, o.Detected && over
 }
 
 // lastReturn is the last end of times.
@@ -256,6 +264,17 @@ func lastReturn(times events.RouterDowns) (last time.Time) {
 		last = later(last, d.To)
 	}
 	return last
+}
+
+// overFor lists the routers that have been back for long enough at a look, and whose last outage was over without them.
+func (s State) overFor(at time.Time) (list []id.Device) {
+	for d, r := range s.Returned {
+		if !r.Of.IsZero() && at.Sub(r.At) >= Settle {
+			list = append(list, d)
+		}
+	}
+	slices.SortFunc(list, func(a, b id.Device) int { return strings.Compare(a.String(), b.String()) })
+	return list
 }
 
 // rank orders the commands of a look: what ends has its times by then, and frees the place of its root.
@@ -380,8 +399,8 @@ func (s State) whole() []int {
 }
 
 // joins ends the outages that go on as parts of older ones, which get all of their routers and times: also the
-// customers of those that are back by now were told, and are to hear of the end.
-func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) {
+// customers of those that are back by now were told, and are to hear of the end. It lists the places of the older ones.
+func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) (joined []int) {
 	for i, first := range s.Open {
 		extend := commands.ExtendOutage{OutageID: first.ID}
 		for j, o := range s.Open {
@@ -399,8 +418,10 @@ func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) {
 		}
 		if len(extend.Absorbs) > 0 {
 			out.Commands = append(out.Commands, extend)
+			joined = append(joined, i)
 		}
 	}
+	return joined
 }
 
 // next is when to look next after an event; zero when nothing is to be seen.
@@ -427,6 +448,11 @@ func (s State) after(now time.Time) time.Time {
 		}
 		for _, b := range s.back(o, now, false) {
 			within(o.settles(b.DeviceID) - now.Sub(b.At))
+		}
+	}
+	for _, r := range s.Returned {
+		if !r.Of.IsZero() {
+			within(Settle)
 		}
 	}
 	for i, whole := range s.whole() {

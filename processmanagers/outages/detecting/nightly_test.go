@@ -164,6 +164,40 @@ func TestDetecting_ARouterBehindOneThatWasGivenUpHasAnOutageOfEachNight(t *testi
 	}
 }
 
+// TestDetecting_AnOutageEndsAsOfTheLastReturnAlsoOfARouterThatIsDownAgain: the tower, the root, is back for good, the
+// hill never, and the relay was down for the night, and is again since some hours before the tower was back for a day.
+func TestDetecting_AnOutageEndsAsOfTheLastReturnAlsoOfARouterThatIsDownAgain(t *testing.T) {
+	t.Parallel()
+	relay := id.Derive[id.Device]("test", "relay")
+	c := allDown(t, tower, hill, relay)
+	c.scenario = c.Given(events.UpstreamChosen{OrgID: org, DeviceID: relay, UpstreamID: tower, At: now})
+	morning, evening := 9*time.Hour, 20*time.Hour
+	c.comes(tower, 30*time.Minute)
+	c.comes(relay, 30*time.Minute)
+	c.looks(32 * time.Minute)
+	for _, night := range []struct{ from, to time.Duration }{{2 * time.Hour, morning}, {evening, 0}} {
+		c.goes(relay, night.from)
+		c.looks(night.from + 10*time.Minute)
+		if night.to > 0 {
+			c.comes(relay, night.to)
+			c.looks(night.to + 2*time.Minute)
+		}
+	}
+	c.looks(24*time.Hour + 30*time.Minute)
+	want := &commands.EndOutage{
+		OutageID: c.outage.OutageID, EndedAt: now.Add(morning), Parted: true, Back: []id.Device{tower},
+	}
+	if !cmp.Equal(c.ended, want) {
+		t.Fatalf("got %+v, want %+v", c.ended, want)
+	}
+	out := c.looks(24*time.Hour + 40*time.Minute)
+	for d, since := range map[id.Device]time.Duration{relay: evening, hill: morning} {
+		if begin := beginning(t, out, d); !begin.Since.Equal(now.Add(since)) {
+			t.Errorf("got %+v, want since %s", begin, since)
+		}
+	}
+}
+
 // TestDetecting_RoutersADayApartAreNeverOneOutage, whoever stands between them: house, hill, tower and mast stand one
 // behind the other, and went away 16 hours one after the other.
 func TestDetecting_RoutersADayApartAreNeverOneOutage(t *testing.T) {
