@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
@@ -52,7 +53,8 @@ func acsKitAt(t *testing.T, sim *acs.Simulator, now *clock.Movable, settings ...
 	out := acsKit{kit: k, acs: sim, now: now}
 	k.eventually("provisions and the file of speed tests", func(ctx context.Context) (bool, error) {
 		files, presets := out.served(ctx, "/files/?projection=_id"), out.served(ctx, "/presets/?projection=_id")
-		return strings.Contains(files, "lastmile-10mb.bin") && strings.Count(presets, "lastmile-") == 5, nil
+		return strings.Contains(files, "lastmile-10mb.bin") &&
+			strings.Count(presets, "lastmile-") == len(genieacs.OwnPresets()), nil
 	})
 	return out
 }

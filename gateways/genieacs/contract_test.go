@@ -29,7 +29,10 @@ func installation(t *testing.T, nbi, cwmp string, root genieacs.Root) *site {
 	}
 	remote, err := acs.NewRemote(context.Background(), acs.RemoteConfig{
 		CWMP: cwmp, Listen: os.Getenv("ACS_DEVICE_LISTEN"),
-		Device: acs.DeviceConfig{Root: string(root), Serial: fmt.Sprintf("LM %d-%d", os.Getpid(), serials.Add(1))},
+		Device: acs.DeviceConfig{
+			Root: string(root), Serial: fmt.Sprintf("LM %d-%d", os.Getpid(), serials.Add(1)),
+			NoClass: root == genieacs.TR098, // its informs have no product class
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

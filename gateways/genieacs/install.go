@@ -28,13 +28,15 @@ const OwnVersion = 3
 const Unidentified = "lastmile_unidentified"
 
 // Left begins the tag of a device that has a login which is not its any more; the username follows. The next inform
-// takes login and tag away.
+// takes login and tag away, unless the device has the tag of a login.
 const Left = "lastmile_was:"
 
 // Names of our provisions. Their presets and channels have names that begin alike.
 const (
 	bootstrapName = "lastmile-bootstrap"
 	identifyName  = "lastmile-identify"
+	signInName    = "lastmile-sign-in"
+	leavingName   = "lastmile-leaving"
 	healthName    = "lastmile-health"
 )
 
@@ -43,12 +45,17 @@ type Script struct{ Name, Text string }
 
 // OwnScripts are our provisions, each with a first line that has its version and the hash of the rest.
 func OwnScripts() []Script {
-	identify := ownFile("identify.js")
-	return []Script{
-		{bootstrapName, headed(bootstrapName, OwnVersion, ownFile("bootstrap.js")+identify)},
-		{identifyName, headed(identifyName, OwnVersion, identify)},
-		{healthName, headed(healthName, OwnVersion, ownFile("health.js"))},
+	common := ownFile("common.js")
+	identify := common + ownFile("identify.js")
+	out := []Script{
+		{bootstrapName, ownFile("bootstrap.js") + identify}, {identifyName, identify},
+		{signInName, common + ownFile("sign-in.js")}, {leavingName, common + ownFile("leaving.js")},
+		{healthName, ownFile("health.js")},
 	}
+	for i, s := range out {
+		out[i].Text = headed(s.Name, OwnVersion, s.Text)
+	}
+	return out
 }
 
 // ownFile reads an embedded file.
@@ -60,32 +67,49 @@ func ownFile(name string) string {
 	return string(text)
 }
 
-// OwnPresets are the presets that run our provisions. Only one of the first four fits a session.
+// OwnPresets are the presets that run our provisions. The server runs all that fit a session together, and of what they
+// declare the later ones by weight win: a login that is told wins over one that leaves.
 func OwnPresets() []Preset {
-	return []Preset{
+	out := []Preset{
 		{
-			Name: bootstrapName, Channel: bootstrapName, Events: map[string]bool{"0 BOOTSTRAP": true},
-			Provision: bootstrapName, Version: OwnVersion,
-		},
-		{ // the server has forgotten the device, which does not know that
-			Name: "lastmile-registered", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
-			Events: map[string]bool{"0 BOOTSTRAP": false, "Registered": true},
-		},
-		{
-			Name: "lastmile-again", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
-			Events:       map[string]bool{"0 BOOTSTRAP": false, "Registered": false},
-			Precondition: "Tags." + TagInScript(Unidentified) + " IS NOT NULL",
-		},
-		{ // one that the server knew before it had our provisions has never asked, and is not new to it
-			Name: "lastmile-boot", Channel: bootstrapName, Provision: identifyName, Version: OwnVersion,
-			Events:       map[string]bool{"0 BOOTSTRAP": false, "Registered": false, "1 BOOT": true},
-			Precondition: "Tags." + TagInScript(Unidentified) + " IS NULL",
+			Name: leavingName, Channel: leavingName, Events: map[string]bool{}, Provision: leavingName,
+			Version: OwnVersion,
 		},
 		{
 			Name: healthName, Channel: healthName, Weight: 10, Events: map[string]bool{"2 PERIODIC": true},
 			Provision: healthName, Version: OwnVersion,
 		},
 	}
+	for _, when := range []struct {
+		name, precondition string
+		events             map[string]bool
+	}{ // only one of them fits a session
+		{name: "bootstrap", events: map[string]bool{"0 BOOTSTRAP": true}},
+		{ // the server has forgotten the device, which does not know that
+			name: "registered", events: map[string]bool{"0 BOOTSTRAP": false, "Registered": true},
+		},
+		{
+			name: "again", events: map[string]bool{"0 BOOTSTRAP": false, "Registered": false},
+			precondition: "Tags." + TagInScript(Unidentified) + " IS NOT NULL",
+		},
+		{ // one that the server knew before it had our provisions has never asked, and is not new to it
+			name: "boot", events: map[string]bool{"0 BOOTSTRAP": false, "Registered": false, "1 BOOT": true},
+			precondition: "Tags." + TagInScript(Unidentified) + " IS NULL",
+		},
+	} {
+		asks := Preset{
+			Name: "lastmile-" + when.name, Channel: bootstrapName, Weight: 1, Events: when.events,
+			Precondition: when.precondition, Provision: identifyName, Version: OwnVersion,
+		}
+		if asks.Name == bootstrapName {
+			asks.Provision = bootstrapName
+		}
+		signsIn := asks
+		signsIn.Name, signsIn.Channel, signsIn.Provision = signInName+"-"+when.name, signInName, signInName
+		signsIn.Weight = asks.Weight + 1
+		out = append(out, asks, signsIn)
+	}
+	return out
 }
 
 // headed puts the first line before a script.

@@ -80,6 +80,10 @@ func TestInstallation_OurProvisionsAndExtensionWork(t *testing.T) {
 			loop.Sleep(t.Context(), 6*time.Second) // until the server has seen the presets
 			s.begin("0 BOOTSTRAP", "1 BOOT")
 			s.complete(t)
+			class := `"productClass":"` + s.device(t).ProductClass + `"`
+			if asked := p.questions(); !strings.Contains(asked[len(asked)-1], class) {
+				t.Errorf("asked %v, want %s", asked[len(asked)-1], class)
+			}
 			p.tell(503, "")
 			s.begin("0 BOOTSTRAP", "1 BOOT")
 			if d := s.device(t); !slices.Contains(d.Tags, genieacs.Unidentified) {
@@ -102,10 +106,35 @@ func TestInstallation_OurProvisionsAndExtensionWork(t *testing.T) {
 			if len(d.Values) != 2 {
 				t.Errorf("health: %+v", d.Values)
 			}
+			p.tell(200, pending)
+			s.begin("1 BOOT")
+			s.hasLeft(t)
 			if faults, err := s.DeviceFaults(t.Context(), s.id); err != nil || len(faults) > 0 {
 				t.Errorf("faults %+v, %v", faults, err)
 			}
 		})
+	}
+}
+
+// hasLeft fails unless the device has no login and no tag of ours.
+func (s *site) hasLeft(t *testing.T) {
+	t.Helper()
+	var d genieacs.Device
+	for range 50 { // tags are written a moment after the session
+		if d = s.device(t); len(d.Tags) == 0 {
+			break
+		}
+		loop.Sleep(t.Context(), 50*time.Millisecond)
+	}
+	if len(d.Tags) > 0 {
+		t.Errorf("tags without a customer: %v", d.Tags)
+	}
+	for path, want := range map[string]any{
+		wan(s.root) + "Username": "", wan(s.root) + "Password": "none", wan(s.root) + "Enable": false,
+	} {
+		if got := s.value(path); got != want {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
 	}
 }
 

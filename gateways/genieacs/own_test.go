@@ -337,11 +337,11 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 		return n
 	}
 	first, err := k.Install(t.Context())
-	if err != nil || len(first.Written) != 8 || writes() != 8 {
+	if err != nil || len(first.Written) != 15 || writes() != 15 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	again, err := k.Install(t.Context())
-	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 8 {
+	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 15 {
 		t.Errorf("%+v, %v, %d writes", again, err, writes())
 	}
 	name := "lastmile-health"
@@ -395,7 +395,8 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 	}
 	for _, name := range []string{
 		"README.md", "cwmp.auth", "ext/lastmile.js", "genieacs.env", "provisions/lastmile-bootstrap.js",
-		"provisions/lastmile-health.js", "provisions/lastmile-identify.js",
+		"provisions/lastmile-health.js", "provisions/lastmile-identify.js", "provisions/lastmile-sign-in.js",
+		"provisions/lastmile-leaving.js", "presets/lastmile-leaving.json", "presets/lastmile-sign-in-bootstrap.json",
 		"presets/lastmile-bootstrap.json", "presets/lastmile-registered.json",
 		"presets/lastmile-again.json", "presets/lastmile-boot.json", "presets/lastmile-health.json",
 	} {
@@ -406,6 +407,7 @@ func TestInstallationFiles_HaveAllThatARealServerNeeds(t *testing.T) {
 	for _, step := range []string{
 		`createIndex({"_lastInform": 1})`, `createIndex({"_deviceId._SerialNumber": 1})`,
 		"cwmp.downloadSuccessOnTimeout", "cwmp.auth",
+		"lastmile-bootstrap lastmile-identify lastmile-sign-in lastmile-leaving lastmile-health",
 	} {
 		if !strings.Contains(files["README.md"], step) {
 			t.Errorf("the README has no %s", step)
@@ -462,5 +464,30 @@ func TestExtension_AnswersNullWhateverGoesWrong(t *testing.T) {
 	asked := p.questions()
 	if asked[0] != `{"serialNumber":"S 1","oui":"00D09E","productClass":"Box"}` {
 		t.Errorf("asked %v", asked[0])
+	}
+}
+
+// TestExtension_SaysWhatADeviceDoesNotSendAsAnEmptyText, and all else as the text that it is.
+func TestExtension_SaysWhatADeviceDoesNotSendAsAnEmptyText(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("Node.js is not installed")
+	}
+	path, p := extension(t), newPlatform(t)
+	p.tell(200, `{}`)
+	for class, want := range map[string]string{
+		`null`: "", `undefined`: "", `""`: "", `"0"`: "0", `0`: "0", `"false"`: "false", `false`: "false",
+	} {
+		cmd := exec.CommandContext(t.Context(), node, "-e",
+			`require(process.argv[1]).identify(["S1", "00D09E", `+class+`], () => {});`, path)
+		cmd.Env = append(os.Environ(), "LASTMILE_IDENTIFY_URL="+p.URL, "LASTMILE_INTERNAL_KEY=internal")
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		asked := p.questions()
+		if got := asked[len(asked)-1]; !strings.Contains(got, `"productClass":"`+want+`"`) {
+			t.Errorf("%s: asked %s", class, got)
+		}
 	}
 }

@@ -64,7 +64,8 @@ func TestExtension_LetsInWhomThePlatformLetsIn(t *testing.T) {
 	}
 }
 
-// TestOwn_ADeviceThatRefusesItsSignInHasTheRest: the login of the customer, and its tags.
+// TestOwn_ADeviceThatRefusesItsSignInHasTheRest: the login of the customer, and its tags, also of the next customer
+// while the sign-in waits for its time.
 func TestOwn_ADeviceThatRefusesItsSignInHasTheRest(t *testing.T) {
 	t.Parallel()
 	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
@@ -72,8 +73,11 @@ func TestOwn_ADeviceThatRefusesItsSignInHasTheRest(t *testing.T) {
 		server := string(root) + ".ManagementServer."
 		signIn := `["` + server + `Username","00D09E-HomeBox","xsd:string"],["` + server + `Password","s","xsd:string"]`
 		id := k.add(acs.DeviceConfig{Serial: "R1", Root: string(root)})
-		p.tell(200, strings.Replace(strings.ReplaceAll(answered, "jane.doe", "ali"), `],"provisionVersion"`,
-			","+signIn+`],"provisionVersion"`, 1))
+		of := func(name string) string {
+			return strings.Replace(strings.ReplaceAll(answered, "jane.doe", name), `],"provisionVersion"`,
+				","+signIn+`],"provisionVersion"`, 1)
+		}
+		p.tell(200, of("ali"))
 		if err := k.sim.SetDeviceFaults(string(id), acs.DeviceFaults{
 			Reject: map[string]string{server + "Password": "9007"},
 		}); err != nil {
@@ -88,6 +92,15 @@ func TestOwn_ADeviceThatRefusesItsSignInHasTheRest(t *testing.T) {
 		}
 		if got := k.inside(id, server+"Username"); got != "" {
 			t.Errorf("%s: a name without its password: %v", root, got)
+		}
+		p.tell(200, of("baraka"))
+		k.tagged(id, genieacs.Unidentified)
+		k.inform(id, "2 PERIODIC")
+		if got := k.inside(id, wan(root)+"Username"); got != "baraka" {
+			t.Errorf("%s: then the login is of %v", root, got)
+		}
+		if got := k.faulty(); !slices.Equal(got, []string{string(id) + ":lastmile-sign-in"}) {
+			t.Errorf("%s: faults on %v", root, got)
 		}
 		if err := k.sim.SetDeviceFaults(string(id), acs.DeviceFaults{}); err != nil {
 			t.Fatal(err)

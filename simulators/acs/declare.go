@@ -34,42 +34,61 @@ func millis(v any) int64 {
 
 // declare is the script's wish about parameters.
 func (r *round) declare(call goja.FunctionCall) goja.Value {
-	path := call.Argument(0).String()
-	at, values := numbers(call.Argument(1)), numbers(call.Argument(2))
-	want, sets := values["value"]
+	w := wish{call.Argument(0).String(), numbers(call.Argument(1)), numbers(call.Argument(2))}
+	switch root, _, _ := strings.Cut(w.path, "."); root {
+	case "DeviceID", "Tags", "Reboot", "FactoryReset", rootTR181, rootTR098, "VirtualParameters", "Events", "Downloads":
+	default:
+		return r.fail("Invalid parameter path: " + w.path)
+	}
+	r.wishes, r.uncommitted = append(r.wishes, w), true
+	_, sets := w.values["value"]
+	return r.result(w.path, sets || millis(w.at["value"]) > 0)
+}
+
+// committed goes on to the state after what was declared; a run for which it is not there yet is broken off. It reports
+// whether the run goes on.
+func (r *round) committed() bool {
+	r.revision, r.uncommitted = r.revision+1, false
+	if r.revision < len(r.states) {
+		return true
+	}
+	r.vm.Interrupt(errStop)
+	return false
+}
+
+// sees gives the device as the script sees it: to look at something commits all that was declared. It is nil when the
+// run is broken off.
+func (r *round) sees() *document {
+	if r.revision >= len(r.states) || r.uncommitted && !r.committed() {
+		return nil
+	}
+	return r.states[r.revision]
+}
+
+// want finds out what is to be done for a wish.
+func (r *round) want(w wish) {
+	want, sets := w.values["value"]
 	if list, ok := want.([]any); ok && len(list) > 0 {
 		want = list[0]
 	}
-	root, rest, _ := strings.Cut(path, ".")
-	switch root {
+	switch root, rest, _ := strings.Cut(w.path, "."); root {
 	case "DeviceID":
-		value, ok := r.x.pseudo(path)
-		return r.result(pick(path, ok), func(string) (any, string, bool) { return value, typeText, ok }, nil)
 	case "Tags":
-		return r.tag(rest, want, sets)
+		if sets {
+			r.tags = append(r.tags, flip{plainTag(rest), truth(want)})
+		}
 	case "Reboot", "FactoryReset":
 		r.act(root, want, sets)
-		return r.result([]string{path}, func(string) (any, string, bool) { return nil, "", false }, nil)
-	case rootTR181, rootTR098, "VirtualParameters", "Events", "Downloads":
 	default:
-		return r.fail("Invalid parameter path: " + path)
+		if count, counts := w.values["path"]; counts && count != nil {
+			r.instances(w.path, count)
+		}
+		r.parameters(w.path, w.at, want, sets)
 	}
-	if count, counts := values["path"]; counts && count != nil {
-		r.instances(path, count)
-	}
-	return r.parameters(path, at, want, sets)
-}
-
-// pick is a list of one path, or of none.
-func pick(path string, ok bool) []string {
-	if ok {
-		return []string{path}
-	}
-	return nil
 }
 
 // parameters declares paths of the device's tree.
-func (r *round) parameters(path string, at map[string]any, want any, sets bool) goja.Value {
+func (r *round) parameters(path string, at map[string]any, want any, sets bool) {
 	x := r.x
 	need, looks := millis(at["value"]), at["path"] != nil || at["writable"] != nil || at["object"] != nil
 	if sets {
@@ -78,39 +97,42 @@ func (r *round) parameters(path string, at map[string]any, want any, sets bool) 
 	if (looks || need > 0) && !x.seen[path] {
 		r.looks[path] = true
 	}
-	paths := x.known(path)
-	for _, p := range paths {
+	for _, p := range x.doc.matching(path) {
 		l := x.doc.leaves[p]
 		if need > 0 && (!l.read || l.at.UnixMilli() < min(need, x.now.UnixMilli())) && !x.missing[p] {
 			r.reads[p] = need
 		}
 		if sets && l.writable && l.read {
+			delete(r.writes, p) // what is declared last wins
 			if plain, ok := coerce(want, l.kind); ok && plain != l.value && x.given[p] != plain {
 				r.writes[p] = want
 			}
 		}
 	}
-	var wait func()
-	pending := func(p string) bool { return r.reads[p] > 0 || r.writes[p] != nil }
-	if r.looks[path] || slices.ContainsFunc(paths, pending) {
-		wait = func() { r.vm.Interrupt(errStop) }
-	}
-	return r.result(paths, func(p string) (any, string, bool) {
-		l := x.doc.leaves[p]
-		return l.value, l.kind, l.read
-	}, wait)
 }
 
-// known gives the paths of the document that a pattern means.
-func (x *session) known(pattern string) []string {
-	if _, ok := x.doc.leaves[pattern]; ok {
+// matching gives the paths of the document that a pattern means.
+func (d *document) matching(pattern string) []string {
+	if root, rest, _ := strings.Cut(pattern, "."); root == "Tags" {
+		var out []string
+		for _, t := range d.tags {
+			if name := scriptTag(t); rest == "*" || rest == name {
+				out = append(out, "Tags."+name)
+			}
+		}
+		return out
+	}
+	if _, ok := d.leaves[pattern]; ok {
+		return []string{pattern}
+	}
+	if _, ok := d.pseudo(pattern); ok {
 		return []string{pattern}
 	}
 	if !strings.Contains(pattern, "*") {
 		return nil
 	}
 	out := []string{}
-	for p := range x.doc.leaves {
+	for p := range d.leaves {
 		if fitsPattern(p, pattern) {
 			out = append(out, p)
 		}
@@ -119,22 +141,16 @@ func (x *session) known(pattern string) []string {
 	return out
 }
 
-// tag declares a tag: it is there, it is set, or it goes.
-func (r *round) tag(name string, want any, sets bool) goja.Value {
-	x := r.x
-	tag := plainTag(name)
-	has := slices.Contains(x.doc.tags, tag)
-	if sets && truth(want) != has {
-		r.flip(tag, has)
-		has = !has
+// value gives what a script reads of a path, with its type; false when there is nothing.
+func (d *document) value(path string) (any, string, bool) {
+	if strings.HasPrefix(path, "Tags.") {
+		return true, typeBool, true
 	}
-	paths := pick("Tags."+name, has)
-	if name == "*" {
-		for _, t := range x.doc.tags {
-			paths = append(paths, "Tags."+scriptTag(t))
-		}
+	if value, ok := d.pseudo(path); ok {
+		return value, typeText, true
 	}
-	return r.result(paths, func(string) (any, string, bool) { return true, typeBool, true }, nil)
+	l := d.leaves[path]
+	return l.value, l.kind, l.read
 }
 
 // truth reads a script's value as yes or no.
@@ -163,6 +179,7 @@ func (r *round) act(what string, want any, sets bool) {
 // clear is the script's wish to forget what is older than an instant.
 func (r *round) clear(call goja.FunctionCall) goja.Value {
 	path, before := call.Argument(0).String(), call.Argument(1).ToInteger()
+	r.uncommitted = true
 	for p, l := range r.x.doc.leaves {
 		if (p == path || strings.HasPrefix(p, path+".")) && l.at.UnixMilli() < before && !r.x.cleared(path, before) {
 			r.clears[path] = before
@@ -196,53 +213,35 @@ func (r *round) ext(call goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(answer.value)
 }
 
-// result is the iterator that declare gives. wait breaks the run off when a value is looked at that is not there yet.
-func (r *round) result(paths []string, value func(path string) (any, string, bool), wait func()) goja.Value {
+// result is the answer of declare: the first of the paths that a pattern means, and an iterator of all. Each look at it
+// commits and finds them anew.
+func (r *round) result(pattern string, values bool) *goja.Object {
 	vm := r.vm
-	item := func(path string) *goja.Object {
-		o := vm.NewObject()
-		get := func(name string, do func() goja.Value) {
-			_ = o.DefineAccessorProperty(name, vm.ToValue(func(goja.FunctionCall) goja.Value {
-				if wait != nil {
-					wait()
-				}
-				return do()
-			}), nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
-		}
-		get("path", func() goja.Value {
-			if path == "" {
+	out := vm.NewObject()
+	get := func(name string, do func(d *document, paths []string) goja.Value) {
+		_ = out.DefineAccessorProperty(name, vm.ToValue(func(goja.FunctionCall) goja.Value {
+			d := r.sees()
+			if d == nil {
 				return goja.Undefined()
 			}
-			return vm.ToValue(path)
-		})
-		get("size", func() goja.Value { return vm.ToValue(len(paths)) })
-		get("value", func() goja.Value {
-			v, kind, ok := value(path)
-			if path == "" || !ok {
+			paths := d.matching(pattern)
+			if len(paths) == 0 {
 				return goja.Undefined()
 			}
-			if at, is := v.(time.Time); is {
-				v = at.UnixMilli()
-			}
-			if n, is := v.(float64); is && n == math.Trunc(n) {
-				v = int64(n)
-			}
-			return vm.NewArray(v, kind)
-		})
-		return o
+			return do(d, paths)
+		}), nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
 	}
-	first := ""
-	if len(paths) > 0 {
-		first = paths[0]
+	get("path", func(_ *document, paths []string) goja.Value { return vm.ToValue(paths[0]) })
+	get("size", func(_ *document, paths []string) goja.Value { return vm.ToValue(len(paths)) })
+	if values {
+		get("value", func(d *document, paths []string) goja.Value { return r.scriptValue(d.value(paths[0])) })
 	}
-	out := item(first)
 	_ = out.SetSymbol(goja.SymIterator, func(goja.FunctionCall) goja.Value {
-		if wait != nil {
-			wait()
-		}
 		list := []any{}
-		for _, p := range paths {
-			list = append(list, item(p))
+		if d := r.sees(); d != nil {
+			for _, p := range d.matching(pattern) {
+				list = append(list, r.result(p, values))
+			}
 		}
 		array := vm.NewArray(list...)
 		begin, _ := goja.AssertFunction(array.GetSymbol(goja.SymIterator))
@@ -253,4 +252,18 @@ func (r *round) result(paths []string, value func(path string) (any, string, boo
 		return iterator
 	})
 	return out
+}
+
+// scriptValue is a value with its type as scripts have it.
+func (r *round) scriptValue(v any, kind string, ok bool) goja.Value {
+	if !ok {
+		return goja.Undefined()
+	}
+	if at, is := v.(time.Time); is {
+		v = at.UnixMilli()
+	}
+	if n, is := v.(float64); is && n == math.Trunc(n) {
+		v = int64(n)
+	}
+	return r.vm.NewArray(v, kind)
 }

@@ -2,6 +2,7 @@ package acs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,19 +25,39 @@ const maxRounds = 32
 // maxRun bounds one run of a script. The server's limit is 50 ms of a processor; this is time.
 const maxRun = 2 * time.Second
 
-// round is one run of a script. A run that needs what is not there yet is broken off, gets it, and begins anew.
+// round is one run of a script. A run that looks at what it has declared is broken off, the server does what was
+// declared, and the script begins anew: it sees the device as it was after each of these commits.
 type round struct {
-	x       *session
-	vm      *goja.Runtime
+	x  *session
+	vm *goja.Runtime
+
+	states      []*document // the device at the beginning and after each commit
+	revision    int         // of the state that the run sees
+	uncommitted bool        // something was declared since
+	wishes      []wish
+	asks        []string // arguments of the extension
+
 	reads   map[string]int64 // pattern: instant, in ms, at which the cache is good enough
 	looks   map[string]bool  // patterns whose parameters are looked for
 	writes  map[string]any
+	tags    []flip
 	clears  map[string]int64
 	makes   map[string]int64 // instances that are missing, by their objects
 	drops   []string         // instances that are too many
-	asks    []string         // arguments of the extension
 	reboots bool
 	resets  bool
+}
+
+// wish is a declaration of a script about a path.
+type wish struct {
+	path       string
+	at, values map[string]any
+}
+
+// flip is a tag that a script sets or takes.
+type flip struct {
+	tag string
+	on  bool
 }
 
 // errStop breaks a run off, to do what it has asked for.
@@ -52,18 +73,51 @@ func (x *session) provision(name string, args []any) *fault {
 	if err != nil {
 		return scriptFault("SyntaxError", err.Error())
 	}
+	states := []*document{x.doc.clone()}
 	for range maxRounds {
-		r := &round{
-			x: x, reads: map[string]int64{}, looks: map[string]bool{}, writes: map[string]any{},
-			clears: map[string]int64{}, makes: map[string]int64{},
-		}
-		if f := r.run(program, args); f != nil {
+		r := &round{x: x, states: states, clears: map[string]int64{}}
+		done, f := r.run(program, args)
+		switch {
+		case f != nil:
 			return f
+		case r.asks != nil:
+			if f := r.answer(); f != nil {
+				return f
+			}
+			continue
+		}
+		if f := r.apply(); f != nil || done {
+			return f
+		}
+		states = append(states, x.doc.clone())
+	}
+	return &fault{code: "too_many_commits", message: "Too many commit iterations"}
+}
+
+// answer asks the extension.
+func (r *round) answer() *fault {
+	key, _ := json.Marshal(r.asks)
+	answer := r.x.sim.ask(r.x, r.asks)
+	if answer.fault == nil {
+		r.x.answers[string(key)] = answer
+	}
+	return answer.fault
+}
+
+// apply does what a run has declared, until nothing is left to do.
+func (r *round) apply() *fault {
+	for range maxRounds {
+		r.reads, r.looks, r.writes = map[string]int64{}, map[string]bool{}, map[string]any{}
+		r.makes = map[string]int64{}
+		r.tags, r.drops, r.reboots, r.resets = nil, nil, false, false
+		for _, w := range r.wishes {
+			r.want(w)
 		}
 		more, f := r.commit()
 		if f != nil || !more {
 			return f
 		}
+		r.clears = nil
 	}
 	return &fault{code: "too_many_commits", message: "Too many commit iterations"}
 }
@@ -105,8 +159,8 @@ func scriptFault(name, message string) *fault {
 	}
 }
 
-// run runs a script once.
-func (r *round) run(program *goja.Program, args []any) *fault {
+// run runs a script once. It reports whether the script came to its end.
+func (r *round) run(program *goja.Program, args []any) (bool, *fault) {
 	r.x.sim.engines <- struct{}{}
 	defer func() { <-r.x.sim.engines }()
 	r.vm = goja.New()
@@ -118,16 +172,16 @@ func (r *round) run(program *goja.Program, args []any) *fault {
 	var thrown *goja.Exception
 	switch {
 	case err == nil:
-		return nil
+		return true, nil
 	case errors.As(err, &broken):
 		if broken.Value() == errStop {
-			return nil
+			return false, nil
 		}
-		return scriptFault("Error", fmt.Sprint(broken.Value()))
+		return false, scriptFault("Error", fmt.Sprint(broken.Value()))
 	case errors.As(err, &thrown):
-		return r.thrown(thrown.Value())
+		return false, r.thrown(thrown.Value())
 	}
-	return scriptFault("Error", err.Error())
+	return false, scriptFault("Error", err.Error())
 }
 
 // thrown makes a fault of what a script has thrown. Name and message are whatever the script has put there, and are
@@ -188,9 +242,7 @@ func (r *round) offer(args []any) {
 	set("clear", r.clear)
 	set("ext", r.ext)
 	set("commit", func(goja.FunctionCall) goja.Value {
-		if r.wants() {
-			vm.Interrupt(errStop)
-		}
+		r.committed()
 		return goja.Undefined()
 	})
 	_ = vm.Get("Date").ToObject(vm).Set("now", func(call goja.FunctionCall) goja.Value {
@@ -213,21 +265,19 @@ func (s *Simulator) line(text string) {
 	}
 }
 
-// wants reports whether a run has asked for anything that is not there.
+// wants reports whether a run has asked for anything of the device that is not there.
 func (r *round) wants() bool {
 	parameters := len(r.reads)+len(r.looks)+len(r.writes)+len(r.clears) > 0
-	return parameters || len(r.asks)+len(r.makes)+len(r.drops) > 0 || r.reboots || r.resets
+	return parameters || len(r.makes)+len(r.drops) > 0 || r.reboots || r.resets
 }
 
 // fail throws an error in the script.
 func (r *round) fail(text string) goja.Value { panic(r.vm.NewTypeError(text)) }
 
-// commit does what a run has asked for. It reports whether there was anything.
+// commit does what a run has asked for: it reads, then sets the tags, then writes. It reports whether there was
+// anything to do at the device.
 func (r *round) commit() (bool, *fault) {
 	x := r.x
-	if !r.wants() {
-		return false, nil
-	}
 	for path, before := range r.clears {
 		for p, l := range x.doc.leaves {
 			if (p == path || strings.HasPrefix(p, path+".")) && l.at.UnixMilli() < before {
@@ -236,16 +286,11 @@ func (r *round) commit() (bool, *fault) {
 		}
 		x.seen[fmt.Sprintf("clear %s %d", path, before)] = true
 	}
-	if r.asks != nil {
-		key, _ := json.Marshal(r.asks)
-		answer := x.sim.ask(x, r.asks)
-		if answer.fault != nil {
-			return true, answer.fault
-		}
-		x.answers[string(key)] = answer
-	}
 	if f := r.fetch(); f != nil {
 		return true, f
+	}
+	for _, t := range r.tags {
+		x.tag(t)
 	}
 	if f := r.makeInstances(); f != nil {
 		return true, f
@@ -259,7 +304,7 @@ func (r *round) commit() (bool, *fault) {
 	if r.resets {
 		x.planReset()
 	}
-	return true, nil
+	return r.wants(), nil
 }
 
 // fetch looks for parameters, and reads values.
@@ -306,7 +351,7 @@ func identityIn[T any](args []T) map[string]any {
 	fields := map[string]any{}
 	for i, name := range []string{"serialNumber", "oui", "productClass"} {
 		if len(args) > i {
-			fields[name] = args[i]
+			fields[name] = cmp.Or[any](args[i], "")
 		}
 	}
 	return fields

@@ -334,12 +334,16 @@ func (t *talk) inform(events []string) []byte {
 		values.WriteString(valueStruct(d.box, p, now))
 	}
 	c := d.cfg
+	class := "<ProductClass>" + escaped(c.ProductClass) + "</ProductClass>"
+	if c.NoClass {
+		class = ""
+	}
 	return envelope("1", fmt.Appendf(nil, `<cwmp:Inform><DeviceId><Manufacturer>%s</Manufacturer><OUI>%s</OUI>`+
-		`<ProductClass>%s</ProductClass><SerialNumber>%s</SerialNumber></DeviceId>`+
+		`%s<SerialNumber>%s</SerialNumber></DeviceId>`+
 		`<Event soap-enc:arrayType="cwmp:EventStruct[%d]">%s</Event><MaxEnvelopes>1</MaxEnvelopes>`+
 		`<CurrentTime>%s</CurrentTime><RetryCount>0</RetryCount>`+
 		`<ParameterList soap-enc:arrayType="cwmp:ParameterValueStruct[%d]">%s</ParameterList></cwmp:Inform>`,
-		escaped(c.Manufacturer), escaped(c.OUI), escaped(c.ProductClass), escaped(c.Serial), len(events), list.String(),
+		escaped(c.Manufacturer), escaped(c.OUI), class, escaped(c.Serial), len(events), list.String(),
 		now.Format(time.RFC3339), len(carried), values.String()))
 }
 

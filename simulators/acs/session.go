@@ -37,6 +37,7 @@ type session struct {
 	missing  map[string]bool // parameters that the device does not have
 	given    map[string]any  // values that were set in this session
 	calls    int             // of the device, to make instances
+	changed  bool            // by the presets that run: a tag, or a value of the device
 	after    []func(ctx context.Context)
 }
 
@@ -192,6 +193,7 @@ func (x *session) set(values map[string]any) *fault {
 	if code != "" {
 		return x.refused(code, details)
 	}
+	x.changed = true
 	for path, value := range send {
 		if !f.Swallow {
 			x.d.box.write(path, value)
@@ -221,16 +223,50 @@ func (x *session) refused(code string, parameters []any) *fault {
 	return &fault{code: "cwmp." + code, message: cpeFaults[code], detail: detail}
 }
 
-// presets runs the provisions whose presets fit this session.
+// maxCycles bounds how often the presets run in one session. Source: docs/facts/genieacs.md#queue.
+const maxCycles = 4
+
+// presets runs the provisions whose presets fit this session, and again until they change nothing more.
 func (x *session) presets() {
 	failed := map[string]bool{}
-	for _, p := range x.sim.withFailed(x.d.id, x.sim.presetsFor(x)) {
-		if failed[p.channel] || x.sim.held(x.d.id, p.channel, x.now) {
+	for n := 1; ; n++ {
+		x.changed = false
+		list := x.sim.presetsFor(x)
+		if n == 1 {
+			list = x.sim.withFailed(x.d.id, list)
+		}
+		x.cycle(list, failed)
+		if !x.changed {
+			return
+		}
+		if n > maxCycles {
+			for _, p := range list {
+				x.settle(p.channel, &fault{
+					code: "preset_loop", message: "The presets are stuck in an endless configuration loop",
+				})
+			}
+			return
+		}
+	}
+}
+
+// cycle runs provisions once. A channel that fails is held back alone: the server runs all together, and of a fault it
+// does not know whose it is, so that it tries each of the channels by itself at once.
+func (x *session) cycle(list []chosen, failed map[string]bool) {
+	list = slices.DeleteFunc(list, func(p chosen) bool {
+		return failed[p.channel] || x.sim.held(x.d.id, p.channel, x.now)
+	})
+	several := slices.ContainsFunc(list, func(p chosen) bool { return p.channel != list[0].channel })
+	for _, p := range list {
+		if failed[p.channel] {
 			continue
 		}
 		f := x.provision(p.name, p.args)
 		if failed[p.channel] = f != nil; f != nil {
 			f.preset = &p
+			if several {
+				f.retries = 1 // it was tried with the others, and by itself
+			}
 		}
 		x.settle(p.channel, f)
 	}
@@ -349,7 +385,7 @@ func (x *session) holds(precondition any) bool {
 // term decides about one part of a precondition; one that is not known is false.
 func (x *session) term(text string) bool {
 	if left, right, ok := strings.Cut(text, " = "); ok {
-		value, known := x.pseudo(strings.TrimSpace(left))
+		value, known := x.doc.pseudo(strings.TrimSpace(left))
 		return known && value == strings.Trim(strings.TrimSpace(right), `"'`)
 	}
 	left, not, ok := strings.Cut(text, " IS NOT NULL")
@@ -365,17 +401,25 @@ func (x *session) term(text string) bool {
 	return has == (not == "")
 }
 
-// pseudo gives a DeviceID parameter.
-func (x *session) pseudo(path string) (string, bool) {
+// pseudo gives a DeviceID parameter; nil is one that the device does not send.
+func (d *document) pseudo(path string) (any, bool) {
 	name, ok := strings.CutPrefix(path, "DeviceID.")
 	if !ok {
-		return "", false
+		return nil, false
 	}
-	value, ok := map[string]string{
-		"ID": x.doc.id, "SerialNumber": x.doc.serial, "OUI": x.doc.oui, "ProductClass": x.doc.class,
-		"Manufacturer": x.doc.manufacturer,
+	value, ok := map[string]any{
+		"ID": d.id, "SerialNumber": d.serial, "OUI": d.oui, "ProductClass": orNull(d.class),
+		"Manufacturer": d.manufacturer,
 	}[name]
 	return value, ok
+}
+
+// orNull gives nil for a product class that is missing.
+func orNull(class string) any {
+	if class == "" {
+		return nil
+	}
+	return class
 }
 
 // end writes the document back, frees the device, plans its next inform, and starts what follows.

@@ -101,7 +101,7 @@ func (by caller) parameter(path string) any {
 	case "DeviceID.OUI":
 		return by.of.OUI
 	case "DeviceID.ProductClass":
-		return by.of.ProductClass
+		return orNull(by.of.ProductClass)
 	}
 	return nil
 }

@@ -378,12 +378,7 @@ func (x *session) builtin(name string, args []any) *fault {
 	case name == "value" && len(args) > 1:
 		return x.set(map[string]any{path: args[len(args)-1]})
 	case name == "tag" && len(args) > 1:
-		r := &round{x: x}
-		on := truth(args[1])
-		has := slices.Contains(x.doc.tags, path)
-		if on != has {
-			r.flip(path, has)
-		}
+		x.tag(flip{path, truth(args[1])})
 		return nil
 	case name == "reboot":
 		return x.restart("reboot")
@@ -393,14 +388,19 @@ func (x *session) builtin(name string, args []any) *fault {
 	return scriptFault("Error", "Unknown provision "+cmp.Or(name, "?"))
 }
 
-// flip sets or takes a tag.
-func (r *round) flip(tag string, has bool) {
-	if has {
-		r.x.doc.tags = slices.DeleteFunc(r.x.doc.tags, func(t string) bool { return t == tag })
-	} else {
-		r.x.doc.tags = append(r.x.doc.tags, tag)
+// tag sets or takes a tag that is not so yet.
+func (x *session) tag(f flip) {
+	has := slices.Contains(x.doc.tags, f.tag)
+	if has == f.on {
+		return
 	}
-	r.x.tagged[tag] = !has
+	if has {
+		x.doc.tags = slices.DeleteFunc(x.doc.tags, func(t string) bool { return t == f.tag })
+	} else {
+		x.doc.tags = append(x.doc.tags, f.tag)
+	}
+	x.tagged[f.tag] = f.on
+	x.changed = true
 }
 
 // scriptTag is the form of a tag in scripts; plainTag is the way back.

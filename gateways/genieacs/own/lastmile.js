@@ -27,6 +27,11 @@ exports.signIn = (args, callback) => {
   ask("sign-in", "sign-in", args, {shown}, (answer) => callback(null, answer !== null && answer.admitted === true));
 };
 
+// What a device does not send is null, and said as an empty text.
+function text(value) {
+  return value == null ? "" : String(value);
+}
+
 // Posts the identity, and more, to the address of the identification or to one beside it, and tells the answer once.
 function ask(what, path, args, more, then) {
   let told = false;
@@ -40,7 +45,7 @@ function ask(what, path, args, more, then) {
   try {
     const address = new URL(path, process.env.LASTMILE_IDENTIFY_URL);
     const body = Buffer.from(JSON.stringify({
-      serialNumber: args[0] || "", oui: args[1] || "", productClass: args[2] || "", ...more,
+      serialNumber: text(args[0]), oui: text(args[1]), productClass: text(args[2]), ...more,
     }));
     request = (address.protocol === "https:" ? https : http).request(address, {
       method: "POST",

@@ -1,0 +1,64 @@
+// The names of the platform's tags as scripts have them; all others belong to whoever made them. "left" marks a login
+// that is not the device's any more.
+const waiting = "Tags.lastmile_unidentified";
+const subscriber = "Tags.sub0x3A";
+const left = "Tags.lastmile_was0x3A";
+
+// The name and password with which a device signs in at this server.
+const signIn = /\.ManagementServer\.(Username|Password)$/;
+
+// A tag has another form in scripts: every byte but letters, digits, - and _ is 0xHH.
+function tagPath(tag) {
+  let out = "Tags.";
+  const text = encodeURIComponent(tag);
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (c === "%") {
+      out += "0x" + text.slice(i + 1, i + 3);
+      i += 2;
+    } else if ("!'()*.~".includes(c)) {
+      out += "0x" + c.charCodeAt(0).toString(16).toUpperCase();
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// Reading of what declare gives commits all that was declared before, and may find it gone: so paths are read first.
+function tagPaths() {
+  return [...declare("Tags.*", {value: 1})].map((tag) => tag.path);
+}
+
+// One that the device does not send is null.
+function identity(name) {
+  const found = declare("DeviceID." + name, {value: 1}).value;
+  return found && found[0] != null ? String(found[0]) : "";
+}
+
+// Null when the platform is out of reach.
+function ask() {
+  return ext("lastmile", "identify", identity("SerialNumber"), identity("OUI"), identity("ProductClass"));
+}
+
+// The usernames of the dialled connections, by the device's data model.
+function usernames(now) {
+  return [
+    declare("Device.PPP.Interface.*.Username", {path: now, value: now}),
+    declare("InternetGatewayDevice.WANDevice.1.WANConnectionDevice.*.WANPPPConnection.*.Username", {path: now, value: now}),
+  ];
+}
+
+// The first dialled connection of those that were found: the one that the platform writes to as well.
+function first(found) {
+  let path = "", least = "";
+  for (const one of found) {
+    const order = one.path.replace(/[0-9]+/g, (n) => n.padStart(9, "0"));
+    if (path === "" || order < least) {
+      path = one.path;
+      least = order;
+    }
+  }
+  return path.slice(0, path.lastIndexOf(".") + 1);
+}
+
