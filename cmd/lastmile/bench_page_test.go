@@ -125,8 +125,8 @@ func BenchmarkSubscribersFiltered(b *testing.B) {
 // bareSQL is the query of GET /subscribers without filters, with the tenant as an argument.
 const bareSQL = `
 select subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, latitude, longitude,
-	tags, external_ref, tax_pin, account_aliases, language, only_needed, whatsapp, status, currency, balance_minor,
-	created_at, revision, paid_until, name_key, false as online,
+	tags, external_ref, tax_pin, account_aliases, coalesce(language, '') as language, only_needed, whatsapp, status,
+	currency, balance_minor, created_at, revision, paid_until, name_key, false as online,
 	(select jsonb_agg(jsonb_build_object('subscriptionId', x.subscription_id, 'planId', x.plan_id,
 			'planName', x.plan_name, 'username', x.username, 'state', x.state, 'paidUntil', x.paid_until,
 			'dunning', x.step, 'level', 3))

@@ -86,14 +86,16 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	server := a.wireCPEServer(gateway, informs, uploads)
 	onus, optical := a.wireOnus(server, rows, operations)
 	cases := cpecases.CPEs{
-		Bus: a.engines.bus, Row: rows.Any, Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
-		Secrets: a.storage.vault.Secrets, Informs: informs, SignIns: a.signIns(informs), Onus: onus, Logger: a.logger,
+		Bus: a.engines.bus, Readings: cpecases.NewReadings(rows.Some, a.storage.vault.Secrets),
+		Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
+		Secrets:  a.storage.vault.Secrets, Informs: informs, SignIns: a.signIns(informs), Onus: onus, Logger: a.logger,
 	}
 	return [][]httpapi.Route{
 		cpeapi.API{
 			Cases: cases, Rows: rows, Informs: informs, Wifi: operations.LastWifi, Onu: operations.AskedOnu,
 			Clock: a.clock, Terminals: a.cfg.OLTURL != "",
 		}.Routes(),
+		(&cpeapi.Dashboards{Rows: rows, CountSince: informs.CountSince, Clock: a.clock}).Routes(),
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),

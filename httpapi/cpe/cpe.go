@@ -23,8 +23,6 @@ type Informs interface {
 	Latest(ctx context.Context, cpes []id.CPE) (map[id.CPE]time.Time, error)
 	// Since lists the CPEs of an organization that have called at an instant or later; never nil.
 	Since(ctx context.Context, org id.Organization, at time.Time) ([]id.CPE, error)
-	// CountSince counts them, in the same time however many they are.
-	CountSince(ctx context.Context, org id.Organization, at time.Time) (int, error)
 	// Health tells what CPEs said of themselves last, and leaves out one that has said nothing.
 	Health(ctx context.Context, cpes []id.CPE) (map[id.CPE]cpeviews.Health, error)
 	// Refusals tells when CPEs were refused last for want of their password, and leaves out one that never was.
@@ -102,10 +100,6 @@ func (a API) Routes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/cpe/devices/:id/sign-in-anew", Hosts: on, Access: write,
 			Request: httpapi.ReasonRequest{}, Response: cpeResponse{}, Handle: a.signInAnew,
 			Summary: "Let a CPE in without its password, until it has shown a new one",
-		},
-		{
-			Method: http.MethodGet, Path: "/cpe/dashboard", Hosts: on, Access: read, Response: cpeDashboard{},
-			Summary: "Count the CPEs by condition and firmware", Handle: a.dashboard,
 		},
 		{
 			Method: http.MethodGet, Path: "/me/devices", Hosts: on, Access: httpapi.AccessSubscriber,
@@ -394,47 +388,6 @@ func (a API) signInAnew(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	return httpapi.SendOne(ctx, c, http.StatusOK, a.one(a.Rows.Get), cpe, done)
-}
-
-// cpeDashboard counts the CPEs of an organization.
-type cpeDashboard struct {
-	Total          int            `json:"total"`
-	Online         int            `json:"online"`
-	Offline        int            `json:"offline"`
-	StaleDevices   int            `json:"staleDevices" doc:"offline for more than an hour"`
-	FirmwareCounts map[string]int `json:"firmwareCounts" doc:"by version; Unknown: not known"`
-}
-
-// unknownFirmware stands for the version of CPEs that have not told theirs. Source:
-// docs/rules/cpe.md#cpe-endpoints.
-const unknownFirmware = "Unknown"
-
-// dashboard counts in the same time however many CPEs there are.
-func (a API) dashboard(ctx context.Context, c *httpapi.Call) error {
-	counts, err := a.Rows.Firmware(ctx, c.Org.ID)
-	if err != nil {
-		return err
-	}
-	now := a.Clock.Now()
-	online, err := a.Informs.CountSince(ctx, c.Org.ID, now.Add(-offlineAfter))
-	if err != nil {
-		return err
-	}
-	lately, err := a.Informs.CountSince(ctx, c.Org.ID, now.Add(-staleAfter))
-	if err != nil {
-		return err
-	}
-	out := cpeDashboard{FirmwareCounts: map[string]int{}}
-	for version, n := range counts {
-		out.Total += n
-		if version == "" {
-			version = unknownFirmware
-		}
-		out.FirmwareCounts[version] += n
-	}
-	out.Online = min(online, out.Total) // a CPE that has just been released may still be counted
-	out.Offline, out.StaleDevices = out.Total-out.Online, out.Total-min(lately, out.Total)
-	return c.Send(http.StatusOK, out)
 }
 
 // own answers with the CPEs that the caller sees as a customer: none for staff.

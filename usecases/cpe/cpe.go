@@ -15,7 +15,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
-	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -30,9 +29,8 @@ type Informs interface {
 
 // CPEs identifies, claims, assigns and releases CPEs. All fields but SignIns are required. Safe for concurrent use.
 type CPEs struct {
-	Bus *bus.Bus
-	// Row reads a CPE, whoever has it; nil when the read model does not have it.
-	Row      func(ctx context.Context, cpe id.CPE) (*cpeviews.CPERow, error)
+	Bus      *bus.Bus
+	Readings *Readings
 	Services subscribersviews.SubscriptionsQuery
 	Secrets  *vault.Secrets
 	Informs  Informs

@@ -12,7 +12,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
@@ -64,7 +63,7 @@ func (u CPEs) Identify(ctx context.Context, meta commands.Meta, named events.Cpe
 	if err := identify.Validate(); err != nil {
 		return Identification{}, err
 	}
-	row, err := u.Row(ctx, identify.CpeID)
+	row, err := u.Readings.Row(ctx, identify.CpeID)
 	if err != nil {
 		return Identification{}, err
 	}
@@ -126,7 +125,7 @@ func (u CPEs) told(ctx context.Context, row cpeviews.CPERow) (Identification, er
 	if username == "" {
 		return out, nil
 	}
-	password, err := u.password(ctx, row.PasswordRef)
+	password, err := u.Readings.Password(ctx, row.PasswordRef)
 	if err != nil || password.IsZero() {
 		return out, err
 	}
@@ -147,16 +146,4 @@ func inform() []Parameter {
 		})
 	}
 	return list
-}
-
-// password reads a password from the vault; zero when there is none.
-func (u CPEs) password(ctx context.Context, ref id.Secret) (secrets.Text, error) {
-	if ref.IsZero() {
-		return "", nil
-	}
-	kept, err := u.Secrets.Get(ctx, ref)
-	if failure.CodeOf(err) == "secret_not_found" {
-		return "", nil
-	}
-	return secrets.Text(kept), err
 }

@@ -71,7 +71,8 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Kit.Bus, subscribers.Plans())
 	k.CPEs = cpecases.CPEs{
 		Bus: k.Kit.Bus, Secrets: k.Vault.Secrets, Informs: k.calls, Logger: storetest.Quiet(),
-		Row: func(context.Context, id.CPE) (*cpeviews.CPERow, error) { return nil, nil },
+		Readings: cpecases.NewReadings(
+			func(context.Context, []id.CPE) ([]cpeviews.CPERow, error) { return nil, nil }, k.Vault.Secrets),
 	}
 	return k
 }

@@ -119,7 +119,7 @@ func (s signIn) ref() id.Secret { return commands.CpeSignInRef(s.cpe, s.number) 
 // stranger must not be let in while the read model is rebuilt.
 func (u CPEs) signInOf(ctx context.Context, named events.CpeIdentity) (signIn, error) {
 	of := commands.CpeID(commands.NormalCpeIdentity(named))
-	row, err := u.Row(ctx, of)
+	row, err := u.Readings.Row(ctx, of)
 	if err != nil {
 		return signIn{}, err
 	}
@@ -139,7 +139,7 @@ func (u CPEs) SignInPassword(ctx context.Context, named events.CpeIdentity) (sec
 	if err != nil || s.org.IsZero() {
 		return "", err
 	}
-	return u.password(ctx, s.ref())
+	return u.Readings.Password(ctx, s.ref())
 }
 
 // Admit decides whether a CPE that calls is let in; shown says that it has shown its password. One that has shown it
@@ -163,7 +163,7 @@ func (u CPEs) Admit(
 	case s.proven:
 		return false, u.SignIns.refuse(ctx, s)
 	}
-	password, err := u.password(ctx, s.ref())
+	password, err := u.Readings.Password(ctx, s.ref())
 	if err != nil {
 		return false, err
 	}
@@ -190,11 +190,11 @@ func (u CPEs) signInParameters(
 		return nil, nil
 	}
 	ref := commands.CpeSignInRef(row.ID, row.SignIn)
-	password, err := u.password(ctx, ref)
+	password, err := u.Readings.Password(ctx, ref)
 	if err == nil && password.IsZero() && !row.SignInProven {
 		secret := vault.Secret{Ref: ref, OrgID: row.OrgID, Purpose: commands.CpeSignInPurpose}
 		if err = u.Secrets.Put(ctx, secret, []byte(rand.Text())); err == nil {
-			password, err = u.password(ctx, ref) // of two that made one at once, one was kept
+			password, err = u.Readings.Password(ctx, ref) // of two that made one at once, one was kept
 		}
 	}
 	if err != nil || password.IsZero() {

@@ -1,0 +1,83 @@
+package cpeapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/joined"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// Dashboards serves the figures of CPEs. Its exported fields are required. Safe for concurrent use.
+type Dashboards struct {
+	Rows cpeviews.CPEsQuery
+	// CountSince counts the CPEs of an organization that have called at an instant or later, in the same time however
+	// many they are.
+	CountSince func(ctx context.Context, org id.Organization, at time.Time) (int, error)
+	Clock      clock.Clock
+
+	shared joined.Reads[id.Organization, cpeDashboard]
+}
+
+// Routes lists the endpoint.
+func (d *Dashboards) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: http.MethodGet, Path: "/cpe/dashboard", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+		Response: cpeDashboard{}, Summary: "Count the CPEs by condition and firmware", Handle: d.show,
+	}}
+}
+
+// cpeDashboard counts the CPEs of an organization.
+type cpeDashboard struct {
+	Total          int            `json:"total"`
+	Online         int            `json:"online"`
+	Offline        int            `json:"offline"`
+	StaleDevices   int            `json:"staleDevices" doc:"offline for more than an hour"`
+	FirmwareCounts map[string]int `json:"firmwareCounts" doc:"by version; Unknown: not known"`
+}
+
+// unknownFirmware stands for the version of CPEs that have not told theirs. Source:
+// docs/rules/cpe.md#cpe-endpoints.
+const unknownFirmware = "Unknown"
+
+// show answers with the figures, read after the question.
+func (d *Dashboards) show(ctx context.Context, c *httpapi.Call) error {
+	org := c.Org.ID
+	out, err := d.shared.Of(ctx, org, func(ctx context.Context) (cpeDashboard, error) { return d.count(ctx, org) })
+	if err != nil {
+		return err
+	}
+	return c.Send(http.StatusOK, out)
+}
+
+// count counts in the same time however many CPEs there are.
+func (d *Dashboards) count(ctx context.Context, org id.Organization) (cpeDashboard, error) {
+	counts, err := d.Rows.Firmware(ctx, org)
+	if err != nil {
+		return cpeDashboard{}, err
+	}
+	now := d.Clock.Now()
+	online, err := d.CountSince(ctx, org, now.Add(-offlineAfter))
+	if err != nil {
+		return cpeDashboard{}, err
+	}
+	lately, err := d.CountSince(ctx, org, now.Add(-staleAfter))
+	if err != nil {
+		return cpeDashboard{}, err
+	}
+	out := cpeDashboard{FirmwareCounts: map[string]int{}}
+	for version, n := range counts {
+		out.Total += n
+		if version == "" {
+			version = unknownFirmware
+		}
+		out.FirmwareCounts[version] += n
+	}
+	out.Online = min(online, out.Total) // a CPE that has just been released may still be counted
+	out.Offline, out.StaleDevices = out.Total-out.Online, out.Total-min(lately, out.Total)
+	return out, nil
+}
