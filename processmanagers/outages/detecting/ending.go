@@ -19,6 +19,30 @@ func (o Open) end(last time.Time) time.Time {
 	return last
 }
 
+// ending ends an outage that is over at a look: for all of its routers, or for those that answer or are heard.
+func (s State) ending(o Open, now time.Time) (end commands.EndOutage, over bool) {
+	end.OutageID = o.ID
+	if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
+		end.EndedAt = o.end(o.UpSince)
+		elsewhere := func(d id.Device) bool { return s.isElsewhere(o, d) }
+		if end.Parted = slices.ContainsFunc(o.Devices, elsewhere); end.Parted {
+			end.Back = slices.DeleteFunc(slices.Clone(o.Devices), elsewhere)
+		}
+		return end, true
+	}
+	last, back, over := s.parted(o, now)
+	end.EndedAt, end.Parted, end.Back = o.end(last), true, back
+	return end, over
+}
+
+// isElsewhere reports whether a router that does not answer has another outage than one that is over, or is to get one.
+// One that no look has brought into that outage again is heard instead.
+func (s State) isElsewhere(o Open, d id.Device) bool {
+	_, freed := s.Freed[d]
+	heard := s.isHeard(d) || !freed && s.has(o, d) && !s.isCovered(d)
+	return s.isDown(d) && !heard
+}
+
 // parted lists the routers of an outage that answer or are heard, and when the last return in it was, once it is over
 // for them: its root was back for a day or went away anew, or all that are back were for a day. Those that stay down
 // have one of their own from then on, also those that were back in between. Not over = it goes on.
@@ -52,10 +76,10 @@ func lastReturn(times events.RouterDowns) (last time.Time) {
 	return last
 }
 
-// overFor lists the routers that have been back for long enough at a look, and whose last outage was over without them.
+// overFor lists the routers that have been back for long enough at a look, and that outages were over without.
 func (s State) overFor(at time.Time) (list []id.Device) {
 	for d, r := range s.Returned {
-		if !r.Of.IsZero() && at.Sub(r.At) >= Settle {
+		if len(r.Of) > 0 && at.Sub(r.At) >= Settle {
 			list = append(list, d)
 		}
 	}
@@ -98,11 +122,23 @@ func (s State) whole() []int {
 	return into
 }
 
+// ofWhole lists for each outage, by their places, those that are over without routers that are down in it.
+func (s State) ofWhole(whole []int) [][]id.Outage {
+	list := make([][]id.Outage, len(s.Open))
+	for _, d := range s.topDown(s.isCovered) {
+		into := whole[slices.IndexFunc(s.Open, func(o Open) bool { return o.isDown(d) })]
+		list[into] = s.absorbs(list[into], d)
+	}
+	return list
+}
+
 // joins ends the outages that go on as parts of older ones, which get all of their routers and times: also the
-// customers of those that are back by now were told, and are to hear of the end. It lists the places of the older ones.
+// customers of those that are back by now were told, and are to hear of the end. So do those of outages that were over
+// without routers of one. It lists the places of those that get parts.
 func (s State) joins(whole []int, now time.Time, out *processmanagers.Output) (joined []int) {
+	absorbs := s.ofWhole(whole)
 	for i, first := range s.Open {
-		extend := commands.ExtendOutage{OutageID: first.ID}
+		extend := commands.ExtendOutage{OutageID: first.ID, Absorbs: absorbs[i]}
 		for j, o := range s.Open {
 			if j == i || whole[j] != i {
 				continue

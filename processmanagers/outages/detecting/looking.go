@@ -24,13 +24,14 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		s.lookAt(g, now, &out)
 	}
 	for _, d := range s.overFor(in.Timeout.Due) {
-		out.Jobs = append(out.Jobs, commands.TellOutage{
-			OrgID: s.OrgID, OutageID: s.Returned[d].Of, Over: true, Devices: []id.Device{d},
-			Position: s.Returned[d].Position,
-		})
+		for _, of := range s.Returned[d].Of {
+			out.Jobs = append(out.Jobs, commands.TellOutage{
+				OrgID: s.OrgID, OutageID: of, Over: true, Devices: []id.Device{d}, Position: s.Returned[d].Position,
+			})
+		}
 	}
 	whole := s.whole()
-	joined := s.joins(whole, now, &out) // what joins one has to come before that can end
+	joined := s.joins(whole, now, &out)
 	for i, o := range s.Open {
 		if whole[i] != i {
 			continue
@@ -38,12 +39,11 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		if back := s.back(o, now, true); len(back) > 0 {
 			out.Commands = append(out.Commands, commands.NarrowOutage{OutageID: o.ID, Back: back})
 		}
-		if o.Detected && !o.UpSince.IsZero() && now.Sub(o.UpSince) >= Settle {
-			out.Commands = append(out.Commands, commands.EndOutage{OutageID: o.ID, EndedAt: o.end(o.UpSince)})
-		} else if last, back, over := s.parted(o, now); over && !slices.Contains(joined, i) {
-			out.Commands = append(out.Commands, commands.EndOutage{
-				OutageID: o.ID, EndedAt: o.end(last), Parted: true, Back: back,
-			})
+		if slices.Contains(joined, i) { // what joins it has to come before it can end
+			continue
+		}
+		if end, over := s.ending(o, now); over {
+			out.Commands = append(out.Commands, end)
 		}
 	}
 	slices.SortStableFunc(out.Commands, func(a, b commands.Command) int { return cmp.Compare(rank(a), rank(b)) })
@@ -112,10 +112,12 @@ func (s State) down(d id.Device) events.RouterDown {
 	return events.RouterDown{DeviceID: d, From: s.Down[d], First: s.First[d]}.Since(s.Freed[d].From)
 }
 
-// absorbs adds the outage that is over without a router, and of which those behind it may have been told.
+// absorbs adds the outages that are over without a router, and of which those behind it may have been told.
 func (s State) absorbs(list []id.Outage, d id.Device) []id.Outage {
-	if of := s.Freed[d].Of; !of.IsZero() && !slices.Contains(list, of) {
-		list = append(list, of)
+	for _, of := range s.Freed[d].Of {
+		if !slices.Contains(list, of) {
+			list = append(list, of)
+		}
 	}
 	return list
 }
@@ -174,7 +176,7 @@ func (s State) after(now time.Time) time.Time {
 		}
 	}
 	for _, r := range s.Returned {
-		if !r.Of.IsZero() {
+		if len(r.Of) > 0 {
 			within(Settle)
 		}
 	}
@@ -186,10 +188,11 @@ func (s State) after(now time.Time) time.Time {
 	for _, g := range s.groups(s.isDown) {
 		covering := s.covering(g)
 		watches := func(o Open) bool { return len(s.watched(o, g)) > 0 }
+		untold := func(d id.Device) bool { return len(s.Freed[d].Of) > 0 }
 		switch {
 		case len(covering) == 0 && !s.proposes(g, now):
 			within(Settle)
-		case !s.haveAll(g), slices.ContainsFunc(covering, watches):
+		case !s.haveAll(g), slices.ContainsFunc(covering, watches), slices.ContainsFunc(g.devices, untold):
 			within(min(s.quiet(g, now)/4, lookAgain))
 		}
 	}

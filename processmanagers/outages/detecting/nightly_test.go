@@ -26,22 +26,22 @@ func TestDetecting_ARouterThatIsOffEachNightHoldsNoOutageOpen(t *testing.T) {
 	c.looks(9*time.Hour + 2*time.Minute)
 	c.goes(relay, day+10*time.Minute)
 	for _, after := range []time.Duration{12 * time.Minute, 29 * time.Minute} {
-		if c.looks(day + after); c.ended != nil {
-			t.Fatalf("%s later: %+v", after, c.ended)
+		if c.looks(day + after); c.ended() != nil {
+			t.Fatalf("%s later: %+v", after, c.ended())
 		}
 	}
 	c.looks(day + 30*time.Minute)
 	want := &commands.EndOutage{
-		OutageID: c.outage.OutageID, EndedAt: now.Add(9 * time.Hour), Parted: true, Back: []id.Device{tower},
+		OutageID: c.first(), EndedAt: now.Add(9 * time.Hour), Parted: true, Back: []id.Device{tower},
 	}
-	if !cmp.Equal(c.ended, want) {
-		t.Fatalf("a day after the return of the root: %+v, want %+v", c.ended, want)
+	if !cmp.Equal(c.ended(), want) {
+		t.Fatalf("a day after the return of the root: %+v, want %+v", c.ended(), want)
 	}
-	out := c.looks(day + 40*time.Minute)
+	c.looks(day + 40*time.Minute)
 	for d, since := range map[id.Device]time.Duration{relay: day + 10*time.Minute, hill: 9 * time.Hour} {
-		begin := beginning(t, out, d) // who was told of the end of none hears of that of this one
-		if !begin.Since.Equal(now.Add(since)) || !slices.Equal(begin.Absorbs, []id.Outage{c.outage.OutageID}) {
-			t.Errorf("%+v, want since %s", begin, since)
+		own := c.of(d) // who was told of the end of none hears of that of this one
+		if !own.StartedAt.Equal(now.Add(since)) || !slices.Equal(own.Absorbed, []id.Outage{c.first()}) {
+			t.Errorf("%+v, want since %s", own, since)
 		}
 	}
 	c.goes(tower, 7*day)
@@ -58,9 +58,9 @@ func TestDetecting_ARootThatIsOffEachNightHasAnOutageOfEachNight(t *testing.T) {
 	c.looks(8*time.Hour + 2*time.Minute)
 	c.goes(tower, day+5*time.Minute)
 	c.looks(day + 7*time.Minute)
-	want := &commands.EndOutage{OutageID: c.outage.OutageID, EndedAt: now.Add(8 * time.Hour), Parted: true}
-	if !cmp.Equal(c.ended, want) {
-		t.Fatalf("got %+v, want %+v: nobody is back", c.ended, want)
+	want := &commands.EndOutage{OutageID: c.first(), EndedAt: now.Add(8 * time.Hour), Parted: true}
+	if !cmp.Equal(c.ended(), want) {
+		t.Fatalf("got %+v, want %+v: nobody is back", c.ended(), want)
 	}
 	if begin := beginning(t, c.looks(day+17*time.Minute), tower); len(begin.Devices) != 1 {
 		t.Errorf("the second night: %+v", begin)
@@ -76,7 +76,7 @@ func TestDetecting_ARouterBehindOneThatWasGivenUpHasAnOutageOfEachNight(t *testi
 	c.scenario = c.Given(events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now})
 	for night := range time.Duration(2) {
 		c.comes(house, night*day+8*time.Hour)
-		if out := c.looks(night*day + 8*time.Hour + 2*time.Minute); night > 0 && c.ended == nil {
+		if out := c.looks(night*day + 8*time.Hour + 2*time.Minute); night > 0 && c.ended() == nil {
 			t.Errorf("the first night is not over: %+v", out)
 		}
 		again := (night + 1) * day
@@ -108,10 +108,10 @@ func TestDetecting_AnOutageEndsAsOfTheLastReturnAlsoOfARouterThatIsDownAgain(t *
 	}
 	c.looks(24*time.Hour + 30*time.Minute)
 	want := &commands.EndOutage{
-		OutageID: c.outage.OutageID, EndedAt: now.Add(morning), Parted: true, Back: []id.Device{tower},
+		OutageID: c.first(), EndedAt: now.Add(morning), Parted: true, Back: []id.Device{tower},
 	}
-	if !cmp.Equal(c.ended, want) {
-		t.Fatalf("got %+v, want %+v", c.ended, want)
+	if !cmp.Equal(c.ended(), want) {
+		t.Fatalf("got %+v, want %+v", c.ended(), want)
 	}
 	out := c.looks(24*time.Hour + 40*time.Minute)
 	for d, since := range map[id.Device]time.Duration{relay: evening, hill: morning} {
