@@ -142,6 +142,43 @@ func TestOutage_WhoIsNotBackInAShortReturnHasItsLaterTimes(t *testing.T) {
 	}
 }
 
+// TestOutage_WhoIsNotBackInAShortReturnIsHitAlsoWhenAnotherOneReportsLater: the power of a router is back for ten
+// minutes, in which one of two customers dials in, and reports once more after the router does not answer again.
+func TestOutage_WhoIsNotBackInAShortReturnIsHitAlsoWhenAnotherOneReportsLater(t *testing.T) {
+	t.Parallel()
+	k, tower, logins := atOneTower(t, 2)
+	device, org := id.Must[id.Device](tower.device), k.organizationID("acme")
+	k.reports(logins[:1], rfc2866.AcctStatusType_Value_Start, 0)
+	k.advance(map[string]any{"advance": "1m"})
+	first := k.app.clock.Now()
+	k.advance(map[string]any{"advance": "1h"})
+	k.allLost()
+	dials := func(status rfc2866.AcctStatusType, online time.Duration) {
+		t.Helper()
+		k.dials(logins[1], told{session: "81000001", mac: "AA-BB-CC-00-11-21", status: status, online: online})
+	}
+	dials(rfc2866.AcctStatusType_Value_Start, 0)
+	k.advance(map[string]any{"advance": "10m"})
+	again := k.app.clock.Now()
+	k.advance(map[string]any{"advance": "2m"})
+	dials(rfc2866.AcctStatusType_Value_InterimUpdate, 12*time.Minute)
+	k.eventually("the report to be stored", func(ctx context.Context) (bool, error) {
+		heard, err := k.app.telemetry.HeardSince(ctx, org, map[id.Device]time.Time{device: again}, k.app.clock.Now())
+		return len(heard) == 1, err
+	})
+	k.advance(map[string]any{"advance": "10m5s"})
+	err := k.app.outageCases().Detected(t.Context(), commands.BeginDetectedOutage{
+		OrgID: org, Root: device, Devices: []id.Device{device}, Since: again, At: k.app.clock.Now(),
+		Downs: events.RouterDowns{{DeviceID: device, From: again, First: first}},
+	}, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.outageOf("running", 2)
+}
+
 // TestOutage_ThatEndedBeforeARouterWentAwayHasNoneOfItsCustomers: a person ends it later, as of that instant. Whoever
 // was told of it hears all the same that it is over.
 func TestOutage_ThatEndedBeforeARouterWentAwayHasNoneOfItsCustomers(t *testing.T) {

@@ -52,7 +52,9 @@ func (s *Store) queueHeard(batch *pgx.Batch, b *book) {
 	for org, last := range b.heard {
 		orgs, at = append(orgs, key(org)), append(at, last)
 	}
-	batch.Queue(s.sql.heard, orgs, at, b.latest(), SilentAfter)
+	latest := b.latest()
+	latest.Time = latest.Time.Add(Slack) // another program may have heard them, whose clock is ahead of ours
+	batch.Queue(s.sql.heard, orgs, at, latest, SilentAfter)
 }
 
 // CutOff reports whether this installation hears nothing because it is cut off, or was until a short while ago, so that

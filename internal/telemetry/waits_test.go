@@ -333,6 +333,24 @@ func TestCutOff_HearsWhoseClockIsAhead(t *testing.T) {
 	k.cutOff(t, "all the time", noon, 29*time.Minute+30*time.Second, false)
 }
 
+// TestCutOff_HearsWhomSeveralProgramsHear: the clock of one is ten seconds ahead, and both hear the same organizations,
+// all the time since a third one fell silent.
+func TestCutOff_HearsWhomSeveralProgramsHear(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	_, calm := k.neighbours(0)
+	_, third := k.neighbours(0)
+	k.commit(t, third)
+	for after := time.Duration(0); after <= 20*time.Minute; after += 30 * time.Second {
+		for _, ahead := range []time.Duration{10 * time.Second, 0} {
+			own, other := k.at(telemetry.Interim, after+ahead, 0, 0), calm
+			other.Kind, other.Online, other.At = telemetry.Interim, own.Online, own.At
+			k.commitAt(t, own.At, k.directory(), []telemetry.Report{own, other})
+		}
+	}
+	k.cutOff(t, "all the time", noon, 20*time.Minute, false)
+}
+
 // TestCutOff_WhoseCustomersSignedOffIsNotSilent: the last customer of the only other organization has left, as the
 // router says.
 func TestCutOff_WhoseCustomersSignedOffIsNotSilent(t *testing.T) {

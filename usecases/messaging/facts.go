@@ -45,7 +45,7 @@ type facts struct {
 	usage      access.Usage                     // of the line; read for messages about a cap only
 	outage     outages.Outage                   // read for messages about it only, as which it goes on
 	told       bool                             // the customer was told that the outage, or a part of it, began
-	telling    bool                             // of an end: the message of a beginning is not over yet
+	telling    bool                             // of an end: the message of a beginning is at its gateway
 	toldToday  bool                             // of a reminder: its invoices were told of on its day
 	support    messaging.SupportRequest         // read for messages about an answer to it only
 	portal     string                           // address of the portal; read for those, too

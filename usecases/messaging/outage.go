@@ -16,7 +16,8 @@ const mostMerged = 100
 
 // ofOutage reads the outage as which the one of a message goes on, and whether the customer was told that any part of
 // that began: each hears of it once, and of its end once (docs/rules/outages.md#messages). For a message about a
-// beginning, one of an earlier part counts that waits, too: of two that wait one goes, also when both look at once.
+// beginning, one of an earlier part counts that waits, too: of two that wait one goes, also when both look at once. For
+// one about an end, a beginning counts that is at its gateway: what has no address by then does not go any more.
 func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *facts) error {
 	var err error
 	if f.outage, err = usecases.WholeOutage(ctx, d.Bus, args.OrgID, args.OutageID); err != nil {
@@ -53,7 +54,7 @@ func (d *Delivery) ofOutage(ctx context.Context, args commands.SendMessage, f *f
 		}
 		waits := !began.Org.IsZero() && !began.Dropped
 		f.told = waits && (began.Over || !later)
-		f.telling = f.telling || waits && !began.Over
+		f.telling = f.telling || waits && !began.Over && began.Channel != ""
 	}
 	return nil
 }

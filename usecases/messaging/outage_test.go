@@ -2,6 +2,7 @@ package messagingcases_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,6 +174,27 @@ func TestSend_MessagesOfTheNightAboutOutagesThatBecameOneAreOne(t *testing.T) {
 	k.Run(t, coretest.Operator(k.args.OrgID), commands.EndOutage{OutageID: older})
 	if went := k.tells(t, events.NoticeOutageOver, older); len(went) != 1 {
 		t.Errorf("of the end went %v", went)
+	}
+}
+
+// TestSend_AnEndWaitsForNoBeginningThatWaitsForTheMorning: nobody hears of an outage of the night, and nothing looks
+// for that all night long.
+func TestSend_AnEndWaitsForNoBeginningThatWaitsForTheMorning(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	bus.Register(k.Bus, outages.Outages())
+	morning := k.night(t)
+	which := k.outage(t, "hill")
+	k.tells(t, events.NoticeOutage, which)
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.EndOutage{OutageID: which})
+	k.args.Template = events.NoticeOutageOver
+	if again, err := k.send(t, "over"); err != nil || !again.IsZero() {
+		t.Errorf("it looks again %v, %v", again, err)
+	}
+	k.clock.Set(morning)
+	went := k.tells(t, events.NoticeOutage, which)
+	if states := k.states(t); len(went) > 0 || len(states) != 1 || !strings.HasPrefix(states[0], "dropped") {
+		t.Errorf("in the morning went %v; %q", went, states)
 	}
 }
 

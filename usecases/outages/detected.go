@@ -149,7 +149,8 @@ func (u Outages) listen(
 			heard[d.DeviceID] = last
 		case !hears: // it may have had no chance to report
 		case is && last.After(d.From):
-			silent = append(silent, events.RouterDown{DeviceID: d.DeviceID, From: last})
+			d.From = last // whoever was cut off before a short return of the router may not be on since
+			silent = append(silent, d)
 		default:
 			silent = append(silent, d)
 		}

@@ -4,6 +4,7 @@
 //	DeviceRecovered   ──► timer "look" ──► all of an outage are still back: EndOutage; some of it are: NarrowOutage
 //	a router above the root of an outage goes away ──► its root moves up; of those that become one, the younger end
 //	the root was back for a day, or all that answer were ──► EndOutage for those; what stays down has one of its own
+//	a router has another one already, or somebody begins one ──► ExtendOutage: the one that ended is a part of it
 //	a router comes back before it has one ──► TellOutage: the one that ended without it is over for it, too
 //	OutageNarrowed by a router that does not answer ──► it is heard, so it is in the way of no end
 //
@@ -75,21 +76,28 @@ type State struct {
 type Return struct {
 	First time.Time `json:"first"` // when it went away
 	At    time.Time `json:"at"`
-	// Of is the last outage that had it, and was over without it. Whoever was told of that hears that it is over,
-	// unless the router goes away again at once; zero = nobody is to hear. Position is that of the return.
-	Of       id.Outage `json:"of,omitzero"`
-	Position uint64    `json:"position,omitempty"`
+	// Of are those of Freed. Whoever was told of one hears that it is over, unless the router goes away again at once.
+	// Position is that of the return.
+	Of       []id.Outage `json:"outages,omitempty"`
+	Position uint64      `json:"position,omitempty"`
 }
+
+// IsZero reports whether there is nothing to remember.
+func (r Return) IsZero() bool { return r.At.IsZero() }
 
 // Freed tells how an outage had a router that is down: it ended, or the router is heard.
 type Freed struct {
 	From time.Time `json:"from"` // as of which it has the router no longer
 	At   time.Time `json:"at"`   // when that was said; a router that stays down has another outage some time later
-	// Of is the outage when it is over for others alone: whoever was told of it hears of the end of the other one.
-	Of id.Outage `json:"of,omitzero"`
+	// Of are outages that had it and were over for others alone. Whoever was told of one hears of the end of the next
+	// one, of which it becomes a part, or of its own once the router is back: it stays here until one of these happens.
+	Of []id.Outage `json:"outages,omitempty"`
 	// Heard is true when its customers have service, although it does not answer.
 	Heard bool `json:"heard,omitempty"`
 }
+
+// IsZero reports whether there is nothing to remember.
+func (f Freed) IsZero() bool { return f.At.IsZero() && len(f.Of) == 0 }
 
 // Open is an outage that lasts.
 type Open struct {
@@ -100,6 +108,7 @@ type Open struct {
 	// Downs are the times of its routers since the first of them went away.
 	Downs     events.RouterDowns `json:"downs,omitempty"`
 	StartedAt time.Time          `json:"startedAt,omitzero"`
+	Absorbed  []id.Outage        `json:"absorbed,omitempty"` // go on as parts of it
 	// UpSince is when the last of its routers came back; zero = one is down.
 	UpSince time.Time `json:"upSince,omitzero"`
 }
@@ -162,10 +171,14 @@ func evolve(s State, in processmanagers.Input) State {
 		s.OrgID = e.OrgID
 		s.Open = append(slices.Clone(s.Open), Open{
 			ID: e.OutageID, Root: e.Place.DeviceID, Devices: e.Devices, Detected: e.Detected, Downs: e.Downs,
-			StartedAt: e.StartedAt,
+			StartedAt: e.StartedAt, Absorbed: e.Absorbed,
 		})
+		s = s.absorbed(e.OutageID)
 	case events.OutageExtended:
-		s = s.changed(e.OutageID, func(o *Open) { o.Root, o.Devices, o.Downs = e.Root, e.Devices, e.Downs })
+		s = s.changed(e.OutageID, func(o *Open) {
+			o.Root, o.Devices, o.Downs = e.Root, e.Devices, e.Downs
+			o.Absorbed = slices.Concat(o.Absorbed, e.Absorbed)
+		}).absorbed(e.OutageID)
 	case events.OutageNarrowed:
 		s = s.narrowed(e)
 	case events.OutageEnded:
@@ -181,13 +194,12 @@ func evolve(s State, in processmanagers.Input) State {
 }
 
 // with is a copy of a map with one more value, or with one less when the value is zero.
-func with[V comparable](m map[id.Device]V, device id.Device, value V) map[id.Device]V {
+func with[V interface{ IsZero() bool }](m map[id.Device]V, device id.Device, value V) map[id.Device]V {
 	m = maps.Clone(m)
 	if m == nil {
 		m = map[id.Device]V{}
 	}
-	var zero V
-	if m[device] = value; value == zero {
+	if m[device] = value; value.IsZero() {
 		delete(m, device)
 	}
 	return m
@@ -205,9 +217,7 @@ func (s State) goes(d id.Device, at time.Time) State {
 			s.First = with(s.First, d, first)
 		}
 	}
-	if of := s.Returned[d].Of; !of.IsZero() {
-		s.Freed = with(s.Freed, d, Freed{Of: of})
-	}
+	s.Freed = with(s.Freed, d, Freed{Of: s.Returned[d].Of})
 	s.Returned = with(s.Returned, d, Return{})
 	return s
 }
@@ -216,13 +226,13 @@ func (s State) goes(d id.Device, at time.Time) State {
 func (s State) up(d id.Device, by *events.Envelope) State {
 	at := by.Meta.At
 	s.Returned = maps.Clone(s.Returned)
-	maps.DeleteFunc(s.Returned, func(_ id.Device, r Return) bool { return at.Sub(r.At) >= shortReturn })
+	maps.DeleteFunc(s.Returned, func(_ id.Device, r Return) bool {
+		return len(r.Of) == 0 && at.Sub(r.At) >= shortReturn
+	})
 	if s.isDown(d) {
-		r := Return{First: cmp.Or(s.First[d], s.Down[d]), At: at}
-		if of := s.Freed[d].Of; !of.IsZero() && !s.isCovered(d) {
-			r.Of, r.Position = of, by.Position
-		}
-		s.Returned = with(s.Returned, d, r)
+		s.Returned = with(s.Returned, d, Return{
+			First: cmp.Or(s.First[d], s.Down[d]), At: at, Of: s.Freed[d].Of, Position: by.Position,
+		})
 	}
 	s.Down, s.Freed, s.First = with(s.Down, d, time.Time{}), with(s.Freed, d, Freed{}), with(s.First, d, time.Time{})
 	return s
@@ -234,7 +244,9 @@ func (s State) narrowed(e events.OutageNarrowed) State {
 		for _, d := range e.Downs {
 			if o.ID == e.OutageID && o.isDown(d.DeviceID) && !e.Downs.IsDown(d.DeviceID) &&
 				s.isDown(d.DeviceID) && d.To.After(s.Down[d.DeviceID]) {
-				s.Freed = with(s.Freed, d.DeviceID, Freed{From: d.To, At: e.At, Heard: true})
+				s.Freed = with(s.Freed, d.DeviceID, Freed{
+					From: d.To, At: e.At, Of: s.Freed[d.DeviceID].Of, Heard: true,
+				})
 			}
 		}
 	}
@@ -249,14 +261,33 @@ func (s State) ended(e events.OutageEnded) State {
 			if o.ID != e.OutageID || !s.isDown(d) || back || !o.isDown(d) && !e.Parted {
 				continue
 			}
-			freed := Freed{From: s.Freed[d].From, At: e.At}
+			freed := Freed{From: s.Freed[d].From, At: e.At, Of: s.Freed[d].Of}
 			if o.isDown(d) { // one that came later was in it for no time
 				freed.From = later(e.EndedAt, o.since(d))
 			}
 			if e.Parted {
-				freed.Of = o.ID
+				freed.Of = append(slices.Clone(freed.Of), o.ID)
 			}
 			s.Freed = with(s.Freed, d, freed)
+		}
+	}
+	return s
+}
+
+// absorbed is the state when outages go on as parts of one: the customers of its routers hear of the end of that one.
+func (s State) absorbed(outage id.Outage) State {
+	for _, o := range s.Open {
+		part := func(of id.Outage) bool { return o.ID == outage && slices.Contains(o.Absorbed, of) }
+		for _, d := range o.Devices {
+			freed, r := s.Freed[d], s.Returned[d]
+			if slices.ContainsFunc(freed.Of, part) {
+				freed.Of = slices.DeleteFunc(slices.Clone(freed.Of), part)
+				s.Freed = with(s.Freed, d, freed)
+			}
+			if slices.ContainsFunc(r.Of, part) {
+				r.Of = slices.DeleteFunc(slices.Clone(r.Of), part)
+				s.Returned = with(s.Returned, d, r)
+			}
 		}
 	}
 	return s

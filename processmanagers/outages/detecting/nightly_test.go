@@ -10,84 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/processmanagers"
 )
-
-// course is a scenario with one outage, of which each look's commands about it are carried out.
-type course struct {
-	t *testing.T
-	scenario
-	outage events.OutageBegan
-	ended  *commands.EndOutage
-}
-
-// goes has a router go away after some time.
-func (c *course) goes(d id.Device, after time.Duration) {
-	c.scenario = later(c.scenario, after).Given(events.DeviceUnreachable{DeviceID: d, At: now.Add(after)})
-}
-
-// comes has a router answer again after some time.
-func (c *course) comes(d id.Device, after time.Duration) {
-	c.scenario = later(c.scenario, after).Given(events.DeviceRecovered{DeviceID: d, At: now.Add(after)})
-}
-
-// looks moves the clock to a look. What it asks for about the outage happens: routers that come are silent.
-func (c *course) looks(after time.Duration) processmanagers.Output {
-	c.t.Helper()
-	s := at(c.scenario, after)
-	out := s.Output()
-	s = later(s, after)
-	o := &c.outage
-	for _, job := range out.Jobs {
-		watch, is := job.(commands.WatchOutage)
-		if !is || watch.OutageID != o.OutageID {
-			continue
-		}
-		for _, d := range watch.Downs {
-			if slices.Contains(o.Devices, d.DeviceID) && !o.Downs.IsDown(d.DeviceID) {
-				o.Downs = o.Downs.Come(d)
-				s = s.Given(events.OutageExtended{
-					OutageID: o.OutageID, OrgID: org, Root: o.Place.DeviceID, Devices: o.Devices, Downs: o.Downs,
-					At: now,
-				})
-			}
-		}
-	}
-	for _, command := range out.Commands {
-		switch command := command.(type) {
-		case commands.NarrowOutage:
-			for _, back := range command.Back {
-				o.Downs = slices.Clone(o.Downs)
-				for i, d := range o.Downs {
-					if d.DeviceID == back.DeviceID && d.To.IsZero() {
-						o.Downs[i].To = back.At
-					}
-				}
-			}
-			s = s.Given(events.OutageNarrowed{OutageID: o.OutageID, OrgID: org, Downs: o.Downs, At: now.Add(after)})
-		case commands.EndOutage:
-			c.ended = &command
-			s = s.Given(events.OutageEnded{
-				OutageID: o.OutageID, OrgID: org, EndedAt: command.EndedAt, Parted: command.Parted, Back: command.Back,
-				At: now.Add(after),
-			})
-		}
-	}
-	c.scenario = s
-	return out
-}
-
-// allDown begins a course with an outage of some routers, of which the first one is the root.
-func allDown(t *testing.T, devices ...id.Device) *course {
-	t.Helper()
-	c := &course{t: t, scenario: network(t), outage: began("one", devices[0], devices...)}
-	for _, d := range devices {
-		c.outage.Downs = append(c.outage.Downs, events.RouterDown{DeviceID: d, From: now})
-		c.scenario = c.Given(down(d))
-	}
-	c.scenario = c.Given(c.outage)
-	return c
-}
 
 // TestDetecting_ARouterThatIsOffEachNightHoldsNoOutageOpen: the hill is given up, and the relay is off from the evening
 // to the morning. The tower above both, which was told, is over a day after it is back, and hears of its next failure.
@@ -103,22 +26,22 @@ func TestDetecting_ARouterThatIsOffEachNightHoldsNoOutageOpen(t *testing.T) {
 	c.looks(9*time.Hour + 2*time.Minute)
 	c.goes(relay, day+10*time.Minute)
 	for _, after := range []time.Duration{12 * time.Minute, 29 * time.Minute} {
-		if c.looks(day + after); c.ended != nil {
-			t.Fatalf("%s later: %+v", after, c.ended)
+		if c.looks(day + after); c.ended() != nil {
+			t.Fatalf("%s later: %+v", after, c.ended())
 		}
 	}
 	c.looks(day + 30*time.Minute)
 	want := &commands.EndOutage{
-		OutageID: c.outage.OutageID, EndedAt: now.Add(9 * time.Hour), Parted: true, Back: []id.Device{tower},
+		OutageID: c.first(), EndedAt: now.Add(9 * time.Hour), Parted: true, Back: []id.Device{tower},
 	}
-	if !cmp.Equal(c.ended, want) {
-		t.Fatalf("a day after the return of the root: %+v, want %+v", c.ended, want)
+	if !cmp.Equal(c.ended(), want) {
+		t.Fatalf("a day after the return of the root: %+v, want %+v", c.ended(), want)
 	}
-	out := c.looks(day + 40*time.Minute)
+	c.looks(day + 40*time.Minute)
 	for d, since := range map[id.Device]time.Duration{relay: day + 10*time.Minute, hill: 9 * time.Hour} {
-		begin := beginning(t, out, d) // who was told of the end of none hears of that of this one
-		if !begin.Since.Equal(now.Add(since)) || !slices.Equal(begin.Absorbs, []id.Outage{c.outage.OutageID}) {
-			t.Errorf("%+v, want since %s", begin, since)
+		own := c.of(d) // who was told of the end of none hears of that of this one
+		if !own.StartedAt.Equal(now.Add(since)) || !slices.Equal(own.Absorbed, []id.Outage{c.first()}) {
+			t.Errorf("%+v, want since %s", own, since)
 		}
 	}
 	c.goes(tower, 7*day)
@@ -135,9 +58,9 @@ func TestDetecting_ARootThatIsOffEachNightHasAnOutageOfEachNight(t *testing.T) {
 	c.looks(8*time.Hour + 2*time.Minute)
 	c.goes(tower, day+5*time.Minute)
 	c.looks(day + 7*time.Minute)
-	want := &commands.EndOutage{OutageID: c.outage.OutageID, EndedAt: now.Add(8 * time.Hour), Parted: true}
-	if !cmp.Equal(c.ended, want) {
-		t.Fatalf("got %+v, want %+v: nobody is back", c.ended, want)
+	want := &commands.EndOutage{OutageID: c.first(), EndedAt: now.Add(8 * time.Hour), Parted: true}
+	if !cmp.Equal(c.ended(), want) {
+		t.Fatalf("got %+v, want %+v: nobody is back", c.ended(), want)
 	}
 	if begin := beginning(t, c.looks(day+17*time.Minute), tower); len(begin.Devices) != 1 {
 		t.Errorf("the second night: %+v", begin)
@@ -153,7 +76,7 @@ func TestDetecting_ARouterBehindOneThatWasGivenUpHasAnOutageOfEachNight(t *testi
 	c.scenario = c.Given(events.UpstreamChosen{OrgID: org, DeviceID: house, UpstreamID: hill, At: now})
 	for night := range time.Duration(2) {
 		c.comes(house, night*day+8*time.Hour)
-		if out := c.looks(night*day + 8*time.Hour + 2*time.Minute); night > 0 && c.ended == nil {
+		if out := c.looks(night*day + 8*time.Hour + 2*time.Minute); night > 0 && c.ended() == nil {
 			t.Errorf("the first night is not over: %+v", out)
 		}
 		again := (night + 1) * day
@@ -185,10 +108,10 @@ func TestDetecting_AnOutageEndsAsOfTheLastReturnAlsoOfARouterThatIsDownAgain(t *
 	}
 	c.looks(24*time.Hour + 30*time.Minute)
 	want := &commands.EndOutage{
-		OutageID: c.outage.OutageID, EndedAt: now.Add(morning), Parted: true, Back: []id.Device{tower},
+		OutageID: c.first(), EndedAt: now.Add(morning), Parted: true, Back: []id.Device{tower},
 	}
-	if !cmp.Equal(c.ended, want) {
-		t.Fatalf("got %+v, want %+v", c.ended, want)
+	if !cmp.Equal(c.ended(), want) {
+		t.Fatalf("got %+v, want %+v", c.ended(), want)
 	}
 	out := c.looks(24*time.Hour + 40*time.Minute)
 	for d, since := range map[id.Device]time.Duration{relay: evening, hill: morning} {

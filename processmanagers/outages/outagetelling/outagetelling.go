@@ -2,7 +2,7 @@
 //
 //	OutageBegan with an instant ──► timer "tell" ──► still there: TellOutage
 //	OutageAnnounced ──► TellOutage
-//	OutageExtended after that ──► TellOutage for the routers that came to it
+//	OutageExtended after that ──► TellOutage for the routers that came to it, or went away again in it
 //	OutageEnded after that, or of one with which a told one has become one ──► TellOutage that it is over
 //	OutageEnded before ──► nothing is told
 //
@@ -30,7 +30,10 @@ type State struct {
 	OutageID id.Outage       `json:"outageId"`
 	Position uint64          `json:"position"`
 	Devices  []id.Device     `json:"devices,omitempty"` // that were down in it so far
-	Told     bool            `json:"told,omitempty"`
+	// Downs are their times. One of an older program has none, so it tells of each router once more, which nobody hears
+	// twice.
+	Downs events.RouterDowns `json:"downs,omitempty"`
+	Told  bool               `json:"told,omitempty"`
 	// Absorbed is true when another outage goes on as a part of this one, of which customers may have been told.
 	Absorbed bool `json:"absorbed,omitempty"`
 }
@@ -43,6 +46,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.OutageBegan) string { return e.OutageID.String() }),
 			processmanagers.On(func(e events.OutageAnnounced) string { return e.OutageID.String() }),
 			processmanagers.On(func(e events.OutageExtended) string { return e.OutageID.String() }),
+			processmanagers.Follow(func(e events.OutageNarrowed) string { return e.OutageID.String() }),
 			processmanagers.Follow(func(e events.OutageEnded) string { return e.OutageID.String() }),
 		},
 		Decide: decide, Evolve: evolve, Ended: func(s State) bool { return s.OutageID.IsZero() },
@@ -63,13 +67,16 @@ func evolve(s State, in processmanagers.Input) State {
 	case events.OutageBegan:
 		return State{
 			OrgID: e.OrgID, OutageID: e.OutageID, Position: in.Event.Position, Devices: e.Devices,
-			Absorbed: len(e.Absorbed) > 0,
+			Downs: e.Downs, Absorbed: len(e.Absorbed) > 0,
 		}
 	case events.OutageAnnounced:
 		s.OrgID, s.OutageID, s.Position, s.Told = e.OrgID, e.OutageID, in.Event.Position, true
 	case events.OutageExtended:
-		s.OrgID, s.OutageID, s.Position, s.Devices = e.OrgID, e.OutageID, in.Event.Position, e.Devices
+		s.OrgID, s.OutageID, s.Position = e.OrgID, e.OutageID, in.Event.Position
+		s.Devices, s.Downs = e.Devices, e.Downs
 		s.Absorbed = s.Absorbed || len(e.Absorbed) > 0
+	case events.OutageNarrowed:
+		s.Downs = e.Downs
 	case events.OutageEnded:
 		return State{}
 	}
@@ -95,9 +102,7 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}
 	case events.OutageExtended:
-		job.Devices = slices.DeleteFunc(slices.Clone(e.Devices), func(d id.Device) bool {
-			return slices.Contains(s.Devices, d)
-		})
+		job.Devices = slices.DeleteFunc(slices.Clone(e.Devices), func(d id.Device) bool { return s.has(d, e.Downs) })
 		if s.Told && len(job.Devices) > 0 {
 			return processmanagers.Output{Jobs: []commands.Job{job}}, nil
 		}
@@ -109,4 +114,14 @@ func decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		}
 	}
 	return processmanagers.Output{}, nil
+}
+
+// has reports whether an outage has had a router all the time, as the times tell that it has from now on: it is none
+// that comes to it, and none that was back and goes away again, whose customers may not have been told before that.
+func (s State) has(d id.Device, downs events.RouterDowns) bool {
+	again := func(t events.RouterDown) bool {
+		known := func(k events.RouterDown) bool { return k.To.IsZero() && k.From.Equal(t.From) }
+		return t.To.IsZero() && !slices.ContainsFunc(s.Downs.Of(d), known)
+	}
+	return slices.Contains(s.Devices, d) && !slices.ContainsFunc(downs.Of(d), again)
 }

@@ -91,6 +91,34 @@ func TestTelling_RoutersThatComeLaterAreToldAlone(t *testing.T) {
 	wants(t, s.Given(extended).When(more), told(false, more.Devices[2]))
 }
 
+// TestTelling_WhoseRouterGoesAwayAgainIsTold: it was back when the others were told. So it is when the time in which it
+// was back counts as down, because it has had many.
+func TestTelling_WhoseRouterGoesAwayAgainIsTold(t *testing.T) {
+	t.Parallel()
+	at := func(minutes time.Duration) time.Time { return now.Add(minutes * time.Minute) }
+	one := events.RouterDown{DeviceID: hill, From: now, To: at(11)}
+	other := events.RouterDown{DeviceID: tower, From: now}
+	both := began
+	both.Devices, both.Downs = extended.Devices, events.RouterDowns{other, {DeviceID: hill, From: now}}
+	narrowed := events.OutageNarrowed{OutageID: outage, OrgID: org, Downs: events.RouterDowns{other, one}, At: at(13)}
+	s := processtest.For(t, outagetelling.Process(), now).Given(both)
+	again := extended
+	again.Downs = events.RouterDowns{other, one, {DeviceID: hill, From: at(40)}}
+	wants(t, s.Given(narrowed).When(again)) // they are told with all others
+	for name, s := range map[string]processtest.Scenario[outagetelling.State]{
+		"a person": s.Given(narrowed, announced), "an older program": s.Given(announced),
+	} {
+		t.Log(name)
+		wants(t, s.When(again), told(false, hill))
+		wants(t, s.Given(again).When(again))
+	}
+	long := extended
+	long.Downs = both.Downs
+	wants(t, s.Given(narrowed, announced).When(long), told(false, hill))
+	wants(t, s.Given(announced).When(long))
+	s.Given(ended).When(narrowed).ThenNothing().ThenEnded()
+}
+
 func TestTelling_TheEndOfAPartThatWasToldIsToldWithTheWhole(t *testing.T) {
 	t.Parallel()
 	proposal, absorbs := began, extended
