@@ -15,9 +15,9 @@ import (
 // Dashboards serves the figures of CPEs. Its exported fields are required. Safe for concurrent use.
 type Dashboards struct {
 	Rows cpeviews.CPEsQuery
-	// CountSince counts the CPEs of an organization that have called at an instant or later, in the same time however
-	// many they are.
-	CountSince func(ctx context.Context, org id.Organization, at time.Time) (int, error)
+	// CountSince counts, for each of some instants, the CPEs of an organization that have called then or later, in the
+	// same time however many they are.
+	CountSince func(ctx context.Context, org id.Organization, at ...time.Time) ([]int, error)
 	Clock      clock.Clock
 
 	shared joined.Reads[id.Organization, cpeDashboard]
@@ -61,14 +61,11 @@ func (d *Dashboards) count(ctx context.Context, org id.Organization) (cpeDashboa
 		return cpeDashboard{}, err
 	}
 	now := d.Clock.Now()
-	online, err := d.CountSince(ctx, org, now.Add(-offlineAfter))
+	called, err := d.CountSince(ctx, org, now.Add(-offlineAfter), now.Add(-staleAfter))
 	if err != nil {
 		return cpeDashboard{}, err
 	}
-	lately, err := d.CountSince(ctx, org, now.Add(-staleAfter))
-	if err != nil {
-		return cpeDashboard{}, err
-	}
+	online, lately := called[0], called[1]
 	out := cpeDashboard{FirmwareCounts: map[string]int{}}
 	for version, n := range counts {
 		out.Total += n

@@ -140,10 +140,11 @@ with faulty as (
 update {schema}.informs set org_id = $2, moved_at = $3 where cpe_id = $1 and org_id is distinct from $2`
 	latestSQL = `select cpe_id, at from {schema}.informs where cpe_id = any($1)`
 	sinceSQL  = `select cpe_id from {schema}.informs where org_id = $1 and minute >= $2 and at >= $3`
-	// Of the minute in which the instant lies, the CPEs themselves are counted.
+	// Of the minute in which an instant lies, the CPEs themselves are counted.
 	countSQL = `
-select coalesce((select sum(cpes) from {schema}.minutes where org_id = $1 and minute > $2), 0)::int
-	+ (select count(*) from {schema}.informs where org_id = $1 and minute = $2 and at >= $3)::int`
+select coalesce((select sum(cpes) from {schema}.minutes where org_id = $1 and minute > asked.minute), 0)::int
+	+ (select count(*) from {schema}.informs where org_id = $1 and minute = asked.minute and at >= since)::int
+from unnest($2::bigint[], $3::timestamptz[]) with ordinality asked (minute, since, n) order by n`
 )
 
 // minuteOf is the minute in which an instant lies, since 1970.
@@ -236,11 +237,20 @@ func (i *Informs) Since(ctx context.Context, org id.Organization, at time.Time) 
 	return append([]id.CPE{}, list...), nil
 }
 
-// CountSince counts the CPEs of an organization that have called at an instant or later, in the same time however many
-// they are.
-func (i *Informs) CountSince(ctx context.Context, org id.Organization, at time.Time) (n int, err error) {
-	if err := i.db.Owner.QueryRow(ctx, i.sql(countSQL), org, minuteOf(at), at).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count informs: %w", err)
+// CountSince counts, for each of some instants, the CPEs of an organization that have called then or later, in the same
+// time however many they are.
+func (i *Informs) CountSince(ctx context.Context, org id.Organization, at ...time.Time) ([]int, error) {
+	minutes := make([]int64, len(at))
+	for n, one := range at {
+		minutes[n] = minuteOf(one)
 	}
-	return n, nil
+	rows, err := i.db.Owner.Query(ctx, i.sql(countSQL), org, minutes, at)
+	if err != nil {
+		return nil, fmt.Errorf("count informs: %w", err)
+	}
+	counts, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return nil, fmt.Errorf("count informs: %w", err)
+	}
+	return counts, nil
 }
