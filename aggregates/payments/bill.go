@@ -102,6 +102,14 @@ func (s Bill) Full() bool { return s.Asked.Positive() && s.Through().Cmp(s.Asked
 // There reports whether the bill manager asks the customer to pay it.
 func (s Bill) There() bool { return s.Stage == BillSent && s.Recalled == "" }
 
+// Call is the reference under which the bill manager has the bill, or may have it; "" = it does not have it.
+func (s Bill) Call() string {
+	if !s.Offered {
+		return ""
+	}
+	return s.Reference
+}
+
 // NextReference is that of the next call. None is used twice: the provider does not tell what a repeat of one means.
 func (s Bill) NextReference() string {
 	plain := strings.ReplaceAll(s.InvoiceID.String(), "-", "")
@@ -231,9 +239,11 @@ func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.Bill
 	return nil, failure.NewConflict("bill_over", "This bill is paid.")
 }
 
-// decideOfferBill records that the bill leaves the house. A second worker is told to leave it alone.
+// decideOfferBill records that the bill leaves the house. A second worker is told to leave it alone, also when the call
+// of the first one has ended: the reference that it has would be recorded for no call.
 func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.BillEvent, error) {
-	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() || s.Round != c.Round {
+	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() || s.Round != c.Round ||
+		s.Tries+1 != c.Try {
 		return nil, failure.NewConflict("bill_not_waiting", "This bill does not wait to be sent.")
 	}
 	return []events.BillEvent{events.BillOffered{
@@ -242,9 +252,10 @@ func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.Bill
 	}}, nil
 }
 
-// decideFailBill leaves a bill to a person. One that was refused while it was to be taken back is not there.
+// decideFailBill leaves a bill to a person. One that was refused while it was to be taken back is not there. What is
+// told of another call says nothing about the one that the bill manager may be at work on.
 func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEvent {
-	if s.Stage != BillQueued && (s.Stage != BillSent || s.Recalled == "") {
+	if s.Stage != BillQueued && (s.Stage != BillSent || s.Recalled == "") || s.Call() != c.Reference {
 		return nil
 	}
 	if c.Gone && s.Recalled != "" && s.Stage == BillQueued {
@@ -262,6 +273,7 @@ func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEve
 // decideRecallBill cancels what the bill manager certainly does not have, and asks for the rest to be taken back. One
 // whose money came through the bill manager is left alone. One that has changed waits anew where the bill manager does
 // not have it, so that what is about to leave the house with the old sum stays there; after a failure a person decides.
+// One that would be sent again after it was taken back is not when it is recalled for a reason of another kind.
 func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.BillEvent {
 	changed := c.Reason == events.BillChanged
 	switch {
@@ -276,7 +288,7 @@ func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.Bil
 		return s.taken(now)
 	case !s.Offered:
 		return []events.BillEvent{s.cancelled(c.Reason, now)}
-	case s.Stage != BillFailed && s.Recalled != "":
+	case s.Stage != BillFailed && s.Recalled != "" && (!comesAgain(s.Recalled) || comesAgain(c.Reason)):
 		return nil
 	}
 	return []events.BillEvent{events.BillRecalled{BillSubject: s.BillSubject, Reason: c.Reason, At: now}}
@@ -318,11 +330,16 @@ func decideBillMoney(s Bill, c commands.BillCommand, now time.Time) []events.Bil
 	return nil
 }
 
+// comesAgain reports whether a bill that was taken back for a reason is sent again while something is due.
+func comesAgain(reason string) bool {
+	return reason == events.BillElsewhere || reason == events.BillChanged
+}
+
 // taken ends a bill that was taken back. One that was paid elsewhere and is due again by now, or of which another sum
 // is due, waits to be sent again.
 func (s Bill) taken(now time.Time) []events.BillEvent {
 	list := []events.BillEvent{s.cancelled(s.Recalled, now)}
-	if (s.Recalled == events.BillElsewhere || s.Recalled == events.BillChanged) && s.SettledAt.IsZero() {
+	if comesAgain(s.Recalled) && s.SettledAt.IsZero() {
 		list = append(list, events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now})
 	}
 	return list

@@ -65,7 +65,7 @@ func (t *turn) doubt(ctx context.Context, bill payments.Bill) error {
 		}
 	}
 	return t.do(ctx, commands.FailBill{
-		InvoiceID: bill.InvoiceID, Code: "in_doubt",
+		InvoiceID: bill.InvoiceID, Reference: bill.Call(), Code: "in_doubt",
 		Message: "The bill manager gave no clear answer, again and again. It may still ask the customer to pay.",
 	})
 }
@@ -112,14 +112,15 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 		}
 		if bill.Doubts >= billsDoubts {
 			return t.do(ctx, commands.FailBill{
-				InvoiceID: bill.InvoiceID, Code: "in_doubt", Gone: true,
+				InvoiceID: bill.InvoiceID, Reference: bill.Reference, Code: "in_doubt", Gone: true,
 				Message: "The bill manager gave no clear answer, again and again. It was taken back there.",
 			})
 		}
 		return t.do(ctx, commands.FreeBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference, Doubted: true})
 	case mobilemoney.BillRefused:
 		return t.do(ctx, commands.FailBill{
-			InvoiceID: bill.InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message,
+			InvoiceID: bill.InvoiceID, Reference: bill.Reference, Code: answer.Refusal.Code,
+			Message: answer.Refusal.Message,
 		})
 	case mobilemoney.BillNotSent, mobilemoney.BillInDoubt:
 	}

@@ -134,7 +134,7 @@ func (k *billsKit) offered(org id.Organization) id.Invoice {
 	k.do(org, commands.QueueBill{BillSubject: events.BillSubject{
 		OrgID: org, SubscriberID: id.New[id.Subscriber](), InvoiceID: invoice, Number: "A-1",
 	}})
-	k.do(org, commands.OfferBill{InvoiceID: invoice, Size: 101, Amount: money.Major(100, money.KES)})
+	k.do(org, commands.OfferBill{InvoiceID: invoice, Try: 1, Size: 101, Amount: money.Major(100, money.KES)})
 	return invoice
 }
 

@@ -62,11 +62,12 @@ func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
 	return t.offer(ctx, list)
 }
 
-// paper is a bill as it is sent, with its row, and the round for which its sum was read.
+// paper is a bill as it is sent, with its row, the round for which its sum was read, and the try that its reference
+// names.
 type paper struct {
 	mobilemoney.Bill
-	row   paymentsviews.BillRow
-	round int
+	row        paymentsviews.BillRow
+	round, try int
 }
 
 // offer records that bills leave the house, makes the call, and records its outcome. A bill that is not waiting any
@@ -77,7 +78,8 @@ func (t *turn) offer(ctx context.Context, list []paper) error {
 	err := loop.Each(ctx, billsCrew, len(list), func(i int) error {
 		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
 		err := one.do(ctx, commands.OfferBill{
-			InvoiceID: list[i].row.InvoiceID, Round: list[i].round, Size: len(list), Amount: list[i].Amount,
+			InvoiceID: list[i].row.InvoiceID, Round: list[i].round, Try: list[i].try, Size: len(list),
+			Amount: list[i].Amount,
 		})
 		results[i], offered[i] = *one, err == nil
 		if failure.CodeOf(err) == "bill_not_waiting" {
@@ -126,7 +128,8 @@ func (t *turn) outcome(
 	case mobilemoney.BillRefused, mobilemoney.BillUnknown: // of a single one: of many the outcome is in doubt
 		return t.each(ctx, len(list), func(i int) commands.Command {
 			return commands.FailBill{
-				InvoiceID: rows[i].InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message, Gone: true,
+				InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference, Code: answer.Refusal.Code,
+				Message: answer.Refusal.Message, Gone: true,
 			}
 		})
 	case mobilemoney.BillInDoubt:
@@ -190,7 +193,7 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 		code, message := failure.CodeOf(err), messageOf(err)
 		return nil, t.do(ctx, commands.FailBill{InvoiceID: row.InvoiceID, Code: code, Message: message, Gone: true})
 	}
-	return &paper{Bill: made, row: row, round: bill.Round}, nil
+	return &paper{Bill: made, row: row, round: bill.Round, try: bill.Tries + 1}, nil
 }
 
 // unsigned leaves a bill until its invoice is signed, which queues it again: also when that happens in the moment in
