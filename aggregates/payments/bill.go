@@ -46,19 +46,20 @@ const (
 // Bill is the state of one invoice at the bill manager. The zero value is one that never went there.
 type Bill struct {
 	events.BillSubject
-	Round     int       // number of times that it was queued, less one
-	Stage     BillState // queued, sent, failed or cancelled: what the bill manager has
-	Reference string    // of the last call
-	Offered   bool      // the bill manager may have it under the reference
-	Tries     int       // number of calls
-	Doubts    int       // number of calls of this round whose end may be the fault of the bills in them
-	OfferedAt time.Time // of the last call
-	Unclear   int       // number of calls in a row about what is to be done now that were not answered clearly
-	RetryAt   time.Time // before which nothing is asked about it; zero = at once
-	Asked     money.Amount
-	Recalled  string    // why it is to be taken back; "" = it is not
-	SettledAt time.Time // since when nothing is due on the invoice; zero = something is
-	Payments  []BillPayment
+	Round      int       // number of times that it was queued, less one
+	Stage      BillState // queued, sent, failed or cancelled: what the bill manager has
+	Reference  string    // of the last call
+	Offered    bool      // the bill manager may have it under the reference
+	Tries      int       // number of calls
+	Doubts     int       // number of calls of this round whose end may be the fault of the bills in them
+	OfferedAt  time.Time // of the last call
+	Unclear    int       // number of calls in a row about what is to be done now that were not answered clearly
+	RetryAt    time.Time // before which nothing is asked about it; zero = at once
+	WorksUntil time.Time // until when it may be at work on the last call, as a look has found; zero = none has
+	Asked      money.Amount
+	Recalled   string    // why it is to be taken back; "" = it is not
+	SettledAt  time.Time // since when nothing is due on the invoice; zero = something is
+	Payments   []BillPayment
 }
 
 // BillPayment is money that came through the bill manager.
@@ -119,10 +120,7 @@ func (s Bill) NextReference() string {
 // evolveBill applies one recorded event.
 func evolveBill(s Bill, e events.BillEvent) Bill {
 	if delayed, is := e.(events.BillDelayed); is {
-		if s.RetryAt = delayed.Until; delayed.Doubted {
-			s.Unclear++
-		}
-		return s
+		return s.delayed(delayed)
 	}
 	s.Unclear, s.RetryAt = 0, time.Time{} // something is known, or wanted, by now
 	switch e := e.(type) {                // complete: gochecksumtype, no default
@@ -131,6 +129,7 @@ func evolveBill(s Bill, e events.BillEvent) Bill {
 		s.SettledAt = time.Time{}
 	case events.BillOffered:
 		s.Reference, s.Offered, s.Tries, s.Asked, s.OfferedAt = e.Reference, true, e.Try, e.Amount, e.At
+		s.WorksUntil = time.Time{}
 	case events.BillFreed:
 		s.Offered = false
 		if e.Doubted {
@@ -162,6 +161,18 @@ func evolveBill(s Bill, e events.BillEvent) Bill {
 		for i := range s.Payments {
 			s.Payments[i].Acknowledged = s.Payments[i].Acknowledged || s.Payments[i].ReceiptID == e.ReceiptID
 		}
+	}
+	return s
+}
+
+// delayed applies one delay.
+func (s Bill) delayed(e events.BillDelayed) Bill {
+	s.RetryAt = e.Until
+	switch {
+	case e.Doubted:
+		s.Unclear++
+	case s.Offered:
+		s.WorksUntil = e.Until
 	}
 	return s
 }

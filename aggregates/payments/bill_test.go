@@ -268,6 +268,26 @@ func TestBill_AFailureOfAnotherCallChangesNothing(t *testing.T) {
 	}
 }
 
+// TestBill_HowLongItMayBeInWorkIsOfTheLastCall, and no doubt says so.
+func TestBill_HowLongItMayBeInWorkIsOfTheLastCall(t *testing.T) {
+	t.Parallel()
+	waits := commands.DelayBill{InvoiceID: billed, Until: billTime.Add(time.Minute)}
+	doubts := commands.DelayBill{InvoiceID: billed, Until: billTime.Add(time.Hour), Doubted: true}
+	s := aBill(t, billWaits, billOffered)
+	s.When(waits).Then(events.BillDelayed{BillSubject: billOf, Until: waits.Until, At: billTime})
+	s.When(doubts).Then(events.BillDelayed{BillSubject: billOf, Until: doubts.Until, Doubted: true, At: billTime})
+	s.When(commands.RecallBill{InvoiceID: billed, Reason: events.BillChanged}).Then(recalledFor(events.BillChanged))
+	if got := s.State().WorksUntil; !got.Equal(waits.Until) {
+		t.Errorf("it is in work until %v", got)
+	}
+	s.When(commands.ConfirmRecall{InvoiceID: billed, Reference: firstID}).Then(cancelledFor(events.BillChanged),
+		events.BillQueued{BillSubject: billOf, Round: 1, At: billTime})
+	s.When(offerOf(1, 2)).Then(billOffered2)
+	if got := s.State().WorksUntil; !got.IsZero() {
+		t.Errorf("the next one is in work until %v", got)
+	}
+}
+
 func TestBill_UnclearAnswersAreCountedUntilSomethingIsKnown(t *testing.T) {
 	t.Parallel()
 	later := commands.DelayBill{InvoiceID: billed, Until: billTime.Add(time.Minute), Doubted: true}

@@ -124,11 +124,13 @@ type optInResponse struct {
 	Shortcode string `json:"shortcode"`
 	Reminders bool   `json:"reminders" doc:"the bill manager reminds customers"`
 
-	Since       *time.Time `json:"since" doc:"when it was opted in last; null: never"`
-	Email       string     `json:"email" doc:"that the next opt-in gives, like the two below; a setting of the program"`
-	Phone       string     `json:"phone"`
-	CallbackURL string     `json:"callbackUrl" doc:"to which it reports payments"`
-	Missing     []string   `json:"missing" doc:"settings without which nobody can opt in"`
+	Since        *time.Time `json:"since" doc:"when it was opted in last; null: never"`
+	RefusedSince *time.Time `json:"refusedSince" doc:"since when it refuses the platform; null: it does not"`
+
+	Email       string   `json:"email" doc:"that the next opt-in gives, like the two below; a setting of the program"`
+	Phone       string   `json:"phone"`
+	CallbackURL string   `json:"callbackUrl" doc:"to which it reports payments"`
+	Missing     []string `json:"missing" doc:"settings without which nobody can opt in"`
 }
 
 // showOptIn writes the state.

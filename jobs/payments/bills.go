@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -45,6 +47,7 @@ type BillsConfig struct {
 	Manager     BillManager
 	Credentials mobilemoney.Credentials // the platform's at the bill manager
 	OptIn       id.Shortcode
+	Refused     *prometheus.CounterVec // of NewBillsRefused
 	// Alone gives the right to be the only one at work, and what gives it back; false = another program has it.
 	Alone  func(ctx context.Context) (release func(), alone bool, err error)
 	Clock  clock.Clock
@@ -54,6 +57,7 @@ type BillsConfig struct {
 // Bills does what is due at the bill manager. Safe for concurrent use.
 type Bills struct {
 	cfg     BillsConfig
+	pace    clock.Clock // for lengths of time that this program measures
 	bills   paymentsviews.BillsQuery
 	answers answered
 	rest    rest
@@ -61,7 +65,7 @@ type Bills struct {
 
 // NewBills calls nothing.
 func NewBills(cfg BillsConfig) *Bills {
-	return &Bills{cfg: cfg, bills: paymentsviews.BillsQuery{Views: cfg.Views}}
+	return &Bills{cfg: cfg, pace: clock.Pace(cfg.Clock), bills: paymentsviews.BillsQuery{Views: cfg.Views}}
 }
 
 // How the work is done: how often it is looked for, how long one run may take, how many bills of an organization are
@@ -78,7 +82,8 @@ const (
 	billsDoubts   = 12
 	billsUnclear  = 5
 	billsRetry    = 10 * time.Second
-	billsRetries  = time.Hour // between two of them at most
+	billsRetries  = time.Hour   // between two of them at most
+	billsSlack    = time.Minute // by which the clocks of two programs differ at most
 )
 
 // BillsWorking is how long the bill manager may be at work on a call whose answer was lost. That it does not know a
@@ -150,35 +155,39 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 	if err != nil || len(orgs) == 0 || b.cfg.Manager.Ready() != nil {
 		return err
 	}
-	by, err := b.account(ctx)
-	if err != nil || b.rest.holds(by.AppKey, b.cfg.Clock.Now()) {
+	by, key, err := b.account(ctx)
+	if err != nil || b.rest.holds(by.AppKey, b.pace.Now()) {
 		return err
 	}
-	b.rest.after(by.AppKey, b.cfg.Clock.Now(), b.tend(ctx, by, orgs, cause))
-	return nil
+	r := run{by: by, cause: cause, calls: &calls{}}
+	b.tend(ctx, r, orgs)
+	b.rest.after(by.AppKey, b.pace.Now(), *r.calls)
+	return b.tell(ctx, key, *r.calls)
 }
 
-// tend has organizations take turns, and reports whether the bill manager took nothing.
-func (b *Bills) tend(
-	ctx context.Context, by mobilemoney.Account, orgs []id.Organization, cause jobs.Cause,
-) (shut bool) {
-	missed, served := 0, false
+// run has what all turns of one run share.
+type run struct {
+	by    mobilemoney.Account
+	cause jobs.Cause
+	calls *calls
+}
+
+// tend has organizations take turns.
+func (b *Bills) tend(ctx context.Context, r run, orgs []id.Organization) {
+	missed := 0
 	orgs = fromAnother(orgs, b.cfg.Clock.Now())
 	for range billsTurns {
 		var busy []id.Organization
 		for _, org := range orgs {
-			more, err := b.turn(ctx, by, org, cause)
-			refused := failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused
-			served = served || err == nil
-			shut = !served && (refused || errors.Is(err, errBillsNotSent))
+			more, err := b.turn(ctx, r, org)
 			switch {
-			case ctx.Err() != nil, refused:
+			case ctx.Err() != nil, failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused:
 				b.cfg.Logger.WarnContext(ctx, "bills wait", "org_id", org, "error", err)
-				return shut
+				return
 			case errors.Is(err, errBillsAway):
 				b.cfg.Logger.WarnContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
 				if missed++; missed == billsMissed || b.cfg.Manager.Ready() != nil {
-					return shut
+					return
 				}
 			case err != nil:
 				b.cfg.Logger.ErrorContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
@@ -190,7 +199,6 @@ func (b *Bills) tend(
 			break
 		}
 	}
-	return shut
 }
 
 // fromAnother begins a list at another organization in each run, so that none is always behind one that takes long.
@@ -199,36 +207,36 @@ func fromAnother(orgs []id.Organization, now time.Time) []id.Organization {
 	return append(slices.Clone(orgs[first:]), orgs[:first]...)
 }
 
-// settledBefore is the instant before which an invoice must have been paid for its bill to be taken back.
-func (b *Bills) settledBefore() time.Time { return b.cfg.Clock.Now().Add(-ElsewhereAfter) }
-
-// due says what is to be done by now.
+// due says what is to be done by now. Pauses and ages are lengths: what is later than any of them explains was recorded
+// before the machine's clock was put back, and keeps nothing waiting.
 func (b *Bills) due() paymentsviews.BillsDue {
-	return paymentsviews.BillsDue{Now: b.cfg.Clock.Now(), SettledBefore: b.settledBefore()}
+	now := b.cfg.Clock.Now()
+	return paymentsviews.BillsDue{
+		Now: now, SettledBefore: now.Add(-ElsewhereAfter), LastSettled: now.Add(billsSlack),
+		LastRetry: now.Add(billsRetries + billsSlack),
+	}
 }
 
-// account is how the bill manager knows the platform. Fails: bill_opt_in_not_found.
-func (b *Bills) account(ctx context.Context) (by mobilemoney.Account, err error) {
+// account is how the bill manager knows the platform, and where the vault has the key. Fails: bill_opt_in_not_found.
+func (b *Bills) account(ctx context.Context) (by mobilemoney.Account, ref id.Secret, err error) {
 	optIn, _, err := bus.LoadUnchecked[payments.BillOptIn](ctx, b.cfg.Bus, b.cfg.OptIn)
 	switch {
 	case err != nil:
-		return by, err
+		return by, ref, err
 	case optIn.Key.IsZero():
-		return by, commands.ErrNoBillOptIn()
+		return by, ref, commands.ErrNoBillOptIn()
 	}
 	key, err := b.cfg.Secrets.Get(ctx, optIn.Key)
-	return mobilemoney.Account{Credentials: b.cfg.Credentials, AppKey: secrets.Text(key)}, err
+	return mobilemoney.Account{Credentials: b.cfg.Credentials, AppKey: secrets.Text(key)}, optIn.Key, err
 }
 
 // turn does a part of the work of one organization, and reports whether there may be more.
-func (b *Bills) turn(
-	ctx context.Context, by mobilemoney.Account, org id.Organization, cause jobs.Cause,
-) (more bool, err error) {
+func (b *Bills) turn(ctx context.Context, r run, org id.Organization) (more bool, err error) {
 	settings, _, err := bus.LoadUnchecked[payments.BillManager](ctx, b.cfg.Bus, org) // the id is the organization's own
 	if err != nil {
 		return false, err
 	}
-	t := &turn{Bills: b, by: by, org: org, cause: cause}
+	t := &turn{Bills: b, run: r, org: org}
 	rows, err := b.bills.Busy(ctx, org, b.due(), billsPage)
 	if err != nil {
 		return false, err
@@ -260,9 +268,8 @@ func (b *Bills) turn(
 // turn is the work on some bills of one organization.
 type turn struct {
 	*Bills
-	by       mobilemoney.Account
+	run
 	org      id.Organization
-	cause    jobs.Cause
 	worked   int
 	position uint64 // of the last event
 }
@@ -284,7 +291,7 @@ func (t *turn) do(ctx context.Context, cmd commands.Command) error {
 func (t *turn) each(ctx context.Context, n int, make func(i int) commands.Command) error {
 	results := newResults(n)
 	err := loop.Each(context.WithoutCancel(ctx), billsCrew, n, func(i int) error {
-		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		one := &turn{Bills: t.Bills, run: t.run, org: t.org}
 		err := one.do(ctx, make(i))
 		results[i] = *one
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -36,7 +37,7 @@ func (t *turn) oneByOne(ctx context.Context, rows []paymentsviews.BillRow) (miss
 // one does what is due about one bill, apart from sending it. Fails: errBillUnclear, which is counted then.
 func (t *turn) one(ctx context.Context, row paymentsviews.BillRow) error {
 	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID)
-	if err != nil || t.cfg.Clock.Now().Before(bill.RetryAt) {
+	if due := t.due(); err != nil || due.Now.Before(bill.RetryAt) && !bill.RetryAt.After(due.LastRetry) {
 		return err
 	}
 	err = t.about(ctx, row, bill)
@@ -75,7 +76,8 @@ func (t *turn) about(ctx context.Context, row paymentsviews.BillRow, bill paymen
 	if err := t.acknowledge(ctx, bill); err != nil {
 		return err
 	}
-	waits := bill.Stage == payments.BillQueued && !bill.Offered
+	waits, due := bill.Stage == payments.BillQueued && !bill.Offered, t.due()
+	settled := !bill.SettledAt.After(due.SettledBefore) || bill.SettledAt.After(due.LastSettled)
 	switch {
 	case bill.Stage == payments.BillQueued && bill.Offered && bill.Through().Positive(): // so it was taken
 		return t.do(ctx, commands.ConfirmBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
@@ -87,7 +89,7 @@ func (t *turn) about(ctx context.Context, row paymentsviews.BillRow, bill paymen
 		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: bill.Recalled})
 	case row.Forgotten:
 		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillForgotten})
-	case !bill.SettledAt.IsZero() && (waits || !bill.SettledAt.After(t.settledBefore())):
+	case !bill.SettledAt.IsZero() && (waits || settled):
 		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillElsewhere})
 	}
 	return nil
@@ -98,10 +100,11 @@ func (t *turn) about(ctx context.Context, row paymentsviews.BillRow, bill paymen
 // manager does not know was not taken.
 func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 	answer, err := t.cfg.Manager.Cancel(ctx, t.by, bill.Reference)
+	t.calls.note(answer, err)
 	if err != nil {
 		return err
 	}
-	if until := bill.OfferedAt.Add(BillsWorking); answer.Outcome == mobilemoney.BillUnknown &&
+	if until := t.worksUntil(bill); answer.Outcome == mobilemoney.BillUnknown &&
 		t.cfg.Clock.Now().Before(until) && !t.answers.has(bill.Reference) {
 		return t.do(ctx, commands.DelayBill{InvoiceID: bill.InvoiceID, Until: until})
 	}
@@ -127,10 +130,26 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 	return t.away(answer)
 }
 
+// worksUntil is until when the bill manager may be at work on the last call with a bill. When the clock was put back
+// since, it is at work from now on for as long as it may be at all: the look that finds so records until when.
+func (t *turn) worksUntil(bill payments.Bill) time.Time {
+	until := bill.WorksUntil
+	if until.IsZero() {
+		until = bill.OfferedAt.Add(BillsWorking)
+	}
+	if last := t.cfg.Clock.Now().Add(BillsWorking); until.After(last) {
+		return last
+	}
+	return until
+}
+
 // away is the failure of a call about one bill that was not answered clearly. While the breaker is open, or when
 // nothing was sent, that is no bill's fault.
 func (t *turn) away(answer mobilemoney.BillAnswer) error {
-	if answer.Outcome == mobilemoney.BillInDoubt && t.cfg.Manager.Ready() == nil {
+	switch {
+	case answer.Outcome == mobilemoney.BillNotSent:
+		return errors.Join(errBillsNotSent, answer.Cause)
+	case t.cfg.Manager.Ready() == nil:
 		return errors.Join(errBillUnclear, errBillsAway, answer.Cause)
 	}
 	return errors.Join(errBillsAway, answer.Cause)
@@ -151,6 +170,7 @@ func (t *turn) acknowledge(ctx context.Context, bill payments.Bill) error {
 			PaidAt: p.PaidAt, Amount: p.Amount, AccountReference: bill.Number, TransactionID: p.Number, Phone: phone,
 			Name: name, InvoiceName: invoiceName(bill.Number), Reference: bill.Reference,
 		})
+		t.calls.note(answer, err)
 		switch {
 		case err != nil:
 			return err

@@ -41,7 +41,7 @@ func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
 	papers := make([]*paper, n)
 	results := newResults(n)
 	err := loop.Each(ctx, billsCrew, n, func(i int) (err error) {
-		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		one := &turn{Bills: t.Bills, run: t.run, org: t.org}
 		papers[i], err = one.prepare(ctx, rows[i])
 		results[i] = *one
 		return err
@@ -76,7 +76,7 @@ func (t *turn) offer(ctx context.Context, list []paper) error {
 	offered := make([]bool, len(list))
 	results := newResults(len(list))
 	err := loop.Each(ctx, billsCrew, len(list), func(i int) error {
-		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		one := &turn{Bills: t.Bills, run: t.run, org: t.org}
 		err := one.do(ctx, commands.OfferBill{
 			InvoiceID: list[i].row.InvoiceID, Round: list[i].round, Try: list[i].try, Size: len(list),
 			Amount: list[i].Amount,
@@ -100,6 +100,7 @@ func (t *turn) offer(ctx context.Context, list []paper) error {
 		return errors.Join(err, t.free(ctx, of, call))
 	}
 	answer, err := t.cfg.Manager.Send(ctx, t.by, call)
+	t.calls.note(answer, err)
 	if err != nil { // a bill of ours that cannot be sent, or a key that is refused: nothing was taken
 		return errors.Join(err, t.free(ctx, of, call))
 	}

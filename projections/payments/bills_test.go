@@ -54,9 +54,7 @@ func billStory() *projectiontest.Story {
 			BillSubject: b, Code: "400", Message: personal.Of("no phone 0700"), At: began,
 		}}
 	})
-	bill("leaving", amina, func(b events.BillSubject) []events.Event {
-		return append(sent(b), events.BillRecalled{BillSubject: b, Reason: "voided", At: began})
-	})
+	bill("leaving", amina, func(b events.BillSubject) []events.Event { return append(sent(b), recalls(b)...) })
 	bill("delayed", amina, func(b events.BillSubject) []events.Event { return append(sent(b), delays(b)...) })
 	bill("gone", amina, func(b events.BillSubject) []events.Event {
 		return append(sent(b), events.BillCancelled{BillSubject: b, Reason: "voided", At: began})
@@ -77,6 +75,14 @@ func billStory() *projectiontest.Story {
 	return s
 }
 
+// recalls takes a bill back for another sum, and then for good.
+func recalls(b events.BillSubject) []events.Event {
+	return []events.Event{
+		events.BillRecalled{BillSubject: b, Reason: "changed", At: began},
+		events.BillRecalled{BillSubject: b, Reason: "voided", At: began},
+	}
+}
+
 // delays takes a bill back, and is looked at again in an hour.
 func delays(b events.BillSubject) []events.Event {
 	return []events.Event{
@@ -90,8 +96,9 @@ func TestBills_StoryEndsInTheseRows(t *testing.T) {
 	projectiontest.Check(t, paymentsviews.Bills{}, billStory())
 }
 
-func TestBills_WhatIsDueIsFound(t *testing.T) {
-	t.Parallel()
+// toldBills reads the bills of billStory.
+func toldBills(t *testing.T) paymentsviews.BillsQuery {
+	t.Helper()
 	log := feedtest.New()
 	for _, e := range billStory().Events() {
 		log.AppendAs(e.Stream, e.Revision, e.Meta, e.Event)
@@ -103,8 +110,12 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 	}
 	t.Cleanup(r.Stop)
 	coretest.WaitFor(t, r.Views(), uint64(10*len(log.Events())), paymentsviews.BillsName)
-	q := paymentsviews.BillsQuery{Views: r.Views()}
-	numbers := func(rows []paymentsviews.BillRow, err error) (list []string) {
+	return paymentsviews.BillsQuery{Views: r.Views()}
+}
+
+// named fails a test, or tells which of billStory some bills are.
+func named(t *testing.T) func(rows []paymentsviews.BillRow, err error) []string {
+	return func(rows []paymentsviews.BillRow, err error) (list []string) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -114,15 +125,33 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 		}
 		return list
 	}
-	before := paymentsviews.BillsDue{Now: began.Add(time.Hour), SettledBefore: began.Add(-time.Second)}
-	after, early := before, before
-	after.SettledBefore, early.Now = began.Add(time.Second), began.Add(time.Hour-time.Second)
+}
+
+// dueAt is due an hour after billStory, or earlier or later.
+func dueAt(after time.Duration) paymentsviews.BillsDue {
+	now := began.Add(time.Hour + after)
+	return paymentsviews.BillsDue{
+		Now: now, SettledBefore: now.Add(-time.Hour - time.Second), LastSettled: now, LastRetry: now.Add(time.Hour),
+	}
+}
+
+// putBack is due by a clock that was put back since billStory.
+const putBack = -25 * time.Hour
+
+func TestBills_WhatIsDueIsFound(t *testing.T) {
+	t.Parallel()
+	q, numbers := toldBills(t), named(t)
+	before, early, back := dueAt(0), dueAt(-time.Second), dueAt(putBack)
+	after := before
+	after.SettledBefore = began.Add(time.Second)
 	expectSet(t, "busy at once", numbers(q.Busy(t.Context(), acme, before, 100)), "doubt", "leaving", "paid", "again",
 		"delayed")
 	expectSet(t, "busy later", numbers(q.Busy(t.Context(), acme, after, 100)), "doubt", "leaving", "paid", "again",
 		"elsewhere", "delayed")
 	expectSet(t, "busy before it is looked at again", numbers(q.Busy(t.Context(), acme, early, 100)), "doubt",
 		"leaving", "paid", "again")
+	expectSet(t, "busy when the clock was put back", numbers(q.Busy(t.Context(), acme, back, 100)), "doubt", "leaving",
+		"paid", "again", "elsewhere", "delayed")
 	expectSet(t, "waiting", numbers(q.Waiting(t.Context(), acme, 100)), "waits", "again")
 	expectSet(t, "leaving", numbers(q.Leaving(t.Context(), acme, 100)), "sent")
 	expectSet(t, "failed", numbers(q.List(t.Context(), acme, "failed", paymentsviews.BillKey{}, 100)), "failed")
