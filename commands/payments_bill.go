@@ -69,8 +69,8 @@ type BillCommand interface {
 	billCommand()
 }
 
-// QueueBill has an invoice wait to be sent. One that waits, or is there, changes nothing. Again queues one that was
-// cancelled, too. Fails: bill_over.
+// QueueBill has an invoice wait to be sent. One that waits, or is there, changes nothing; one that waits for something
+// else goes now. Again queues one that was cancelled, too. Fails: bill_over.
 type QueueBill struct {
 	events.BillSubject
 	Again bool
@@ -96,11 +96,13 @@ type FreeBill struct {
 }
 
 // DelayBill has a bill looked at again later. Doubted says that the bill manager has given no clear answer about it.
-// Fails: bill_not_found.
+// With a Reason it waits for that until then, and one that does not wait to be sent changes nothing. Fails:
+// bill_not_found.
 type DelayBill struct {
 	InvoiceID id.Invoice
 	Until     time.Time
 	Doubted   bool
+	Reason    string // events.BillNotSigned, or none
 }
 
 // ConfirmBill reports that the bill manager took it. Another reference changes nothing. Fails: bill_not_found.

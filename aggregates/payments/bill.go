@@ -55,6 +55,7 @@ type Bill struct {
 	OfferedAt  time.Time // of the last call
 	Unclear    int       // number of calls in a row about what is to be done now that were not answered clearly
 	RetryAt    time.Time // before which nothing is asked about it; zero = at once
+	WaitsFor   string    // why it is not sent before RetryAt: events.BillNotSigned; "" = nothing
 	WorksUntil time.Time // until when it may be at work on the last call, as a look has found; zero = none has
 	Asked      money.Amount
 	Recalled   string    // why it is to be taken back; "" = it is not
@@ -122,8 +123,8 @@ func evolveBill(s Bill, e events.BillEvent) Bill {
 	if delayed, is := e.(events.BillDelayed); is {
 		return s.delayed(delayed)
 	}
-	s.Unclear, s.RetryAt = 0, time.Time{} // something is known, or wanted, by now
-	switch e := e.(type) {                // complete: gochecksumtype, no default
+	s.Unclear, s.RetryAt, s.WaitsFor = 0, time.Time{}, "" // something is known, or wanted, by now
+	switch e := e.(type) {                                // complete: gochecksumtype, no default
 	case events.BillQueued:
 		s.BillSubject, s.Round, s.Stage, s.Doubts, s.Recalled = e.BillSubject, e.Round, BillQueued, 0, ""
 		s.SettledAt = time.Time{}
@@ -167,7 +168,7 @@ func evolveBill(s Bill, e events.BillEvent) Bill {
 
 // delayed applies one delay.
 func (s Bill) delayed(e events.BillDelayed) Bill {
-	s.RetryAt = e.Until
+	s.RetryAt, s.WaitsFor = e.Until, e.Reason
 	switch {
 	case e.Doubted:
 		s.Unclear++
@@ -206,9 +207,11 @@ func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEve
 			return []events.BillEvent{events.BillSent{BillSubject: s.BillSubject, Reference: s.Reference, At: now}}, nil
 		}
 	case commands.DelayBill:
-		return []events.BillEvent{events.BillDelayed{
-			BillSubject: s.BillSubject, Until: c.Until.UTC(), Doubted: c.Doubted, At: now,
-		}}, nil
+		if waits := s.Stage == BillQueued && !s.Offered; c.Reason == "" || waits {
+			return []events.BillEvent{events.BillDelayed{
+				BillSubject: s.BillSubject, Until: c.Until.UTC(), Doubted: c.Doubted, Reason: c.Reason, At: now,
+			}}, nil
+		}
 	case commands.FailBill:
 		return decideFailBill(s, c, now), nil
 	case commands.RecallBill:
@@ -223,8 +226,8 @@ func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEve
 	return nil, nil
 }
 
-// decideQueueBill begins the way of a bill, and begins it again after a failure. One that failed to be taken back is
-// recalled again.
+// decideQueueBill begins the way of a bill, and begins it again after a failure, and when it has what it waits for. One
+// that failed to be taken back is recalled again.
 func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.BillEvent, error) {
 	queued := events.BillQueued{BillSubject: c.BillSubject, Round: s.Round + 1, At: now}
 	switch s.State() {
@@ -244,6 +247,9 @@ func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.Bill
 		}
 		return nil, nil
 	case BillQueued, BillSent:
+		if s.WaitsFor != "" {
+			return []events.BillEvent{queued}, nil
+		}
 		return nil, nil
 	case BillPaid, BillAcknowledged:
 	}

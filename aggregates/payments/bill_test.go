@@ -268,6 +268,29 @@ func TestBill_AFailureOfAnotherCallChangesNothing(t *testing.T) {
 	}
 }
 
+// TestBill_OneThatWaitsForItsSignatureGoesWhenItIsQueuedAgain, at once, in another round. One that does not wait to be
+// sent waits for no signature.
+func TestBill_OneThatWaitsForItsSignatureGoesWhenItIsQueuedAgain(t *testing.T) {
+	t.Parallel()
+	unsigned := commands.DelayBill{
+		InvoiceID: billed, Until: billTime.Add(time.Minute), Reason: events.BillNotSigned,
+	}
+	delayed := events.BillDelayed{
+		BillSubject: billOf, Until: unsigned.Until, Reason: events.BillNotSigned, At: billTime,
+	}
+	again := events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}
+	aBill(t, billWaits).When(unsigned).Then(delayed)
+	s := aBill(t, billWaits, delayed)
+	s.When(queueBill).Then(again)
+	if got := s.State(); got.WaitsFor != "" || !got.RetryAt.IsZero() {
+		t.Errorf("queued again it is %+v", got)
+	}
+	s.When(queueBill).ThenNothing()
+	aBill(t, billWaits, billOffered).When(unsigned).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent).When(unsigned).ThenNothing()
+	aBill(t, billWaits, delayed, billOffered).When(queueBill).ThenNothing()
+}
+
 // TestBill_HowLongItMayBeInWorkIsOfTheLastCall, and no doubt says so.
 func TestBill_HowLongItMayBeInWorkIsOfTheLastCall(t *testing.T) {
 	t.Parallel()

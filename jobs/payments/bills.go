@@ -250,7 +250,7 @@ func (b *Bills) turn(ctx context.Context, r run, org id.Organization) (more bool
 			return false, err
 		}
 	}
-	waiting, err := b.bills.Waiting(ctx, org, mobilemoney.MaxBills)
+	waiting, err := b.bills.Waiting(ctx, org, b.due(), mobilemoney.MaxBills)
 	switch {
 	case err != nil:
 		return false, err

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // TestBills_WhileTheProviderMakesNoCallTheyAreOfferedSeldom: each try is two events for each bill. A new key is tried
@@ -233,4 +234,62 @@ func (k *billsKit) refusedSince() *time.Time {
 		k.t.Fatal(err)
 	}
 	return since
+}
+
+// TestBills_OneThatIsNotSignedWaits, and is looked at less and less often, until it is queued again.
+func TestBills_OneThatIsNotSignedWaits(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	invoice := k.unsigned(org)
+	k.tendEach(60, time.Minute)
+	bill := k.bill(invoice)
+	if bill.Stage != payments.BillQueued || bill.WaitsFor != events.BillNotSigned || k.sends > 0 {
+		t.Errorf("sent %d times: %+v", k.sends, bill)
+	}
+	list, err := k.Store.Read(t.Context(), "bill-"+invoice.String(), 0)
+	if err != nil || len(list) < 3 || len(list) > 10 {
+		t.Errorf("%d events in an hour, %v", len(list), err)
+	}
+	k.signs(invoice)
+	k.do(org, commands.QueueBill{BillSubject: bill.BillSubject})
+	if k.tendEach(1, time.Second); k.bill(invoice).Stage != payments.BillSent {
+		t.Errorf("signed and queued again it is %+v", k.bill(invoice))
+	}
+}
+
+// TestBills_OneThatIsSignedInThatMomentIsSent: the process has queued it before it was recorded that it waits, which
+// changed nothing, and does so no second time.
+func TestBills_OneThatIsSignedInThatMomentIsSent(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	invoice := k.unsigned(org)
+	k.tend(1)
+	k.signs(invoice)
+	if k.tend(1); k.bill(invoice).Stage != payments.BillSent {
+		t.Errorf("it is %+v", k.bill(invoice))
+	}
+}
+
+// unsigned is waiting for an invoice that the tax authority has not signed.
+func (k *billsKit) unsigned(org id.Organization) id.Invoice {
+	k.t.Helper()
+	invoice := k.waiting(org)
+	bill := k.bill(invoice)
+	k.do(org, commands.QueueSignature{
+		SignatureSubject: events.SignatureSubject{
+			SignatureID: id.As[id.Signature](invoice), OrgID: org, SubscriberID: bill.SubscriberID,
+			Document: events.TaxInvoice, InvoiceID: invoice, Number: bill.Number,
+		},
+		Total: money.Major(100, money.KES), IssuedAt: k.clock.Now(),
+	})
+	return invoice
+}
+
+// signs has the tax authority sign an invoice.
+func (k *billsKit) signs(invoice id.Invoice) {
+	k.t.Helper()
+	k.do(k.bill(invoice).OrgID, commands.RecordSignature{
+		SignatureID: id.As[id.Signature](invoice), ControlNumber: "C-1", Verification: "https://tax.test/C-1",
+		SignedAt: k.clock.Now(),
+	})
 }

@@ -146,9 +146,6 @@ func (t *turn) outcome(
 	return errors.Join(errBillsAway, answer.Cause)
 }
 
-// aboutUnsigned is the message of a bill that was not sent.
-const aboutUnsigned = "The tax authority has not signed the invoice. It is sent once it is signed."
-
 // prepare makes the bill of an invoice; nil when there is nothing to send, which is recorded then.
 func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, error) {
 	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID) // before its sum
@@ -197,22 +194,14 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 	return &paper{Bill: made, row: row, round: bill.Round, try: bill.Tries + 1}, nil
 }
 
-// unsigned leaves a bill until its invoice is signed, which queues it again: also when that happens in the moment in
-// which it is left.
+// unsigned has a bill wait until its invoice is signed, which queues it anew. That may have happened in this moment: it
+// is asked again, after as long as the bill has waited until then, an hour at most.
 func (t *turn) unsigned(ctx context.Context, row paymentsviews.BillRow) error {
-	err := t.do(ctx, commands.FailBill{
-		InvoiceID: row.InvoiceID, Code: "document_not_signed", Message: aboutUnsigned, Gone: true,
+	now := t.cfg.Clock.Now()
+	wait := min(max(now.Sub(row.QueuedAt).Abs(), billsRetry), billsRetries)
+	return t.do(ctx, commands.DelayBill{
+		InvoiceID: row.InvoiceID, Until: now.Add(wait), Reason: events.BillNotSigned,
 	})
-	if err != nil {
-		return err
-	}
-	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, t.cfg.Bus, id.As[id.Signature](row.InvoiceID))
-	if err != nil || signature.State != billing.SignatureSigned {
-		return err
-	}
-	return t.do(ctx, commands.QueueBill{BillSubject: events.BillSubject{
-		OrgID: t.org, SubscriberID: row.SubscriberID, InvoiceID: row.InvoiceID, Number: row.Number,
-	}})
 }
 
 // eastAfrica is the zone of the customers of a provider that takes shillings alone: UTC+3 all year.

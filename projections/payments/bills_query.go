@@ -39,6 +39,7 @@ type BillRow struct {
 	Code         string          `db:"code"`
 	Message      string          `db:"message"`
 	Forgotten    bool            `db:"forgotten"`
+	WaitsFor     string          `db:"waits_for"` // why it is not sent yet; "" = nothing
 	QueuedAt     time.Time       `db:"queued_at"`
 	SentAt       *time.Time      `db:"sent_at"`
 	Revision     int64           `db:"revision"`
@@ -61,7 +62,8 @@ type BillsQuery struct{ Views *runner.Views }
 
 // billColumns fit BillRow.
 const billColumns = `b.invoice_id, b.org_id, b.subscriber_id, b.number, b.state, b.stage, b.offered, b.doubts,
-	b.recalled, b.code, b.message, b.forgotten, b.queued_at, b.sent_at, b.revision`
+	b.recalled, b.code, b.message, b.forgotten, case when b.retry_at is null then '' else b.waits_for end as waits_for,
+	b.queued_at, b.sent_at, b.revision`
 
 // Settings are those of an organization; nil when it never made any.
 func (q BillsQuery) Settings(ctx context.Context, org id.Organization) (row *BillManagerRow, err error) {
@@ -178,14 +180,18 @@ func (q BillsQuery) Busy(
 	return rows, err
 }
 
-// Waiting returns up to max bills of an organization that wait to be sent, those that were in doubt most often first.
-func (q BillsQuery) Waiting(ctx context.Context, org id.Organization, max int) (rows []BillRow, err error) {
+// Waiting returns up to max bills of an organization that wait to be sent and for nothing else, those that were in
+// doubt most often first.
+func (q BillsQuery) Waiting(
+	ctx context.Context, org id.Organization, due BillsDue, max int,
+) (rows []BillRow, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[BillRow], q.Views.SQL(BillsName, `
 			select `+billColumns+` from {schema}.bills b
-			where b.org_id = $1 and b.busy and b.stage = 'queued' and not b.offered and b.recalled = ''
-				and b.settled_at is null
-			order by b.doubts desc, b.queued_at, b.invoice_id limit $2`), org, max)
+			where b.org_id = @org and b.busy and b.stage = 'queued' and not b.offered and b.recalled = ''
+				and b.settled_at is null and (b.waits_for = '' or `+awakeSQL+`)
+			order by b.doubts desc, b.queued_at, b.invoice_id limit @max`),
+			due.args(pgx.NamedArgs{"org": org, "max": max}))
 	})
 	return rows, err
 }

@@ -45,6 +45,8 @@ func billStory() *projectiontest.Story {
 	}
 	settled := func(b events.BillSubject) events.Event { return events.BillSettled{BillSubject: b, At: began} }
 	bill("waits", amina, func(events.BillSubject) []events.Event { return nil })
+	bill("unsigned", amina, func(b events.BillSubject) []events.Event { return signing(b)[:1] })
+	bill("signed", amina, signing)
 	bill("doubt", amina, func(b events.BillSubject) []events.Event {
 		return []events.Event{offered(b, 1), events.BillFreed{BillSubject: b, Doubted: true, At: began}, offered(b, 2)}
 	})
@@ -88,6 +90,14 @@ func delays(b events.BillSubject) []events.Event {
 	return []events.Event{
 		events.BillRecalled{BillSubject: b, Reason: "voided", At: began},
 		events.BillDelayed{BillSubject: b, Until: began.Add(time.Hour), Doubted: true, At: began},
+	}
+}
+
+// signing has a bill wait for its signature, and queued again when it is there.
+func signing(b events.BillSubject) []events.Event {
+	return []events.Event{
+		events.BillDelayed{BillSubject: b, Until: began.Add(time.Hour), Reason: events.BillNotSigned, At: began},
+		events.BillQueued{BillSubject: b, Round: 1, At: began},
 	}
 }
 
@@ -152,7 +162,6 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 		"leaving", "paid", "again")
 	expectSet(t, "busy when the clock was put back", numbers(q.Busy(t.Context(), acme, back, 100)), "doubt", "leaving",
 		"paid", "again", "elsewhere", "delayed")
-	expectSet(t, "waiting", numbers(q.Waiting(t.Context(), acme, 100)), "waits", "again")
 	expectSet(t, "leaving", numbers(q.Leaving(t.Context(), acme, 100)), "sent")
 	expectSet(t, "failed", numbers(q.List(t.Context(), acme, "failed", paymentsviews.BillKey{}, 100)), "failed")
 	expectSet(t, "acknowledged", numbers(q.List(t.Context(), acme, "acknowledged", paymentsviews.BillKey{}, 100)),
@@ -166,8 +175,26 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 	if err != nil || len(page) != 3 {
 		t.Fatal(page, err)
 	}
-	if rest := numbers(q.List(t.Context(), acme, "", rows[2].Key(), 100)); len(rest) != 8 {
+	if rest := numbers(q.List(t.Context(), acme, "", rows[2].Key(), 100)); len(rest) != 10 {
 		t.Errorf("after the first page %v", rest)
+	}
+}
+
+// TestBills_WhatWaitsForItsSignatureIsNotSent before it is looked at again, and tells so.
+func TestBills_WhatWaitsForItsSignatureIsNotSent(t *testing.T) {
+	t.Parallel()
+	q, numbers := toldBills(t), named(t)
+	for _, at := range []time.Duration{0, putBack} {
+		expectSet(t, "waiting", numbers(q.Waiting(t.Context(), acme, dueAt(at), 100)), "waits", "again", "unsigned",
+			"signed")
+	}
+	expectSet(t, "waiting before", numbers(q.Waiting(t.Context(), acme, dueAt(-time.Second), 100)), "waits", "again",
+		"signed")
+	for name, want := range map[string]string{"unsigned": events.BillNotSigned, "signed": "", "delayed": ""} {
+		row, err := q.Get(t.Context(), acme, id.Derive[id.Invoice]("bill", name))
+		if err != nil || row == nil || row.WaitsFor != want {
+			t.Errorf("%s: %+v, %v", name, row, err)
+		}
 	}
 }
 
