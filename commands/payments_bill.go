@@ -69,18 +69,20 @@ type BillCommand interface {
 	billCommand()
 }
 
-// QueueBill has an invoice wait to be sent. One that waits, or is there, changes nothing. Again queues one that was
-// cancelled, too. Fails: bill_over.
+// QueueBill has an invoice wait to be sent. One that waits, or is there, changes nothing; one that waits for something
+// else goes now. Again queues one that was cancelled, too. Fails: bill_over.
 type QueueBill struct {
 	events.BillSubject
 	Again bool
 }
 
 // OfferBill reports that the bill leaves the house from now on. One that was queued again since its sum was read does
-// not wait under this round any more. Fails: bill_not_found, bill_not_waiting.
+// not wait under this round any more; one that was in another call since does not wait for this try. Fails:
+// bill_not_found, bill_not_waiting.
 type OfferBill struct {
 	InvoiceID id.Invoice
 	Round     int
+	Try       int          // 1 for the first call with this bill; the reference in the call is that of the try
 	Size      int          // number of bills in the call
 	Amount    money.Amount // that the customer is asked for
 }
@@ -94,11 +96,13 @@ type FreeBill struct {
 }
 
 // DelayBill has a bill looked at again later. Doubted says that the bill manager has given no clear answer about it.
-// Fails: bill_not_found.
+// With a Reason it waits for that until then, and one that does not wait to be sent changes nothing. Fails:
+// bill_not_found.
 type DelayBill struct {
 	InvoiceID id.Invoice
 	Until     time.Time
 	Doubted   bool
+	Reason    string // events.BillNotSigned, or none
 }
 
 // ConfirmBill reports that the bill manager took it. Another reference changes nothing. Fails: bill_not_found.
@@ -107,10 +111,12 @@ type ConfirmBill struct {
 	Reference string
 }
 
-// FailBill reports why the bill cannot be sent, or not be taken back. One that waits for neither changes nothing. Gone
-// says that the bill manager certainly does not have it. Fails: bill_not_found.
+// FailBill reports why the bill cannot be sent, or not be taken back. One that waits for neither changes nothing, nor
+// does one that the bill manager has, or may have, under another reference. Gone says that it certainly does not have
+// it. Fails: bill_not_found.
 type FailBill struct {
 	InvoiceID id.Invoice
+	Reference string // of the call; "" = there was none
 	Code      string
 	Message   string
 	Gone      bool
@@ -237,6 +243,7 @@ func (c QueueBill) Validate() error {
 // Validate checks form.
 func (c OfferBill) Validate() error {
 	var f failure.Faults
+	f.Check(c.Try > 0, "try", "must be positive")
 	f.Check(c.Size > 0, "size", "must be positive")
 	f.Check(c.Amount.Positive(), "amount", "must be positive")
 	return f.Err()

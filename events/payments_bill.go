@@ -89,6 +89,9 @@ const (
 	BillForgotten = "forgotten" // the customer was forgotten
 )
 
+// BillNotSigned is the reason for which a bill is not sent yet: the tax authority has not signed its invoice.
+const BillNotSigned = "document_not_signed"
+
 // BillQueued records that an invoice waits to be sent to the bill manager, for the first time or again.
 type BillQueued struct {
 	BillSubject
@@ -118,11 +121,12 @@ type BillFreed struct {
 }
 
 // BillDelayed records that the bill is looked at again later: the bill manager has given no clear answer about it,
-// which is a doubt, or may still be at work on the call with it.
+// which is a doubt, or may still be at work on the call with it, or the bill cannot be sent yet for a reason of ours.
 type BillDelayed struct {
 	BillSubject
 	Until   time.Time `json:"until"`
 	Doubted bool      `json:"doubted"`
+	Reason  string    `json:"reason,omitempty"` // BillNotSigned; "" = it is because of the bill manager
 	At      time.Time `json:"at"`
 }
 

@@ -46,19 +46,21 @@ const (
 // Bill is the state of one invoice at the bill manager. The zero value is one that never went there.
 type Bill struct {
 	events.BillSubject
-	Round     int       // number of times that it was queued, less one
-	Stage     BillState // queued, sent, failed or cancelled: what the bill manager has
-	Reference string    // of the last call
-	Offered   bool      // the bill manager may have it under the reference
-	Tries     int       // number of calls
-	Doubts    int       // number of calls of this round whose end may be the fault of the bills in them
-	OfferedAt time.Time // of the last call
-	Unclear   int       // number of calls in a row about what is to be done now that were not answered clearly
-	RetryAt   time.Time // before which nothing is asked about it; zero = at once
-	Asked     money.Amount
-	Recalled  string    // why it is to be taken back; "" = it is not
-	SettledAt time.Time // since when nothing is due on the invoice; zero = something is
-	Payments  []BillPayment
+	Round      int       // number of times that it was queued, less one
+	Stage      BillState // queued, sent, failed or cancelled: what the bill manager has
+	Reference  string    // of the last call
+	Offered    bool      // the bill manager may have it under the reference
+	Tries      int       // number of calls
+	Doubts     int       // number of calls of this round whose end may be the fault of the bills in them
+	OfferedAt  time.Time // of the last call
+	Unclear    int       // number of calls in a row about what is to be done now that were not answered clearly
+	RetryAt    time.Time // before which nothing is asked about it; zero = at once
+	WaitsFor   string    // why it is not sent before RetryAt: events.BillNotSigned; "" = nothing
+	WorksUntil time.Time // until when it may be at work on the last call, as a look has found; zero = none has
+	Asked      money.Amount
+	Recalled   string    // why it is to be taken back; "" = it is not
+	SettledAt  time.Time // since when nothing is due on the invoice; zero = something is
+	Payments   []BillPayment
 }
 
 // BillPayment is money that came through the bill manager.
@@ -102,6 +104,14 @@ func (s Bill) Full() bool { return s.Asked.Positive() && s.Through().Cmp(s.Asked
 // There reports whether the bill manager asks the customer to pay it.
 func (s Bill) There() bool { return s.Stage == BillSent && s.Recalled == "" }
 
+// Call is the reference under which the bill manager has the bill, or may have it; "" = it does not have it.
+func (s Bill) Call() string {
+	if !s.Offered {
+		return ""
+	}
+	return s.Reference
+}
+
 // NextReference is that of the next call. None is used twice: the provider does not tell what a repeat of one means.
 func (s Bill) NextReference() string {
 	plain := strings.ReplaceAll(s.InvoiceID.String(), "-", "")
@@ -111,18 +121,16 @@ func (s Bill) NextReference() string {
 // evolveBill applies one recorded event.
 func evolveBill(s Bill, e events.BillEvent) Bill {
 	if delayed, is := e.(events.BillDelayed); is {
-		if s.RetryAt = delayed.Until; delayed.Doubted {
-			s.Unclear++
-		}
-		return s
+		return s.delayed(delayed)
 	}
-	s.Unclear, s.RetryAt = 0, time.Time{} // something is known, or wanted, by now
-	switch e := e.(type) {                // complete: gochecksumtype, no default
+	s.Unclear, s.RetryAt, s.WaitsFor = 0, time.Time{}, "" // something is known, or wanted, by now
+	switch e := e.(type) {                                // complete: gochecksumtype, no default
 	case events.BillQueued:
 		s.BillSubject, s.Round, s.Stage, s.Doubts, s.Recalled = e.BillSubject, e.Round, BillQueued, 0, ""
 		s.SettledAt = time.Time{}
 	case events.BillOffered:
 		s.Reference, s.Offered, s.Tries, s.Asked, s.OfferedAt = e.Reference, true, e.Try, e.Amount, e.At
+		s.WorksUntil = time.Time{}
 	case events.BillFreed:
 		s.Offered = false
 		if e.Doubted {
@@ -158,6 +166,18 @@ func evolveBill(s Bill, e events.BillEvent) Bill {
 	return s
 }
 
+// delayed applies one delay.
+func (s Bill) delayed(e events.BillDelayed) Bill {
+	s.RetryAt, s.WaitsFor = e.Until, e.Reason
+	switch {
+	case e.Doubted:
+		s.Unclear++
+	case s.Offered:
+		s.WorksUntil = e.Until
+	}
+	return s
+}
+
 // decideBill only dispatches.
 func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEvent, error) {
 	switch c := c.(type) {
@@ -187,9 +207,11 @@ func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEve
 			return []events.BillEvent{events.BillSent{BillSubject: s.BillSubject, Reference: s.Reference, At: now}}, nil
 		}
 	case commands.DelayBill:
-		return []events.BillEvent{events.BillDelayed{
-			BillSubject: s.BillSubject, Until: c.Until.UTC(), Doubted: c.Doubted, At: now,
-		}}, nil
+		if waits := s.Stage == BillQueued && !s.Offered; c.Reason == "" || waits {
+			return []events.BillEvent{events.BillDelayed{
+				BillSubject: s.BillSubject, Until: c.Until.UTC(), Doubted: c.Doubted, Reason: c.Reason, At: now,
+			}}, nil
+		}
 	case commands.FailBill:
 		return decideFailBill(s, c, now), nil
 	case commands.RecallBill:
@@ -204,8 +226,8 @@ func decideBill(s Bill, c commands.BillCommand, now time.Time) ([]events.BillEve
 	return nil, nil
 }
 
-// decideQueueBill begins the way of a bill, and begins it again after a failure. One that failed to be taken back is
-// recalled again.
+// decideQueueBill begins the way of a bill, and begins it again after a failure, and when it has what it waits for. One
+// that failed to be taken back is recalled again.
 func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.BillEvent, error) {
 	queued := events.BillQueued{BillSubject: c.BillSubject, Round: s.Round + 1, At: now}
 	switch s.State() {
@@ -225,15 +247,20 @@ func decideQueueBill(s Bill, c commands.QueueBill, now time.Time) ([]events.Bill
 		}
 		return nil, nil
 	case BillQueued, BillSent:
+		if s.WaitsFor != "" {
+			return []events.BillEvent{queued}, nil
+		}
 		return nil, nil
 	case BillPaid, BillAcknowledged:
 	}
 	return nil, failure.NewConflict("bill_over", "This bill is paid.")
 }
 
-// decideOfferBill records that the bill leaves the house. A second worker is told to leave it alone.
+// decideOfferBill records that the bill leaves the house. A second worker is told to leave it alone, also when the call
+// of the first one has ended: the reference that it has would be recorded for no call.
 func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.BillEvent, error) {
-	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() || s.Round != c.Round {
+	if s.Stage != BillQueued || s.Offered || s.Recalled != "" || !s.SettledAt.IsZero() || s.Round != c.Round ||
+		s.Tries+1 != c.Try {
 		return nil, failure.NewConflict("bill_not_waiting", "This bill does not wait to be sent.")
 	}
 	return []events.BillEvent{events.BillOffered{
@@ -242,9 +269,10 @@ func decideOfferBill(s Bill, c commands.OfferBill, now time.Time) ([]events.Bill
 	}}, nil
 }
 
-// decideFailBill leaves a bill to a person. One that was refused while it was to be taken back is not there.
+// decideFailBill leaves a bill to a person. One that was refused while it was to be taken back is not there. What is
+// told of another call says nothing about the one that the bill manager may be at work on.
 func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEvent {
-	if s.Stage != BillQueued && (s.Stage != BillSent || s.Recalled == "") {
+	if s.Stage != BillQueued && (s.Stage != BillSent || s.Recalled == "") || s.Call() != c.Reference {
 		return nil
 	}
 	if c.Gone && s.Recalled != "" && s.Stage == BillQueued {
@@ -262,6 +290,7 @@ func decideFailBill(s Bill, c commands.FailBill, now time.Time) []events.BillEve
 // decideRecallBill cancels what the bill manager certainly does not have, and asks for the rest to be taken back. One
 // whose money came through the bill manager is left alone. One that has changed waits anew where the bill manager does
 // not have it, so that what is about to leave the house with the old sum stays there; after a failure a person decides.
+// One that would be sent again after it was taken back is not when it is recalled for a reason of another kind.
 func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.BillEvent {
 	changed := c.Reason == events.BillChanged
 	switch {
@@ -276,7 +305,7 @@ func decideRecallBill(s Bill, c commands.RecallBill, now time.Time) []events.Bil
 		return s.taken(now)
 	case !s.Offered:
 		return []events.BillEvent{s.cancelled(c.Reason, now)}
-	case s.Stage != BillFailed && s.Recalled != "":
+	case s.Stage != BillFailed && s.Recalled != "" && (!comesAgain(s.Recalled) || comesAgain(c.Reason)):
 		return nil
 	}
 	return []events.BillEvent{events.BillRecalled{BillSubject: s.BillSubject, Reason: c.Reason, At: now}}
@@ -318,11 +347,16 @@ func decideBillMoney(s Bill, c commands.BillCommand, now time.Time) []events.Bil
 	return nil
 }
 
+// comesAgain reports whether a bill that was taken back for a reason is sent again while something is due.
+func comesAgain(reason string) bool {
+	return reason == events.BillElsewhere || reason == events.BillChanged
+}
+
 // taken ends a bill that was taken back. One that was paid elsewhere and is due again by now, or of which another sum
 // is due, waits to be sent again.
 func (s Bill) taken(now time.Time) []events.BillEvent {
 	list := []events.BillEvent{s.cancelled(s.Recalled, now)}
-	if (s.Recalled == events.BillElsewhere || s.Recalled == events.BillChanged) && s.SettledAt.IsZero() {
+	if comesAgain(s.Recalled) && s.SettledAt.IsZero() {
 		list = append(list, events.BillQueued{BillSubject: s.BillSubject, Round: s.Round + 1, At: now})
 	}
 	return list

@@ -45,7 +45,7 @@ var (
 
 	queueBill = commands.QueueBill{BillSubject: billOf}
 	againBill = commands.QueueBill{BillSubject: billOf, Again: true}
-	offerBill = commands.OfferBill{InvoiceID: billed, Size: 3, Amount: asks}
+	offerBill = commands.OfferBill{InvoiceID: billed, Try: 1, Size: 3, Amount: asks}
 	payBill   = commands.PayBill{
 		InvoiceID: billed, ReceiptID: paying, ReceiptNumber: "SJK4H7L2P9", Amount: asks, PaidAt: billTime,
 	}
@@ -56,6 +56,13 @@ func offeredAs(reference string, try int) events.BillOffered {
 	return events.BillOffered{
 		BillSubject: billOf, Reference: reference, Try: try, Size: 3, Amount: asks, At: billTime,
 	}
+}
+
+// offerOf is a call with the bill in a round.
+func offerOf(round, try int) commands.OfferBill {
+	offer := offerBill
+	offer.Round, offer.Try = round, try
+	return offer
 }
 
 // cancelledFor ends the bill for a reason, and recalledFor has it taken back.
@@ -85,7 +92,8 @@ func TestBill_IsOfferedOnceUnderAReferenceThatIsNeverUsedAgain(t *testing.T) {
 	aBill(t, billWaits, billOffered).When(offerBill).ThenFails("bill_not_waiting")
 	aBill(t, billWaits, billOffered).
 		When(commands.FreeBill{InvoiceID: billed, Reference: firstID, Doubted: true}).Then(billFreed)
-	aBill(t, billWaits, billOffered, billFreed).When(offerBill).Then(billOffered2)
+	aBill(t, billWaits, billOffered, billFreed).When(offerBill).ThenFails("bill_not_waiting") // of the first reference
+	aBill(t, billWaits, billOffered, billFreed).When(offerOf(0, 2)).Then(billOffered2)
 	aBill(t, billWaits, billOffered, billFreed, billOffered2).
 		When(commands.ConfirmBill{InvoiceID: billed, Reference: firstID}).ThenNothing()
 	aBill(t, billWaits, billOffered, billFreed, billOffered2).
@@ -99,15 +107,18 @@ func TestBill_IsOfferedOnceUnderAReferenceThatIsNeverUsedAgain(t *testing.T) {
 
 func TestBill_AFailureIsLeftToAPerson(t *testing.T) {
 	t.Parallel()
-	fails := commands.FailBill{InvoiceID: billed, Code: "400", Message: "no such phone", Gone: true}
+	fails := commands.FailBill{
+		InvoiceID: billed, Reference: firstID, Code: "400", Message: "no such phone", Gone: true,
+	}
+	unsent := fails // without a call
+	unsent.Reference = ""
 	gone := events.BillFreed{BillSubject: billOf, Reference: firstID, At: billTime}
 	second := events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}
 	aBill(t, billWaits, billOffered).When(fails).Then(gone, billFailed)
-	aBill(t, billWaits).When(fails).Then(billFailed)
+	aBill(t, billWaits).When(unsent).Then(billFailed)
 	aBill(t, billWaits, billOffered, billSent).When(fails).ThenNothing()
 	aBill(t, billWaits, billOffered, gone, billFailed).When(queueBill).Then(second)
-	offer := offerBill
-	offer.Round = 1
+	offer := offerOf(1, 2)
 	aBill(t, billWaits, billOffered, gone, billFailed, second).When(offer).Then(billOffered2)
 	for _, reason := range []string{events.BillByPerson, events.BillVoided} { // it was cancelled during the call
 		aBill(t, billWaits, billOffered, recalledFor(reason)).When(fails).Then(cancelledFor(reason))
@@ -217,6 +228,87 @@ func TestBill_AnotherSumIsSentAgain(t *testing.T) {
 	aBill(t, billWaits, billOffered, billFailed).When(changes).ThenNothing() // a person decides
 	aBill(t, billWaits).When(changes).Then(again)
 	aBill(t, billWaits, again).When(offerBill).ThenFails("bill_not_waiting") // the old sum was about to go
+}
+
+// TestBill_WhoCancelsOneThatWouldBeSentAgainCancelsIt: it is being taken back for another sum, or because it was paid
+// elsewhere; the reason that would have it sent again is over then.
+func TestBill_WhoCancelsOneThatWouldBeSentAgainCancelsIt(t *testing.T) {
+	t.Parallel()
+	confirms := commands.ConfirmRecall{InvoiceID: billed, Reference: firstID}
+	for _, before := range []string{events.BillChanged, events.BillElsewhere} {
+		for _, reason := range []string{events.BillByPerson, events.BillVoided, events.BillTurnedOff} {
+			recalls := commands.RecallBill{InvoiceID: billed, Reason: reason}
+			s := aBill(t, billWaits, billOffered, billSent, recalledFor(before))
+			s.When(recalls).Then(recalledFor(reason))
+			s.When(recalls).ThenNothing()
+			for _, again := range []string{events.BillChanged, events.BillElsewhere} {
+				s.When(commands.RecallBill{InvoiceID: billed, Reason: again}).ThenNothing()
+			}
+			s.When(confirms).Then(cancelledFor(reason))
+			// so it is when nothing of the call had left the house
+			aBill(t, billWaits, billOffered, recalledFor(before), recalledFor(reason)).
+				When(commands.FreeBill{InvoiceID: billed, Reference: firstID}).Then(cancelledFor(reason))
+		}
+	}
+}
+
+// TestBill_AFailureOfAnotherCallChangesNothing: two programs are at work, and the answer to the call of the first one
+// comes when the second one has made its own, or has freed the bill.
+func TestBill_AFailureOfAnotherCallChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{true, false} {
+		first := commands.FailBill{InvoiceID: billed, Reference: firstID, Code: "400", Message: "no", Gone: gone}
+		unsent := first
+		unsent.Reference = ""
+		aBill(t, billWaits, billOffered, billFreed).When(first).ThenNothing()
+		aBill(t, billWaits, billOffered, billFreed, billOffered2).When(first).ThenNothing()
+		aBill(t, billWaits, billOffered, billFreed, billOffered2, recalledFor(events.BillVoided)).When(first).
+			ThenNothing()
+		aBill(t, billWaits, billOffered).When(unsent).ThenNothing()
+	}
+}
+
+// TestBill_OneThatWaitsForItsSignatureGoesWhenItIsQueuedAgain, at once, in another round. One that does not wait to be
+// sent waits for no signature.
+func TestBill_OneThatWaitsForItsSignatureGoesWhenItIsQueuedAgain(t *testing.T) {
+	t.Parallel()
+	unsigned := commands.DelayBill{
+		InvoiceID: billed, Until: billTime.Add(time.Minute), Reason: events.BillNotSigned,
+	}
+	delayed := events.BillDelayed{
+		BillSubject: billOf, Until: unsigned.Until, Reason: events.BillNotSigned, At: billTime,
+	}
+	again := events.BillQueued{BillSubject: billOf, Round: 1, At: billTime}
+	aBill(t, billWaits).When(unsigned).Then(delayed)
+	s := aBill(t, billWaits, delayed)
+	s.When(queueBill).Then(again)
+	if got := s.State(); got.WaitsFor != "" || !got.RetryAt.IsZero() {
+		t.Errorf("queued again it is %+v", got)
+	}
+	s.When(queueBill).ThenNothing()
+	aBill(t, billWaits, billOffered).When(unsigned).ThenNothing()
+	aBill(t, billWaits, billOffered, billSent).When(unsigned).ThenNothing()
+	aBill(t, billWaits, delayed, billOffered).When(queueBill).ThenNothing()
+}
+
+// TestBill_HowLongItMayBeInWorkIsOfTheLastCall, and no doubt says so.
+func TestBill_HowLongItMayBeInWorkIsOfTheLastCall(t *testing.T) {
+	t.Parallel()
+	waits := commands.DelayBill{InvoiceID: billed, Until: billTime.Add(time.Minute)}
+	doubts := commands.DelayBill{InvoiceID: billed, Until: billTime.Add(time.Hour), Doubted: true}
+	s := aBill(t, billWaits, billOffered)
+	s.When(waits).Then(events.BillDelayed{BillSubject: billOf, Until: waits.Until, At: billTime})
+	s.When(doubts).Then(events.BillDelayed{BillSubject: billOf, Until: doubts.Until, Doubted: true, At: billTime})
+	s.When(commands.RecallBill{InvoiceID: billed, Reason: events.BillChanged}).Then(recalledFor(events.BillChanged))
+	if got := s.State().WorksUntil; !got.Equal(waits.Until) {
+		t.Errorf("it is in work until %v", got)
+	}
+	s.When(commands.ConfirmRecall{InvoiceID: billed, Reference: firstID}).Then(cancelledFor(events.BillChanged),
+		events.BillQueued{BillSubject: billOf, Round: 1, At: billTime})
+	s.When(offerOf(1, 2)).Then(billOffered2)
+	if got := s.State().WorksUntil; !got.IsZero() {
+		t.Errorf("the next one is in work until %v", got)
+	}
 }
 
 func TestBill_UnclearAnswersAreCountedUntilSomethingIsKnown(t *testing.T) {

@@ -398,6 +398,28 @@ func TestBills_AreForOrganizationsOnTheSharedPaybillAlone(t *testing.T) {
 	}
 }
 
+// TestBills_ThatThePlatformIsRefusedIsTold, to the operator, until a key is taken.
+func TestBills_ThatThePlatformIsRefusedIsTold(t *testing.T) {
+	t.Parallel()
+	k := newBillKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000924")
+	k.turnBills()
+	k.faults(provider.Faults{WrongAppKey: true})
+	waits := k.billedByHand(customer, 100)
+	k.eventually("the refusal to be told", func(ctx context.Context) (bool, error) {
+		out, err := k.root.call(ctx, "GET", "/bill-manager/opt-in", "", nil)
+		return out["refusedSince"] != nil && out.text("state") == "opted_in", err
+	})
+	k.faults(provider.Faults{})
+	if out := k.must(k.root, "POST", "/bill-manager/opt-in", nil); out["refusedSince"] != nil {
+		t.Errorf("with another key: %v", out)
+	}
+	k.billState(waits.text("id"), "sent")
+	if out := k.must(k.root, "GET", "/bill-manager/opt-in", nil); out["refusedSince"] != nil {
+		t.Errorf("afterwards: %v", out)
+	}
+}
+
 // TestBills_WhatWaitsWhenItIsTurnedOffIsNotSent, and a platform without credentials says so.
 func TestBills_WhatWaitsWhenItIsTurnedOffIsNotSent(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/simulators/taxauthority"
 )
 
@@ -285,6 +287,39 @@ func TestTax_ABillIsSentOnlySigned(t *testing.T) {
 	goOn()
 	k.taxState(invoice.text("id"), "signed")
 	k.billState(invoice.text("id"), "sent")
+}
+
+// TestTax_ABillThatWaitsForItsSignatureTellsSo, as one of an order that was paid and is due again, and goes when it is
+// there.
+func TestTax_ABillThatWaitsForItsSignatureTellsSo(t *testing.T) {
+	t.Parallel()
+	sim := startTax(t)
+	k := newBillKit(t).start().signIn()
+	customer, _ := k.subscriber("254711000923")
+	k.turnBills()
+	k.turnTax(sim, true)
+	goOn := k.holdQueue()
+	invoice := k.billedByHand(customer, 1160)
+	org := k.organizationID("acme")
+	_, err := k.app.engines.bus.Execute(t.Context(), commands.QueueBill{BillSubject: events.BillSubject{
+		OrgID: org, SubscriberID: id.Must[id.Subscriber](customer), InvoiceID: id.Must[id.Invoice](invoice.text("id")),
+		Number: invoice.text("number"),
+	}}, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.eventually("the bill to tell why it waits", func(ctx context.Context) (bool, error) {
+		list, err := k.admin.call(ctx, "GET", "/bill-manager/invoices?state=queued", "", nil)
+		rows := list.list("data")
+		return len(rows) == 1 && rows[0].text("code") == "document_not_signed" && rows[0].text("error") != "", err
+	})
+	goOn()
+	k.taxState(invoice.text("id"), "signed")
+	if row := k.billState(invoice.text("id"), "sent"); row["code"] != nil || row["error"] != nil {
+		t.Errorf("sent it tells %v", row)
+	}
 }
 
 // TestTax_OneSignatureForEachDocumentThroughKills: the program is killed again and again while documents are handed

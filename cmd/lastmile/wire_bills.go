@@ -92,7 +92,7 @@ func (a *App) wireBills(context.Context) ([][]httpapi.Route, error) {
 	}), environment)
 	paymentsjobs.NewBills(paymentsjobs.BillsConfig{
 		Bus: e.bus, Views: e.views, Secrets: a.storage.vault.Secrets, Manager: client, Credentials: creds,
-		OptIn: a.billOptIn(), Clock: a.clock, Logger: a.logger,
+		OptIn: a.billOptIn(), Refused: paymentsjobs.NewBillsRefused(a.metrics), Clock: a.clock, Logger: a.logger,
 		Alone: func(ctx context.Context) (func(), bool, error) {
 			lock, got, err := a.storage.db.TryLock(ctx, lockBills)
 			if err != nil || !got {

@@ -7,8 +7,22 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
+
+// TestBills_RefusedCredentialsSayWhyNothingIsSent: somebody has to do something about them.
+func TestBills_RefusedCredentialsSayWhyNothingIsSent(t *testing.T) {
+	t.Parallel()
+	k := newKitAt(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	b := mobilemoney.NewBills(k.Client, mobilemoney.Sandbox)
+	by := mobilemoney.Account{Credentials: creds, AppKey: secrets.Text("k")}
+	answer, err := b.Send(t.Context(), by, []mobilemoney.Bill{aBill("r-2")})
+	if err != nil || answer.Outcome != mobilemoney.BillNotSent ||
+		failure.CodeOf(answer.Cause) != "provider_credentials_refused" {
+		t.Errorf("%+v, %v", answer, err)
+	}
+}
 
 // TestBills_ARefusedTokenIsNoAnswerAboutABill: 404.001.03 says that somebody else got a token in between, and nobody
 // looked at the bill.

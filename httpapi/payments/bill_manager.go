@@ -124,11 +124,13 @@ type optInResponse struct {
 	Shortcode string `json:"shortcode"`
 	Reminders bool   `json:"reminders" doc:"the bill manager reminds customers"`
 
-	Since       *time.Time `json:"since" doc:"when it was opted in last; null: never"`
-	Email       string     `json:"email" doc:"that the next opt-in gives, like the two below; a setting of the program"`
-	Phone       string     `json:"phone"`
-	CallbackURL string     `json:"callbackUrl" doc:"to which it reports payments"`
-	Missing     []string   `json:"missing" doc:"settings without which nobody can opt in"`
+	Since        *time.Time `json:"since" doc:"when it was opted in last; null: never"`
+	RefusedSince *time.Time `json:"refusedSince" doc:"since when it refuses the platform; null: it does not"`
+
+	Email       string   `json:"email" doc:"that the next opt-in gives, like the two below; a setting of the program"`
+	Phone       string   `json:"phone"`
+	CallbackURL string   `json:"callbackUrl" doc:"to which it reports payments"`
+	Missing     []string `json:"missing" doc:"settings without which nobody can opt in"`
 }
 
 // showOptIn writes the state.
@@ -174,8 +176,8 @@ type billResponse struct {
 	InvoiceID    id.Invoice             `json:"invoiceId"`
 	Number       string                 `json:"number"`
 	State        billState              `json:"state"`
-	Error        *string                `json:"error" doc:"why it failed; in the provider's words, or in ours"`
-	Code         *string                `json:"code" doc:"of the failure; the provider's, or ours"`
+	Error        *string                `json:"error" doc:"why it failed, or waits, in words of the provider or ours"`
+	Code         *string                `json:"code" doc:"the provider's or ours; of one that waits: for what"`
 	Leaving      bool                   `json:"leaving" doc:"it is being taken back"`
 	SubscriberID id.Subscriber          `json:"subscriberId"`
 	Subscriber   *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
@@ -188,7 +190,11 @@ func (r *billResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subscri
 	r.Subscriber = name(r.SubscriberID)
 }
 
-// showBill writes null for what is not known, and failures of a failed bill alone.
+// aboutUnsigned says why a bill is not sent yet.
+const aboutUnsigned = "The tax authority has not signed the invoice. It is sent once it is signed."
+
+// showBill writes null for what is not known, and failures of a failed bill alone. One that waits for something waits
+// for its signature (events.BillNotSigned).
 func showBill(r paymentsviews.BillRow) billResponse {
 	out := billResponse{
 		InvoiceID: r.InvoiceID, Number: r.Number, State: billState(r.State), Leaving: r.Leaves(),
@@ -199,6 +205,9 @@ func showBill(r paymentsviews.BillRow) billResponse {
 		if out.Error == nil {
 			out.Error = null.Of(r.Code)
 		}
+	}
+	if r.State == "queued" && r.WaitsFor != "" {
+		out.Code, out.Error = null.Of(r.WaitsFor), null.Of(aboutUnsigned)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,6 +33,11 @@ select exists (select from {schema}.secrets where ref = $1 and org_id is not dis
 	getSecretSQL    = `select org_id, purpose, sealed from {schema}.secrets where ref = $1`
 	getSecretsSQL   = `select ref, org_id, purpose, sealed from {schema}.secrets where ref = any($1)`
 	deleteSecretSQL = `delete from {schema}.secrets where ref = $1`
+	refuseSecretSQL = `
+update {schema}.secrets set refused_since = $2 where ref = $1 and refused_since is null`
+	acceptSecretSQL = `
+update {schema}.secrets set refused_since = null where ref = $1 and refused_since is not null`
+	secretRefusedSQL = `select refused_since from {schema}.secrets where ref = $1`
 )
 
 // Put stores a secret under a new reference. A reference that exists keeps its value: events refer to it, so another
@@ -111,6 +117,35 @@ func (s *Secrets) Delete(ctx context.Context, ref id.Secret) error {
 		return fmt.Errorf("delete secret %s: %w", ref, err)
 	}
 	return nil
+}
+
+// Refused notes that the other side does not accept a secret, from now on or still.
+func (s *Secrets) Refused(ctx context.Context, ref id.Secret) error {
+	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(refuseSecretSQL), ref, s.core.now()); err != nil {
+		return fmt.Errorf("note that secret %s is refused: %w", ref, err)
+	}
+	return nil
+}
+
+// Accepted notes that the other side accepts a secret.
+func (s *Secrets) Accepted(ctx context.Context, ref id.Secret) error {
+	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(acceptSecretSQL), ref); err != nil {
+		return fmt.Errorf("note that secret %s is accepted: %w", ref, err)
+	}
+	return nil
+}
+
+// RefusedSince gives since when the other side does not accept a secret; nil = it does, or there is no such secret.
+func (s *Secrets) RefusedSince(ctx context.Context, ref id.Secret) (*time.Time, error) {
+	var since *time.Time
+	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(secretRefusedSQL), ref).Scan(&since)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("read whether secret %s is refused: %w", ref, err)
+	}
+	if since != nil {
+		*since = since.UTC()
+	}
+	return since, nil
 }
 
 // secretPlace is the associated data of a sealed secret: its reference, its owner and its purpose.

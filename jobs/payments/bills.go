@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -25,7 +27,6 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
-	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // BillManager is the part of the bill manager's client that the jobs use. [mobilemoney.Bills] has it.
@@ -46,6 +47,7 @@ type BillsConfig struct {
 	Manager     BillManager
 	Credentials mobilemoney.Credentials // the platform's at the bill manager
 	OptIn       id.Shortcode
+	Refused     *prometheus.CounterVec // of NewBillsRefused
 	// Alone gives the right to be the only one at work, and what gives it back; false = another program has it.
 	Alone  func(ctx context.Context) (release func(), alone bool, err error)
 	Clock  clock.Clock
@@ -55,6 +57,7 @@ type BillsConfig struct {
 // Bills does what is due at the bill manager. Safe for concurrent use.
 type Bills struct {
 	cfg     BillsConfig
+	pace    clock.Clock // for lengths of time that this program measures
 	bills   paymentsviews.BillsQuery
 	answers answered
 	rest    rest
@@ -62,7 +65,7 @@ type Bills struct {
 
 // NewBills calls nothing.
 func NewBills(cfg BillsConfig) *Bills {
-	return &Bills{cfg: cfg, bills: paymentsviews.BillsQuery{Views: cfg.Views}}
+	return &Bills{cfg: cfg, pace: clock.Pace(cfg.Clock), bills: paymentsviews.BillsQuery{Views: cfg.Views}}
 }
 
 // How the work is done: how often it is looked for, how long one run may take, how many bills of an organization are
@@ -79,7 +82,8 @@ const (
 	billsDoubts   = 12
 	billsUnclear  = 5
 	billsRetry    = 10 * time.Second
-	billsRetries  = time.Hour // between two of them at most
+	billsRetries  = time.Hour   // between two of them at most
+	billsSlack    = time.Minute // by which the clocks of two programs differ at most
 )
 
 // BillsWorking is how long the bill manager may be at work on a call whose answer was lost. That it does not know a
@@ -151,35 +155,39 @@ func (b *Bills) Tend(ctx context.Context, _ commands.TendBills, cause jobs.Cause
 	if err != nil || len(orgs) == 0 || b.cfg.Manager.Ready() != nil {
 		return err
 	}
-	by, err := b.account(ctx)
-	if err != nil || b.rest.holds(by.AppKey, b.cfg.Clock.Now()) {
+	by, key, err := b.account(ctx)
+	if err != nil || b.rest.holds(by.AppKey, b.pace.Now()) {
 		return err
 	}
-	b.rest.after(by.AppKey, b.cfg.Clock.Now(), b.tend(ctx, by, orgs, cause))
-	return nil
+	r := run{by: by, cause: cause, calls: &calls{}}
+	b.tend(ctx, r, orgs)
+	b.rest.after(by.AppKey, b.pace.Now(), *r.calls)
+	return b.tell(ctx, key, *r.calls)
 }
 
-// tend has organizations take turns, and reports whether the bill manager took nothing.
-func (b *Bills) tend(
-	ctx context.Context, by mobilemoney.Account, orgs []id.Organization, cause jobs.Cause,
-) (shut bool) {
-	missed, served := 0, false
+// run has what all turns of one run share.
+type run struct {
+	by    mobilemoney.Account
+	cause jobs.Cause
+	calls *calls
+}
+
+// tend has organizations take turns.
+func (b *Bills) tend(ctx context.Context, r run, orgs []id.Organization) {
+	missed := 0
 	orgs = fromAnother(orgs, b.cfg.Clock.Now())
 	for range billsTurns {
 		var busy []id.Organization
 		for _, org := range orgs {
-			more, err := b.turn(ctx, by, org, cause)
-			refused := failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused
-			served = served || err == nil
-			shut = !served && (refused || errors.Is(err, errBillsNotSent))
+			more, err := b.turn(ctx, r, org)
 			switch {
-			case ctx.Err() != nil, refused:
+			case ctx.Err() != nil, failure.CodeOf(err) == mobilemoney.CodeAppKeyRefused:
 				b.cfg.Logger.WarnContext(ctx, "bills wait", "org_id", org, "error", err)
-				return shut
+				return
 			case errors.Is(err, errBillsAway):
 				b.cfg.Logger.WarnContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
 				if missed++; missed == billsMissed || b.cfg.Manager.Ready() != nil {
-					return shut
+					return
 				}
 			case err != nil:
 				b.cfg.Logger.ErrorContext(ctx, "bills of an organization wait", "org_id", org, "error", err)
@@ -191,7 +199,6 @@ func (b *Bills) tend(
 			break
 		}
 	}
-	return shut
 }
 
 // fromAnother begins a list at another organization in each run, so that none is always behind one that takes long.
@@ -200,36 +207,36 @@ func fromAnother(orgs []id.Organization, now time.Time) []id.Organization {
 	return append(slices.Clone(orgs[first:]), orgs[:first]...)
 }
 
-// settledBefore is the instant before which an invoice must have been paid for its bill to be taken back.
-func (b *Bills) settledBefore() time.Time { return b.cfg.Clock.Now().Add(-ElsewhereAfter) }
-
-// due says what is to be done by now.
+// due says what is to be done by now. Pauses and ages are lengths: what is later than any of them explains was recorded
+// before the machine's clock was put back, and keeps nothing waiting.
 func (b *Bills) due() paymentsviews.BillsDue {
-	return paymentsviews.BillsDue{Now: b.cfg.Clock.Now(), SettledBefore: b.settledBefore()}
+	now := b.cfg.Clock.Now()
+	return paymentsviews.BillsDue{
+		Now: now, SettledBefore: now.Add(-ElsewhereAfter), LastSettled: now.Add(billsSlack),
+		LastRetry: now.Add(billsRetries + billsSlack),
+	}
 }
 
-// account is how the bill manager knows the platform. Fails: bill_opt_in_not_found.
-func (b *Bills) account(ctx context.Context) (by mobilemoney.Account, err error) {
+// account is how the bill manager knows the platform, and where the vault has the key. Fails: bill_opt_in_not_found.
+func (b *Bills) account(ctx context.Context) (by mobilemoney.Account, ref id.Secret, err error) {
 	optIn, _, err := bus.LoadUnchecked[payments.BillOptIn](ctx, b.cfg.Bus, b.cfg.OptIn)
 	switch {
 	case err != nil:
-		return by, err
+		return by, ref, err
 	case optIn.Key.IsZero():
-		return by, commands.ErrNoBillOptIn()
+		return by, ref, commands.ErrNoBillOptIn()
 	}
 	key, err := b.cfg.Secrets.Get(ctx, optIn.Key)
-	return mobilemoney.Account{Credentials: b.cfg.Credentials, AppKey: secrets.Text(key)}, err
+	return mobilemoney.Account{Credentials: b.cfg.Credentials, AppKey: secrets.Text(key)}, optIn.Key, err
 }
 
 // turn does a part of the work of one organization, and reports whether there may be more.
-func (b *Bills) turn(
-	ctx context.Context, by mobilemoney.Account, org id.Organization, cause jobs.Cause,
-) (more bool, err error) {
+func (b *Bills) turn(ctx context.Context, r run, org id.Organization) (more bool, err error) {
 	settings, _, err := bus.LoadUnchecked[payments.BillManager](ctx, b.cfg.Bus, org) // the id is the organization's own
 	if err != nil {
 		return false, err
 	}
-	t := &turn{Bills: b, by: by, org: org, cause: cause}
+	t := &turn{Bills: b, run: r, org: org}
 	rows, err := b.bills.Busy(ctx, org, b.due(), billsPage)
 	if err != nil {
 		return false, err
@@ -243,7 +250,7 @@ func (b *Bills) turn(
 			return false, err
 		}
 	}
-	waiting, err := b.bills.Waiting(ctx, org, mobilemoney.MaxBills)
+	waiting, err := b.bills.Waiting(ctx, org, b.due(), mobilemoney.MaxBills)
 	switch {
 	case err != nil:
 		return false, err
@@ -258,31 +265,11 @@ func (b *Bills) turn(
 	return t.worked > 0, b.cfg.Views.WaitFor(ctx, paymentsviews.BillsName, t.position)
 }
 
-// oneByOne does what is due about bills. One about which nothing is known afterwards holds up no other; missed is the
-// last of these failures.
-func (t *turn) oneByOne(ctx context.Context, rows []paymentsviews.BillRow) (missed, err error) {
-	unclear := 0
-	for _, row := range rows {
-		err := t.one(ctx, row)
-		if err != nil && !errors.Is(err, errBillUnclear) {
-			return missed, err
-		}
-		if err != nil {
-			missed = err
-			if unclear++; unclear == billsUnclear {
-				break
-			}
-		}
-	}
-	return missed, nil
-}
-
 // turn is the work on some bills of one organization.
 type turn struct {
 	*Bills
-	by       mobilemoney.Account
+	run
 	org      id.Organization
-	cause    jobs.Cause
 	worked   int
 	position uint64 // of the last event
 }
@@ -304,7 +291,7 @@ func (t *turn) do(ctx context.Context, cmd commands.Command) error {
 func (t *turn) each(ctx context.Context, n int, make func(i int) commands.Command) error {
 	results := newResults(n)
 	err := loop.Each(context.WithoutCancel(ctx), billsCrew, n, func(i int) error {
-		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		one := &turn{Bills: t.Bills, run: t.run, org: t.org}
 		err := one.do(ctx, make(i))
 		results[i] = *one
 		return err
@@ -345,150 +332,3 @@ func (t *turn) leave(ctx context.Context) error {
 	}
 	return t.recall(ctx, rows, events.BillTurnedOff)
 }
-
-// one does what is due about one bill, apart from sending it. Fails: errBillUnclear, which is counted then.
-func (t *turn) one(ctx context.Context, row paymentsviews.BillRow) error {
-	bill, _, err := bus.LoadUnchecked[payments.Bill](ctx, t.cfg.Bus, row.InvoiceID)
-	if err != nil || t.cfg.Clock.Now().Before(bill.RetryAt) {
-		return err
-	}
-	err = t.about(ctx, row, bill)
-	if errors.Is(err, errBillUnclear) {
-		return errors.Join(err, t.doubt(ctx, bill))
-	}
-	return err
-}
-
-// doubt counts a call about a bill that was not answered clearly. The last one leaves the bill to a person, and money
-// that is booked all the same without a receipt of the bill manager.
-func (t *turn) doubt(ctx context.Context, bill payments.Bill) error {
-	if bill.Unclear+1 < billsDoubts {
-		wait := min(billsRetry<<bill.Unclear, billsRetries)
-		return t.do(ctx, commands.DelayBill{
-			InvoiceID: bill.InvoiceID, Until: t.cfg.Clock.Now().Add(wait), Doubted: true,
-		})
-	}
-	for _, p := range bill.Payments {
-		if !p.Acknowledged {
-			t.cfg.Logger.WarnContext(ctx, "bill manager gives no clear answer about a payment",
-				"invoice_id", bill.InvoiceID)
-			return t.do(ctx, commands.AcknowledgeBill{
-				InvoiceID: bill.InvoiceID, ReceiptID: p.ReceiptID, Refused: "in_doubt",
-			})
-		}
-	}
-	return t.do(ctx, commands.FailBill{
-		InvoiceID: bill.InvoiceID, Code: "in_doubt",
-		Message: "The bill manager gave no clear answer, again and again. It may still ask the customer to pay.",
-	})
-}
-
-// about does what is due about one bill.
-func (t *turn) about(ctx context.Context, row paymentsviews.BillRow, bill payments.Bill) error {
-	if err := t.acknowledge(ctx, bill); err != nil {
-		return err
-	}
-	waits := bill.Stage == payments.BillQueued && !bill.Offered
-	switch {
-	case bill.Stage == payments.BillQueued && bill.Offered && bill.Through().Positive(): // so it was taken
-		return t.do(ctx, commands.ConfirmBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
-	case bill.Stage != payments.BillQueued && bill.Stage != payments.BillSent, bill.Full():
-		return nil
-	case bill.Offered && (bill.Recalled != "" || bill.Stage == payments.BillQueued):
-		return t.takeBack(ctx, bill)
-	case waits && bill.Recalled != "": // an earlier program left it so
-		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: bill.Recalled})
-	case row.Forgotten:
-		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillForgotten})
-	case !bill.SettledAt.IsZero() && (waits || !bill.SettledAt.After(t.settledBefore())):
-		return t.do(ctx, commands.RecallBill{InvoiceID: bill.InvoiceID, Reason: events.BillElsewhere})
-	}
-	return nil
-}
-
-// takeBack cancels a bill that the bill manager has, or may have. Where a call with it was in doubt, it can be sent
-// again afterwards under another reference: a customer never has two bills of one invoice to pay. A bill that the bill
-// manager does not know was not taken.
-func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
-	answer, err := t.cfg.Manager.Cancel(ctx, t.by, bill.Reference)
-	if err != nil {
-		return err
-	}
-	if until := bill.OfferedAt.Add(BillsWorking); answer.Outcome == mobilemoney.BillUnknown &&
-		t.cfg.Clock.Now().Before(until) && !t.answers.has(bill.Reference) {
-		return t.do(ctx, commands.DelayBill{InvoiceID: bill.InvoiceID, Until: until})
-	}
-	switch answer.Outcome {
-	case mobilemoney.BillTaken, mobilemoney.BillUnknown:
-		if bill.Recalled != "" {
-			return t.do(ctx, commands.ConfirmRecall{InvoiceID: bill.InvoiceID, Reference: bill.Reference})
-		}
-		if bill.Doubts >= billsDoubts {
-			return t.do(ctx, commands.FailBill{
-				InvoiceID: bill.InvoiceID, Code: "in_doubt", Gone: true,
-				Message: "The bill manager gave no clear answer, again and again. It was taken back there.",
-			})
-		}
-		return t.do(ctx, commands.FreeBill{InvoiceID: bill.InvoiceID, Reference: bill.Reference, Doubted: true})
-	case mobilemoney.BillRefused:
-		return t.do(ctx, commands.FailBill{
-			InvoiceID: bill.InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message,
-		})
-	case mobilemoney.BillNotSent, mobilemoney.BillInDoubt:
-	}
-	return t.away(answer)
-}
-
-// away is the failure of a call about one bill that was not answered clearly. While the breaker is open, or when
-// nothing was sent, that is no bill's fault.
-func (t *turn) away(answer mobilemoney.BillAnswer) error {
-	if answer.Outcome == mobilemoney.BillInDoubt && t.cfg.Manager.Ready() == nil {
-		return errors.Join(errBillUnclear, errBillsAway, answer.Cause)
-	}
-	return errors.Join(errBillsAway, answer.Cause)
-}
-
-// acknowledge tells the bill manager that the payments of a bill are booked.
-func (t *turn) acknowledge(ctx context.Context, bill payments.Bill) error {
-	for _, p := range bill.Payments {
-		if p.Acknowledged {
-			continue
-		}
-		customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, bill.SubscriberID)
-		if err != nil {
-			return err
-		}
-		name, phone := nameAndPhone(customer)
-		answer, err := t.cfg.Manager.Acknowledge(ctx, t.by, mobilemoney.BillPayment{
-			PaidAt: p.PaidAt, Amount: p.Amount, AccountReference: bill.Number, TransactionID: p.Number, Phone: phone,
-			Name: name, InvoiceName: invoiceName(bill.Number), Reference: bill.Reference,
-		})
-		switch {
-		case err != nil:
-			return err
-		case answer.Outcome == mobilemoney.BillRefused: // again and again; the money is booked all the same
-			t.cfg.Logger.WarnContext(ctx, "bill manager refuses to acknowledge a payment",
-				"invoice_id", bill.InvoiceID, "code", answer.Refusal.Code)
-		case answer.Outcome != mobilemoney.BillTaken:
-			return t.away(answer)
-		}
-		err = t.do(ctx, commands.AcknowledgeBill{
-			InvoiceID: bill.InvoiceID, ReceiptID: p.ReceiptID, Refused: refusalCode(answer),
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refusalCode is the provider's code in an answer that refuses; "" in another one.
-func refusalCode(answer mobilemoney.BillAnswer) string {
-	if answer.Outcome != mobilemoney.BillRefused {
-		return ""
-	}
-	return answer.Refusal.Code
-}
-
-// invoiceName is the title that a customer reads above a bill.
-func invoiceName(number string) string { return fmt.Sprintf("Invoice %s", number) }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -15,7 +17,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
@@ -35,6 +36,9 @@ type manager struct {
 	unclear          map[string]bool // references whose cancellations are answered with an internal error
 	unknown          bool            // it knows no bill
 	shut             error           // no call is made
+	unsent           bool            // nothing is sent, of bills and of cancellations
+	cause            error           // of that
+	takes            func()          // is called when bills are sent
 }
 
 // internalError is an answer about which nothing is known.
@@ -48,11 +52,15 @@ func (m *manager) Ready() error { return nil }
 
 // Send takes bills, or refuses them.
 func (m *manager) Send(context.Context, mobilemoney.Account, []mobilemoney.Bill) (mobilemoney.BillAnswer, error) {
+	m.takes()
 	if m.sends++; m.refuses {
 		return internalError(), nil
 	}
 	if m.shut != nil {
 		return mobilemoney.BillAnswer{}, m.shut
+	}
+	if m.unsent {
+		return mobilemoney.BillAnswer{Outcome: mobilemoney.BillNotSent, Cause: m.cause}, nil
 	}
 	return mobilemoney.BillAnswer{Outcome: mobilemoney.BillTaken}, nil
 }
@@ -62,6 +70,8 @@ func (m *manager) Cancel(
 	_ context.Context, _ mobilemoney.Account, reference string,
 ) (mobilemoney.BillAnswer, error) {
 	switch {
+	case m.unsent:
+		return mobilemoney.BillAnswer{Outcome: mobilemoney.BillNotSent, Cause: m.cause}, nil
 	case m.unclear[reference]:
 		m.asked++
 		return internalError(), nil
@@ -87,12 +97,19 @@ type billsKit struct {
 	clock *clock.Manual
 	manager
 	optIn id.Shortcode
+
+	refused   *prometheus.CounterVec
+	customers int // number of those that were made
 }
 
 // newBillsKit has a platform that has opted in.
 func newBillsKit(t *testing.T) *billsKit {
 	t.Helper()
-	k := &billsKit{t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))}
+	k := &billsKit{
+		t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
+		refused: paymentsjobs.NewBillsRefused(nil),
+	}
+	k.takes = func() {}
 	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock}, paymentsviews.Bills{},
 		subscribersviews.Subscribers{}, billingviews.Invoices{})
 	bus.Register(k.Bus, payments.Bills())
@@ -134,7 +151,7 @@ func (k *billsKit) offered(org id.Organization) id.Invoice {
 	k.do(org, commands.QueueBill{BillSubject: events.BillSubject{
 		OrgID: org, SubscriberID: id.New[id.Subscriber](), InvoiceID: invoice, Number: "A-1",
 	}})
-	k.do(org, commands.OfferBill{InvoiceID: invoice, Size: 101, Amount: money.Major(100, money.KES)})
+	k.do(org, commands.OfferBill{InvoiceID: invoice, Try: 1, Size: 101, Amount: money.Major(100, money.KES)})
 	return invoice
 }
 
@@ -166,7 +183,7 @@ func (k *billsKit) tending() *paymentsjobs.Bills {
 	return paymentsjobs.NewBills(paymentsjobs.BillsConfig{
 		Bus: k.Bus, Views: k.views, Secrets: k.Vault.Secrets, Manager: &k.manager, OptIn: k.optIn, Clock: k.clock,
 		Alone:  func(context.Context) (func(), bool, error) { return func() {}, true, nil },
-		Logger: storetest.Quiet(),
+		Logger: storetest.Quiet(), Refused: k.refused,
 	})
 }
 
@@ -225,31 +242,13 @@ func TestBills_AnInternalErrorDoesNotGoRoundForEver(t *testing.T) {
 	}
 }
 
-// TestBills_WhileTheProviderMakesNoCallTheyAreOfferedSeldom: each try is two events for each bill. A new key is tried
-// at once.
-func TestBills_WhileTheProviderMakesNoCallTheyAreOfferedSeldom(t *testing.T) {
-	t.Parallel()
-	k, org := newBillsKit(t), id.New[id.Organization]()
-	invoice := k.waiting(org)
-	bills := k.tending()
-	k.shut = &failure.Error{Kind: failure.Refused, Code: mobilemoney.CodeAppKeyRefused, Message: "opt in again"}
-	if k.tendWith(bills, 100, 30*time.Second); k.sends < 5 || k.sends > 12 {
-		t.Errorf("sent %d times in 50 minutes", k.sends)
-	}
-	k.shut = nil
-	k.optsIn("another key")
-	k.tendWith(bills, 1, time.Second)
-	if bill := k.bill(invoice); bill.Stage != payments.BillSent {
-		t.Errorf("with a new key it is %s", bill.Stage)
-	}
-}
-
 // waiting is a bill that waits to be sent, of an invoice over 100 shillings.
 func (k *billsKit) waiting(org id.Organization) id.Invoice {
 	k.t.Helper()
 	who, invoice := id.New[id.Subscriber](), id.New[id.Invoice]()
 	k.do(org, commands.ConfigureBillManager{OrgID: org, On: true})
-	k.do(org, coretest.NewSubscriber(who, org, 1))
+	k.customers++
+	k.do(org, coretest.NewSubscriber(who, org, k.customers))
 	k.do(org, commands.DraftInvoice{
 		SubscriberID: who, OrgID: org, InvoiceID: invoice, Currency: money.KES, Prefix: "ACME",
 		DueOn: calendar.Date{Year: 2026, Month: 3, Day: 12},

@@ -31,7 +31,7 @@ func (b *Bills) Report(ctx context.Context, args commands.ReportBill, cause jobs
 		if age > reportPatienceDays {
 			return nil
 		}
-		return jobrunner.Snooze(min(max(age/2, time.Second), time.Hour))
+		return jobrunner.Snooze(min(max(age.Abs()/2, time.Second), time.Hour)) // a clock may have been put back
 	case payments.StandingAbsorbed, payments.StandingReversed, payments.StandingRefunded:
 		return nil
 	}

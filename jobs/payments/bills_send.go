@@ -41,7 +41,7 @@ func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
 	papers := make([]*paper, n)
 	results := newResults(n)
 	err := loop.Each(ctx, billsCrew, n, func(i int) (err error) {
-		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		one := &turn{Bills: t.Bills, run: t.run, org: t.org}
 		papers[i], err = one.prepare(ctx, rows[i])
 		results[i] = *one
 		return err
@@ -62,11 +62,12 @@ func (t *turn) send(ctx context.Context, rows []paymentsviews.BillRow) error {
 	return t.offer(ctx, list)
 }
 
-// paper is a bill as it is sent, with its row, and the round for which its sum was read.
+// paper is a bill as it is sent, with its row, the round for which its sum was read, and the try that its reference
+// names.
 type paper struct {
 	mobilemoney.Bill
-	row   paymentsviews.BillRow
-	round int
+	row        paymentsviews.BillRow
+	round, try int
 }
 
 // offer records that bills leave the house, makes the call, and records its outcome. A bill that is not waiting any
@@ -75,9 +76,10 @@ func (t *turn) offer(ctx context.Context, list []paper) error {
 	offered := make([]bool, len(list))
 	results := newResults(len(list))
 	err := loop.Each(ctx, billsCrew, len(list), func(i int) error {
-		one := &turn{Bills: t.Bills, by: t.by, org: t.org, cause: t.cause}
+		one := &turn{Bills: t.Bills, run: t.run, org: t.org}
 		err := one.do(ctx, commands.OfferBill{
-			InvoiceID: list[i].row.InvoiceID, Round: list[i].round, Size: len(list), Amount: list[i].Amount,
+			InvoiceID: list[i].row.InvoiceID, Round: list[i].round, Try: list[i].try, Size: len(list),
+			Amount: list[i].Amount,
 		})
 		results[i], offered[i] = *one, err == nil
 		if failure.CodeOf(err) == "bill_not_waiting" {
@@ -98,6 +100,7 @@ func (t *turn) offer(ctx context.Context, list []paper) error {
 		return errors.Join(err, t.free(ctx, of, call))
 	}
 	answer, err := t.cfg.Manager.Send(ctx, t.by, call)
+	t.calls.note(answer, err)
 	if err != nil { // a bill of ours that cannot be sent, or a key that is refused: nothing was taken
 		return errors.Join(err, t.free(ctx, of, call))
 	}
@@ -126,7 +129,8 @@ func (t *turn) outcome(
 	case mobilemoney.BillRefused, mobilemoney.BillUnknown: // of a single one: of many the outcome is in doubt
 		return t.each(ctx, len(list), func(i int) commands.Command {
 			return commands.FailBill{
-				InvoiceID: rows[i].InvoiceID, Code: answer.Refusal.Code, Message: answer.Refusal.Message, Gone: true,
+				InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference, Code: answer.Refusal.Code,
+				Message: answer.Refusal.Message, Gone: true,
 			}
 		})
 	case mobilemoney.BillInDoubt:
@@ -141,9 +145,6 @@ func (t *turn) outcome(
 	}
 	return errors.Join(errBillsAway, answer.Cause)
 }
-
-// aboutUnsigned is the message of a bill that was not sent.
-const aboutUnsigned = "The tax authority has not signed the invoice. It is sent once it is signed."
 
 // prepare makes the bill of an invoice; nil when there is nothing to send, which is recorded then.
 func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, error) {
@@ -190,25 +191,17 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 		code, message := failure.CodeOf(err), messageOf(err)
 		return nil, t.do(ctx, commands.FailBill{InvoiceID: row.InvoiceID, Code: code, Message: message, Gone: true})
 	}
-	return &paper{Bill: made, row: row, round: bill.Round}, nil
+	return &paper{Bill: made, row: row, round: bill.Round, try: bill.Tries + 1}, nil
 }
 
-// unsigned leaves a bill until its invoice is signed, which queues it again: also when that happens in the moment in
-// which it is left.
+// unsigned has a bill wait until its invoice is signed, which queues it anew. That may have happened in this moment: it
+// is asked again, after as long as the bill has waited until then, an hour at most.
 func (t *turn) unsigned(ctx context.Context, row paymentsviews.BillRow) error {
-	err := t.do(ctx, commands.FailBill{
-		InvoiceID: row.InvoiceID, Code: "document_not_signed", Message: aboutUnsigned, Gone: true,
+	now := t.cfg.Clock.Now()
+	wait := min(max(now.Sub(row.QueuedAt).Abs(), billsRetry), billsRetries)
+	return t.do(ctx, commands.DelayBill{
+		InvoiceID: row.InvoiceID, Until: now.Add(wait), Reason: events.BillNotSigned,
 	})
-	if err != nil {
-		return err
-	}
-	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, t.cfg.Bus, id.As[id.Signature](row.InvoiceID))
-	if err != nil || signature.State != billing.SignatureSigned {
-		return err
-	}
-	return t.do(ctx, commands.QueueBill{BillSubject: events.BillSubject{
-		OrgID: t.org, SubscriberID: row.SubscriberID, InvoiceID: row.InvoiceID, Number: row.Number,
-	}})
 }
 
 // eastAfrica is the zone of the customers of a provider that takes shillings alone: UTC+3 all year.

@@ -26,7 +26,7 @@ var billsDDL string
 func (Bills) Name() string { return BillsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Bills) Version() int { return 2 }
+func (Bills) Version() int { return 3 }
 
 // DDL creates the tables of bills.sql.
 func (Bills) DDL() string { return billsDDL }
@@ -67,7 +67,7 @@ where invoice_id = @invoice and revision < @revision`
 update {schema}.bills set retry_at = null, offered = false, doubts = doubts + $3, revision = $2
 where invoice_id = $1 and revision < $2`
 	billDelayedSQL = `
-update {schema}.bills set retry_at = $3, revision = $2 where invoice_id = $1 and revision < $2`
+update {schema}.bills set retry_at = $3, waits_for = $4, revision = $2 where invoice_id = $1 and revision < $2`
 	billSentSQL = `
 update {schema}.bills set retry_at = null, stage = 'sent', sent_at = $3, revision = $2
 where invoice_id = $1 and revision < $2`
@@ -126,7 +126,7 @@ func applyBill(w *runner.Writes, e events.BillEvent, invoice id.Invoice, revisio
 		}
 		w.Exec(billFreedSQL, invoice, revision, doubts)
 	case events.BillDelayed:
-		w.Exec(billDelayedSQL, invoice, revision, v.Until)
+		w.Exec(billDelayedSQL, invoice, revision, v.Until, v.Reason)
 	case events.BillSent:
 		w.Exec(billSentSQL, invoice, revision, v.At)
 	case events.BillFailed:

@@ -28,6 +28,7 @@ create table {schema}.bills (
   queued_at timestamptz not null, -- again in each round
   sent_at timestamptz,
   retry_at timestamptz, -- before which nothing is asked about it; null = at once
+  waits_for text not null default '', -- why it is not sent before retry_at; of no meaning without that
   revision bigint not null,
   paid_whole boolean generated always as (asked_minor > 0 and through_minor >= asked_minor) stored,
   state text generated always as (case

@@ -3,6 +3,7 @@ package paymentsviews
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type BillRow struct {
 	Code         string          `db:"code"`
 	Message      string          `db:"message"`
 	Forgotten    bool            `db:"forgotten"`
+	WaitsFor     string          `db:"waits_for"` // why it is not sent yet; "" = nothing
 	QueuedAt     time.Time       `db:"queued_at"`
 	SentAt       *time.Time      `db:"sent_at"`
 	Revision     int64           `db:"revision"`
@@ -60,7 +62,8 @@ type BillsQuery struct{ Views *runner.Views }
 
 // billColumns fit BillRow.
 const billColumns = `b.invoice_id, b.org_id, b.subscriber_id, b.number, b.state, b.stage, b.offered, b.doubts,
-	b.recalled, b.code, b.message, b.forgotten, b.queued_at, b.sent_at, b.revision`
+	b.recalled, b.code, b.message, b.forgotten, case when b.retry_at is null then '' else b.waits_for end as waits_for,
+	b.queued_at, b.sent_at, b.revision`
 
 // Settings are those of an organization; nil when it never made any.
 func (q BillsQuery) Settings(ctx context.Context, org id.Organization) (row *BillManagerRow, err error) {
@@ -119,14 +122,31 @@ func (q BillsQuery) List(
 	return rows, err
 }
 
-// BillsDue says what is to be done by now: SettledBefore is the instant before which an invoice must have been paid in
-// another way for its bill to be taken back.
-type BillsDue struct{ Now, SettledBefore time.Time }
+// BillsDue says what is to be done by now. What was recorded before the machine's clock was put back waits for none of
+// its instants: they are later than any that is explained by now.
+type BillsDue struct {
+	Now           time.Time
+	SettledBefore time.Time // before which an invoice must have been paid in another way for its bill to be taken back
+	LastSettled   time.Time // at which an invoice can have been paid at the latest
+	LastRetry     time.Time // until which a bill can rest at the latest
+}
+
+// args are those of the statements.
+func (d BillsDue) args(more pgx.NamedArgs) pgx.NamedArgs {
+	args := pgx.NamedArgs{
+		"now": d.Now, "settled": d.SettledBefore, "last_settled": d.LastSettled, "last_retry": d.LastRetry,
+	}
+	maps.Copy(args, more)
+	return args
+}
+
+// awakeSQL says that a bill does not rest.
+const awakeSQL = `(b.retry_at is null or b.retry_at <= @now or b.retry_at > @last_retry)`
 
 // busySQL says that something is to be done about a bill by now. What was paid elsewhere is taken back after a while:
 // the report of the bill manager may be on its way.
 const busySQL = `b.busy and (b.stage = 'queued' or b.unacknowledged > 0 or b.forgotten or b.recalled <> ''
-	or b.settled_at <= $1) and (b.retry_at is null or b.retry_at <= $2)`
+	or b.settled_at <= @settled or b.settled_at > @last_settled) and ` + awakeSQL
 
 // leavesSQL says that a bill is, or may be, at the bill manager whose organization takes money on a shortcode of its
 // own.
@@ -140,7 +160,7 @@ func (q BillsQuery) BusyOrgs(ctx context.Context, due BillsDue) (orgs []id.Organ
 			select distinct b.org_id from {schema}.bills b where `+busySQL+`
 			union
 			select m.org_id from {schema}.bill_managers m where m.has_left and exists (
-				select from {schema}.bills b where b.org_id = m.org_id and `+leavesSQL+`)`), due.SettledBefore, due.Now)
+				select from {schema}.bills b where b.org_id = m.org_id and `+leavesSQL+`)`), due.args(nil))
 	})
 	return orgs, err
 }
@@ -152,22 +172,26 @@ func (q BillsQuery) Busy(
 ) (rows []BillRow, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[BillRow], q.Views.SQL(BillsName, `
-			select `+billColumns+` from {schema}.bills b where `+busySQL+` and b.org_id = $3
+			select `+billColumns+` from {schema}.bills b where `+busySQL+` and b.org_id = @org
 				and (b.stage <> 'queued' or b.offered or b.recalled <> '' or b.settled_at is not null
 					or b.unacknowledged > 0)
-			order by b.queued_at, b.invoice_id limit $4`), due.SettledBefore, due.Now, org, max)
+			order by b.queued_at, b.invoice_id limit @max`), due.args(pgx.NamedArgs{"org": org, "max": max}))
 	})
 	return rows, err
 }
 
-// Waiting returns up to max bills of an organization that wait to be sent, those that were in doubt most often first.
-func (q BillsQuery) Waiting(ctx context.Context, org id.Organization, max int) (rows []BillRow, err error) {
+// Waiting returns up to max bills of an organization that wait to be sent and for nothing else, those that were in
+// doubt most often first.
+func (q BillsQuery) Waiting(
+	ctx context.Context, org id.Organization, due BillsDue, max int,
+) (rows []BillRow, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[BillRow], q.Views.SQL(BillsName, `
 			select `+billColumns+` from {schema}.bills b
-			where b.org_id = $1 and b.busy and b.stage = 'queued' and not b.offered and b.recalled = ''
-				and b.settled_at is null
-			order by b.doubts desc, b.queued_at, b.invoice_id limit $2`), org, max)
+			where b.org_id = @org and b.busy and b.stage = 'queued' and not b.offered and b.recalled = ''
+				and b.settled_at is null and (b.waits_for = '' or `+awakeSQL+`)
+			order by b.doubts desc, b.queued_at, b.invoice_id limit @max`),
+			due.args(pgx.NamedArgs{"org": org, "max": max}))
 	})
 	return rows, err
 }

@@ -45,6 +45,8 @@ func billStory() *projectiontest.Story {
 	}
 	settled := func(b events.BillSubject) events.Event { return events.BillSettled{BillSubject: b, At: began} }
 	bill("waits", amina, func(events.BillSubject) []events.Event { return nil })
+	bill("unsigned", amina, func(b events.BillSubject) []events.Event { return signing(b)[:1] })
+	bill("signed", amina, signing)
 	bill("doubt", amina, func(b events.BillSubject) []events.Event {
 		return []events.Event{offered(b, 1), events.BillFreed{BillSubject: b, Doubted: true, At: began}, offered(b, 2)}
 	})
@@ -54,9 +56,7 @@ func billStory() *projectiontest.Story {
 			BillSubject: b, Code: "400", Message: personal.Of("no phone 0700"), At: began,
 		}}
 	})
-	bill("leaving", amina, func(b events.BillSubject) []events.Event {
-		return append(sent(b), events.BillRecalled{BillSubject: b, Reason: "voided", At: began})
-	})
+	bill("leaving", amina, func(b events.BillSubject) []events.Event { return append(sent(b), recalls(b)...) })
 	bill("delayed", amina, func(b events.BillSubject) []events.Event { return append(sent(b), delays(b)...) })
 	bill("gone", amina, func(b events.BillSubject) []events.Event {
 		return append(sent(b), events.BillCancelled{BillSubject: b, Reason: "voided", At: began})
@@ -77,6 +77,14 @@ func billStory() *projectiontest.Story {
 	return s
 }
 
+// recalls takes a bill back for another sum, and then for good.
+func recalls(b events.BillSubject) []events.Event {
+	return []events.Event{
+		events.BillRecalled{BillSubject: b, Reason: "changed", At: began},
+		events.BillRecalled{BillSubject: b, Reason: "voided", At: began},
+	}
+}
+
 // delays takes a bill back, and is looked at again in an hour.
 func delays(b events.BillSubject) []events.Event {
 	return []events.Event{
@@ -85,13 +93,22 @@ func delays(b events.BillSubject) []events.Event {
 	}
 }
 
+// signing has a bill wait for its signature, and queued again when it is there.
+func signing(b events.BillSubject) []events.Event {
+	return []events.Event{
+		events.BillDelayed{BillSubject: b, Until: began.Add(time.Hour), Reason: events.BillNotSigned, At: began},
+		events.BillQueued{BillSubject: b, Round: 1, At: began},
+	}
+}
+
 func TestBills_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
 	projectiontest.Check(t, paymentsviews.Bills{}, billStory())
 }
 
-func TestBills_WhatIsDueIsFound(t *testing.T) {
-	t.Parallel()
+// toldBills reads the bills of billStory.
+func toldBills(t *testing.T) paymentsviews.BillsQuery {
+	t.Helper()
 	log := feedtest.New()
 	for _, e := range billStory().Events() {
 		log.AppendAs(e.Stream, e.Revision, e.Meta, e.Event)
@@ -103,8 +120,12 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 	}
 	t.Cleanup(r.Stop)
 	coretest.WaitFor(t, r.Views(), uint64(10*len(log.Events())), paymentsviews.BillsName)
-	q := paymentsviews.BillsQuery{Views: r.Views()}
-	numbers := func(rows []paymentsviews.BillRow, err error) (list []string) {
+	return paymentsviews.BillsQuery{Views: r.Views()}
+}
+
+// named fails a test, or tells which of billStory some bills are.
+func named(t *testing.T) func(rows []paymentsviews.BillRow, err error) []string {
+	return func(rows []paymentsviews.BillRow, err error) (list []string) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -114,16 +135,33 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 		}
 		return list
 	}
-	before := paymentsviews.BillsDue{Now: began.Add(time.Hour), SettledBefore: began.Add(-time.Second)}
-	after, early := before, before
-	after.SettledBefore, early.Now = began.Add(time.Second), began.Add(time.Hour-time.Second)
+}
+
+// dueAt is due an hour after billStory, or earlier or later.
+func dueAt(after time.Duration) paymentsviews.BillsDue {
+	now := began.Add(time.Hour + after)
+	return paymentsviews.BillsDue{
+		Now: now, SettledBefore: now.Add(-time.Hour - time.Second), LastSettled: now, LastRetry: now.Add(time.Hour),
+	}
+}
+
+// putBack is due by a clock that was put back since billStory.
+const putBack = -25 * time.Hour
+
+func TestBills_WhatIsDueIsFound(t *testing.T) {
+	t.Parallel()
+	q, numbers := toldBills(t), named(t)
+	before, early, back := dueAt(0), dueAt(-time.Second), dueAt(putBack)
+	after := before
+	after.SettledBefore = began.Add(time.Second)
 	expectSet(t, "busy at once", numbers(q.Busy(t.Context(), acme, before, 100)), "doubt", "leaving", "paid", "again",
 		"delayed")
 	expectSet(t, "busy later", numbers(q.Busy(t.Context(), acme, after, 100)), "doubt", "leaving", "paid", "again",
 		"elsewhere", "delayed")
 	expectSet(t, "busy before it is looked at again", numbers(q.Busy(t.Context(), acme, early, 100)), "doubt",
 		"leaving", "paid", "again")
-	expectSet(t, "waiting", numbers(q.Waiting(t.Context(), acme, 100)), "waits", "again")
+	expectSet(t, "busy when the clock was put back", numbers(q.Busy(t.Context(), acme, back, 100)), "doubt", "leaving",
+		"paid", "again", "elsewhere", "delayed")
 	expectSet(t, "leaving", numbers(q.Leaving(t.Context(), acme, 100)), "sent")
 	expectSet(t, "failed", numbers(q.List(t.Context(), acme, "failed", paymentsviews.BillKey{}, 100)), "failed")
 	expectSet(t, "acknowledged", numbers(q.List(t.Context(), acme, "acknowledged", paymentsviews.BillKey{}, 100)),
@@ -137,8 +175,26 @@ func TestBills_WhatIsDueIsFound(t *testing.T) {
 	if err != nil || len(page) != 3 {
 		t.Fatal(page, err)
 	}
-	if rest := numbers(q.List(t.Context(), acme, "", rows[2].Key(), 100)); len(rest) != 8 {
+	if rest := numbers(q.List(t.Context(), acme, "", rows[2].Key(), 100)); len(rest) != 10 {
 		t.Errorf("after the first page %v", rest)
+	}
+}
+
+// TestBills_WhatWaitsForItsSignatureIsNotSent before it is looked at again, and tells so.
+func TestBills_WhatWaitsForItsSignatureIsNotSent(t *testing.T) {
+	t.Parallel()
+	q, numbers := toldBills(t), named(t)
+	for _, at := range []time.Duration{0, putBack} {
+		expectSet(t, "waiting", numbers(q.Waiting(t.Context(), acme, dueAt(at), 100)), "waits", "again", "unsigned",
+			"signed")
+	}
+	expectSet(t, "waiting before", numbers(q.Waiting(t.Context(), acme, dueAt(-time.Second), 100)), "waits", "again",
+		"signed")
+	for name, want := range map[string]string{"unsigned": events.BillNotSigned, "signed": "", "delayed": ""} {
+		row, err := q.Get(t.Context(), acme, id.Derive[id.Invoice]("bill", name))
+		if err != nil || row == nil || row.WaitsFor != want {
+			t.Errorf("%s: %+v, %v", name, row, err)
+		}
 	}
 }
 

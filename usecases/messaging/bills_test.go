@@ -100,7 +100,7 @@ func (k *kit) bill(t *testing.T, invoice id.Invoice, sent bool) {
 		return
 	}
 	k.Run(t, coretest.Operator(k.args.OrgID), commands.OfferBill{
-		InvoiceID: invoice, Size: 1, Amount: money.Major(200, money.KES),
+		InvoiceID: invoice, Try: 1, Size: 1, Amount: money.Major(200, money.KES),
 	})
 	bill, _, err := bus.LoadUnchecked[payments.Bill](t.Context(), k.Bus, invoice)
 	if err != nil {

@@ -44,6 +44,9 @@ type OptInState struct {
 	Shortcode string
 	Reminders bool       // the bill manager reminds customers
 	Since     *time.Time // when the platform has opted in last; nil = never
+	// RefusedSince is since when the bill manager refuses the key of the last opt-in, or the platform's credentials:
+	// all bills wait. Nil = it does not, as far as is known.
+	RefusedSince *time.Time
 	// The next opt-in gives Email, Phone and CallbackURL; without the Missing settings there is none.
 	Email, Phone, CallbackURL string
 	Missing                   []string
@@ -59,8 +62,9 @@ func (m BillManager) OptIn(ctx context.Context) (OptInState, error) {
 	if address, err := m.CallbackURL(); err == nil {
 		state.CallbackURL = address
 	}
-	if !known.Key.IsZero() {
+	if err == nil && !known.Key.IsZero() {
 		state.Since = &known.At
+		state.RefusedSince, err = m.Secrets.RefusedSince(ctx, known.Key)
 	}
 	switch {
 	case len(m.Missing) > 0:

@@ -72,10 +72,10 @@ export default function BillsPage() {
   )
 }
 
-/** Told is the state of a bill with why it failed. */
+/** Told is the state of a bill with why it failed, or why it is not sent yet. */
 function Told({ of: b }: { of: Bill }) {
   const t = useText(billManagerText)
-  const more = b.leaving ? t.leaving : b.error
+  const more = b.leaving ? t.leaving : b.code === 'document_not_signed' ? t.unsigned : b.error
   return (
     <>
       <State tone={tones[b.state]}>{t.states[b.state]}</State>

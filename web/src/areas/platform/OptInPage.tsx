@@ -31,12 +31,14 @@ export default function OptInPage() {
           <Stack gap="lg">
             <Facts
               of={[
-                [t.state, <State key="s" tone={tones[o.state]}>{t.states[o.state]}</State>],
+                [t.state, <State key="s" tone={o.refusedSince ? 'bad' : tones[o.state]}>{t.states[o.state]}</State>],
                 [t.since, o.since && <When key="w" at={o.since} exact />],
+                [t.refused, o.refusedSince && <When key="r" at={o.refusedSince} exact />],
                 [t.shortcode, o.shortcode],
                 [t.reminders, o.since && t.reminds[o.reminders ? 'true' : 'false']],
               ]}
             />
+            {o.refusedSince && <Text size="sm" role="note" maw={760}>{t.refusedDoes}</Text>}
             <Section title={t.given}>
               <Facts of={[[t.email, o.email || t.unknown], [t.phone, o.phone || t.unknown], [t.callback, o.callbackUrl || t.unknown]]} />
               <Text size="sm" c="dimmed" maw={760}>{t.settings}</Text>
