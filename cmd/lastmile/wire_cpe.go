@@ -75,8 +75,8 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	faults := cpejobs.Faults{
-		Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
-		Every: a.cfg.CPEFaultPollInterval,
+		Gateway: gateway, Informs: informs, Rows: rows.Some, Pauses: a.cpePauses(gateway), Clock: a.clock,
+		Logger: a.logger, Every: a.cfg.CPEFaultPollInterval,
 	}
 	if gateway != nil {
 		faults.Register(a.engines.jobs)
@@ -164,15 +164,11 @@ func (a *App) wireCPEServer(
 	gateway *genieacs.Server, informs *cpejobs.Informs, uploads cpejobs.Uploads,
 ) cpeServer {
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
-	provisions := cpeviews.ProvisionsQuery{Views: a.engines.views}
 	secrets := a.storage.vault.Secrets
-	server := cpeServer{cpejobs.NoServer{}, cpejobs.NoServer{}, cpejobs.NoServer{}}
-	scripts := cpejobs.Provisions{
-		Bus: a.engines.bus, Row: provisions.Any, Held: provisions.Held, Server: cpejobs.NoServer{}, Logger: a.logger,
-	}
+	server, scripts := cpeServer{cpejobs.NoServer{}, cpejobs.NoServer{}, cpejobs.NoServer{}}, a.cpeScripts(gateway)
 	if gateway != nil {
 		acs := cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
-		server, scripts.Server = cpeServer{acs, acs, acs}, gateway
+		server = cpeServer{acs, acs, acs}
 		cpejobs.Preparation{Gateway: gateway, Provisions: scripts, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
 			Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,
@@ -181,8 +177,8 @@ func (a *App) wireCPEServer(
 	}
 	scripts.Register(a.engines.jobs)
 	cpejobs.Following{
-		Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows, Operations: operations, Secrets: secrets,
-		Queue: a.engines.jobs,
+		Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows, Operations: operations,
+		Pauses: a.cpePauses(gateway), Secrets: secrets, Queue: a.engines.jobs,
 	}.Register(a.engines.jobs)
 	cpejobs.Operations{
 		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete,
@@ -193,6 +189,26 @@ func (a *App) wireCPEServer(
 		},
 	}.Register(a.engines.jobs)
 	return server
+}
+
+// cpeScripts brings scripts of organizations to the CPE server; without one it fails.
+func (a *App) cpeScripts(gateway *genieacs.Server) cpejobs.Provisions {
+	rows := cpeviews.ProvisionsQuery{Views: a.engines.views}
+	scripts := cpejobs.Provisions{
+		Bus: a.engines.bus, Row: rows.Any, Held: rows.Held, Server: cpejobs.NoServer{}, Logger: a.logger,
+	}
+	if gateway != nil {
+		scripts.Server = gateway
+	}
+	return scripts
+}
+
+// cpePauses ends pauses at the CPE server.
+func (a *App) cpePauses(gateway *genieacs.Server) cpejobs.Pauses {
+	return cpejobs.Pauses{
+		Gateway: gateway, Scripts: cpeviews.ProvisionsQuery{Views: a.engines.views}.Stored,
+		Refuse: a.cpeScripts(gateway).Refuse,
+	}
 }
 
 // wireFirmware registers the jobs of campaigns and files, and makes the endpoints of firmware.

@@ -20,6 +20,15 @@
     }
     return value && value.getTime ? value.getTime() : null;
   };
+  // The server stores a tag as another one, or ends, where it takes a part of the path for a sign that is written by its
+  // number.
+  const pathOf = (value) => {
+    const path = plain(value);
+    if (typeof path === "string" && path.startsWith("Tags.") && /%|0x[0-9A-Z]{2}/.test(path)) {
+      throw new Error("a tag with % or with 0x before two digits or capitals");
+    }
+    return path;
+  };
   const list = (value, most) => Array.isArray(value) ? value.slice(0, most).map(plain) : plain(value);
   const instant = (value) => {
     const out = plain(value);
@@ -59,10 +68,10 @@
   };
 
   return [
-    (path, known, wanted) => ++calls > mostCalls ? [] : declare(plain(path), instants(known), values(wanted)),
+    (path, known, wanted) => ++calls > mostCalls ? [] : declare(pathOf(path), instants(known), values(wanted)),
     (path, before, attributes) => {
       if (++calls <= mostCalls) {
-        clear(plain(path), instant(before), attributes ? instants(attributes) : undefined);
+        clear(pathOf(path), instant(before), attributes ? instants(attributes) : undefined);
       }
     },
     (message) => {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
+	"github.com/lastmile-isp/lastmile/internal/acstag"
 )
 
 // ErrForeign refuses to write in the place of a script or a preset that the platform has not written. Nothing was
@@ -59,11 +60,12 @@ var customForm = regexp.MustCompile(`^/[/*] ([A-Za-z0-9_-]+) version [0-9]{1,9} 
 // tagOfOrganization begins the tag of an organization; the tags of its scripts begin with what follows there.
 const tagOfOrganization = "org:"
 
-// preset runs the script. It has a channel of its own: a fault of the script holds up nothing else.
+// preset runs the script. It has a channel of its own, so that an error of the script holds up nothing else. One that
+// changes its mind at each run is no error: the server gives all channels of such a session up (LoopCode).
 func (c Custom) preset() Preset {
 	return Preset{
 		Name: c.Name, Channel: c.Name, Weight: customWeight, Events: map[string]bool{}, Provision: c.Name,
-		Precondition: "Tags." + TagInScript(c.Tag) + " IS NOT NULL", Version: c.Version,
+		Precondition: "Tags." + acstag.InScript(acstag.Name(c.Tag)) + " IS NOT NULL", Version: c.Version,
 	}
 }
 

@@ -25,20 +25,6 @@ func segment(text string) string {
 	return out.String()
 }
 
-// TagInScript gives a tag the form that it has in expressions and scripts, behind "Tags.": each byte outside of A-Z a-z
-// 0-9 - _ is 0xHH.
-func TagInScript(tag string) string {
-	var out strings.Builder
-	for i := range len(tag) {
-		if plain(tag[i]) {
-			out.WriteByte(tag[i])
-			continue
-		}
-		fmt.Fprintf(&out, "0x%02X", tag[i])
-	}
-	return out.String()
-}
-
 // DeviceID is the server's name of a device. What is done to a device names the id that came from the server: its parts
 // are escaped by the server's own rule. One that is built is good for a look alone.
 type DeviceID string

@@ -22,6 +22,9 @@ type Fault struct {
 	Parameters []ParameterFault
 }
 
+// LoopCode is the code of a fault that the server notes for all channels of a session whose presets never come to rest.
+const LoopCode = "preset_loop"
+
 // ParameterFault is a device's no to one parameter, in the standard's words.
 type ParameterFault struct{ Name, Code, Message string }
 
@@ -95,6 +98,7 @@ func scriptWords(name string) (code, message string) {
 // boundWords are the messages of the platform's bounds of scripts: they have no value of a device, whoever throws them.
 var boundWords = []string{
 	"more than 100000 steps", "a text of more than 1024 characters", "a number of instances that is none from 0 to 16",
+	"a tag with % or with 0x before two digits or capitals",
 }
 
 // aboutValues are the codes of devices whose words may repeat the value that they are about.

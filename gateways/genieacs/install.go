@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/internal/acstag"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -21,15 +22,19 @@ import (
 var own embed.FS
 
 // OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
-// finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions).
-const OwnVersion = 3
+// finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions). TestOwn_AChangeIsANewVersion holds it.
+const OwnVersion = 4
 
 // Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
 const Unidentified = "lastmile_unidentified"
 
-// Left begins the tag of a device that has a login which is not its any more; the username follows. The next inform
-// takes login and tag away, unless the device has the tag of a login.
+// Left begins the tag of a device that may have a login which is not its any more; the username follows. The next
+// inform takes login and tag away, unless the device has the tag of a login: then the tag goes when that login is on
+// the device.
 const Left = "lastmile_was:"
+
+// OwnChannel begins the names of the channels on which our provisions run.
+const OwnChannel = ownPrefix
 
 // Names of our provisions. Their presets and channels have names that begin alike.
 const (
@@ -90,11 +95,11 @@ func OwnPresets() []Preset {
 		},
 		{
 			name: "again", events: map[string]bool{"0 BOOTSTRAP": false, "Registered": false},
-			precondition: "Tags." + TagInScript(Unidentified) + " IS NOT NULL",
+			precondition: "Tags." + acstag.InScript(Unidentified) + " IS NOT NULL",
 		},
 		{ // one that the server knew before it had our provisions has never asked, and is not new to it
 			name: "boot", events: map[string]bool{"0 BOOTSTRAP": false, "Registered": false, "1 BOOT": true},
-			precondition: "Tags." + TagInScript(Unidentified) + " IS NULL",
+			precondition: "Tags." + acstag.InScript(Unidentified) + " IS NULL",
 		},
 	} {
 		asks := Preset{

@@ -71,39 +71,144 @@ func TestOwn_ALoginThatIsNotItsAnyMoreLeavesTheDevice(t *testing.T) {
 	}
 }
 
-// TestOwn_ADeviceThatRefusesToLeaveIsAskedAgain: it is switched off already, its mark stays, and nothing else waits.
+// TestOwn_ADeviceThatRefusesToLeaveIsAskedAgain: what comes before the refused step is done already, the password first
+// and the username last; its mark stays, and nothing else waits.
 func TestOwn_ADeviceThatRefusesToLeaveIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
+	for _, c := range []struct {
+		root        genieacs.Root
+		refuses     string
+		without, on bool // its password, and switched on
+	}{
+		{genieacs.TR181, "Username", true, false}, {genieacs.TR098, "Username", true, false},
+		{genieacs.TR181, "Enable", true, true}, {genieacs.TR181, "Password", false, true},
+	} {
 		k, p := ready(t)
-		id := k.add(acs.DeviceConfig{Serial: "L2", Root: string(root)})
-		at := wan(root)
-		if err := k.sim.SetDeviceFaults(string(id), acs.DeviceFaults{
-			Reject: map[string]string{at + "Username": "9007"},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		id := k.add(acs.DeviceConfig{Serial: "L2", Root: string(c.root)})
+		at := wan(c.root)
+		k.rejects(id, at+c.refuses)
 		p.tell(200, pending)
 		k.tagged(id, genieacs.Unidentified)
 		k.inform(id, "2 PERIODIC")
 		if got := k.faulty(); !slices.Equal(got, []string{string(id) + ":lastmile-leaving"}) {
-			t.Errorf("%s: faults on %v", root, got)
+			t.Errorf("%v: faults on %v", c, got)
 		}
 		if tags := k.read(id).Tags; !slices.Equal(tags, []string{genieacs.Left + "jane.doe"}) {
-			t.Errorf("%s: tags %v", root, tags)
+			t.Errorf("%v: tags %v", c, tags)
 		}
-		if name, on := k.inside(id, at+"Username"), k.inside(id, at+"Enable"); name != "jane.doe" || on != false {
-			t.Errorf("%s: it has %v, %v", root, name, on)
+		name, on, password := k.inside(id, at+"Username"), k.inside(id, at+"Enable"), k.inside(id, at+"Password")
+		if name != "jane.doe" || on != c.on || (password != "pppoe-secret") != c.without {
+			t.Errorf("%v: it has %v, %v, %v", c, name, on, password)
 		}
-		if err := k.sim.SetDeviceFaults(string(id), acs.DeviceFaults{}); err != nil {
-			t.Fatal(err)
-		}
+		k.rejects(id, "")
 		k.clock.Advance(10 * time.Minute)
 		k.inform(id, "2 PERIODIC")
 		k.noFaults()
-		if name, tags := k.inside(id, at+"Username"), k.read(id).Tags; name != "" || len(tags) > 0 {
-			t.Errorf("%s: afterwards it has %v, tags %v", root, name, tags)
+		k.hasNoLogin(id, c.root)
+		if tags := k.read(id).Tags; len(tags) > 0 {
+			t.Errorf("%v: afterwards it has tags %v", c, tags)
 		}
+	}
+}
+
+// rejects has a device refuse values of a parameter; "" ends it.
+func (k *kit) rejects(id genieacs.DeviceID, path string) {
+	k.t.Helper()
+	f := acs.DeviceFaults{}
+	if path != "" {
+		f.Reject = map[string]string{path: "9007"}
+	}
+	if err := k.sim.SetDeviceFaults(string(id), f); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// hasNoLogin fails when a device has anything of a login.
+func (k *kit) hasNoLogin(id genieacs.DeviceID, root genieacs.Root) {
+	k.t.Helper()
+	at := wan(root)
+	name, on, password := k.inside(id, at+"Username"), k.inside(id, at+"Enable"), k.inside(id, at+"Password")
+	if name != "" || on != false || password == "pppoe-secret" {
+		k.t.Errorf("it has %v, %v, %v", name, on, password)
+	}
+}
+
+// marks are those of a device, in their order.
+func (k *kit) marks(id genieacs.DeviceID) []string {
+	k.t.Helper()
+	list := slices.DeleteFunc(k.read(id).Tags, func(tag string) bool { return !strings.HasPrefix(tag, genieacs.Left) })
+	slices.Sort(list)
+	return list
+}
+
+// TestOwn_AMarkGoesWhenTheNextLoginIsOnTheDevice, and not before: a device that refuses the next login, or is told none
+// with its tag, has the login of before.
+func TestOwn_AMarkGoesWhenTheNextLoginIsOnTheDevice(t *testing.T) {
+	t.Parallel()
+	const of = genieacs.Left + "jane.doe"
+	ali := strings.NewReplacer("jane.doe", "ali", "pppoe-secret", "next-secret").Replace(answered)
+	for name, c := range map[string]struct {
+		root    genieacs.Root
+		marked  bool // it lost the tag of its login before it called
+		says    string
+		rejects string
+	}{
+		"refused":        {genieacs.TR181, true, ali, "Username"},
+		"refused, older": {genieacs.TR098, true, ali, "Username"},
+		"by its tag":     {genieacs.TR181, false, ali, "Password"},
+		"no password":    {genieacs.TR181, true, `{"known":true,"tags":["org:acme","sub:ali"],"parameters":[]}`, ""},
+		"no password, by its tag": {
+			genieacs.TR098, false, `{"known":true,"tags":["org:acme","sub:ali"],"parameters":[]}`, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, p := ready(t)
+			id, at := k.add(acs.DeviceConfig{Serial: "L5", Root: string(c.root)}), wan(c.root)
+			if c.marked {
+				k.tagged(id, of)
+				k.untagged(id, "sub:jane.doe")
+				k.tagged(id, "sub:ali")
+			}
+			p.tell(200, c.says)
+			if c.rejects != "" {
+				k.rejects(id, at+c.rejects)
+			}
+			k.tagged(id, genieacs.Unidentified)
+			for range 2 {
+				k.inform(id, "2 PERIODIC")
+				if got := k.inside(id, at+"Username"); got != "jane.doe" || !slices.Equal(k.marks(id), []string{of}) {
+					t.Errorf("it has %v, marks %v", got, k.marks(id))
+				}
+			}
+			if name == "refused" { // and now it gets the login
+				k.rejects(id, "")
+				k.clock.Advance(time.Hour)
+				k.inform(id, "2 PERIODIC")
+				if got := k.inside(id, at+"Username"); got != "ali" || len(k.marks(id)) > 0 {
+					t.Errorf("afterwards it has %v, marks %v", got, k.marks(id))
+				}
+				return
+			}
+			k.tagged(id, genieacs.Left+"ali") // the next customer loses it, too
+			k.untagged(id, "sub:ali")
+			k.rejects(id, "")
+			p.tell(200, pending)
+			k.clock.Advance(time.Hour)
+			k.inform(id, "2 PERIODIC")
+			k.hasNoLogin(id, c.root)
+			if len(k.marks(id)) > 0 {
+				t.Errorf("marks %v", k.marks(id))
+			}
+		})
+	}
+}
+
+// untagged takes a tag from a device.
+func (k *kit) untagged(id genieacs.DeviceID, tag string) {
+	k.t.Helper()
+	if err := k.RemoveTag(k.t.Context(), id, tag); err != nil {
+		k.t.Fatal(err)
 	}
 }
 

@@ -29,6 +29,7 @@ type Faults struct {
 	Informs *Informs         // which have the tables
 	// Rows reads some CPEs, whoever has them; one that is not known is left out.
 	Rows   func(ctx context.Context, cpes []id.CPE) ([]cpeviews.CPERow, error)
+	Pauses Pauses
 	Clock  clock.Clock
 	Logger *slog.Logger
 	Every  time.Duration
@@ -75,13 +76,15 @@ returning fault_id, (first_seen = last_seen) as fresh`
 	order by first_seen desc, fault_id desc limit @max`
 )
 
-// Poll reads all faults, page by page. What a whole reading did not find is gone.
+// Poll reads all faults, page by page. What a whole reading did not find is gone. Afterwards those pauses end that hold
+// back what they should not.
 func (f Faults) Poll(ctx context.Context, _ commands.PollCpeFaults, cause jobs.Cause) error {
 	page := make([]genieacs.Fault, 0, faultsPage)
+	found := mending{old: map[id.CPE][]known{}, loops: map[id.CPE][]known{}}
 	flush := func() error {
 		taken := page
 		page = page[:0]
-		return f.keep(ctx, cause.JobID, taken)
+		return f.keep(ctx, cause.JobID, taken, found)
 	}
 	err := f.Gateway.EachFault(ctx, func(fault genieacs.Fault) error {
 		if page = append(page, fault); len(page) < faultsPage {
@@ -102,7 +105,7 @@ func (f Faults) Poll(ctx context.Context, _ commands.PollCpeFaults, cause jobs.C
 	if _, err := f.Informs.db.Owner.Exec(ctx, f.Informs.sql(faultsDropSQL), now.Add(-faultsKept)); err != nil {
 		return fmt.Errorf("drop faults: %w", err)
 	}
-	return nil
+	return f.Pauses.mend(ctx, found, cause)
 }
 
 // known is a fault of a CPE that is known.
@@ -119,8 +122,8 @@ func (k known) shownTo() id.Organization {
 	return k.cpe.OrgID
 }
 
-// keep stores a page of faults, and logs those that are new.
-func (f Faults) keep(ctx context.Context, reading id.Any, page []genieacs.Fault) error {
+// keep stores a page of faults, and logs those that are new. It notes what is to be mended.
+func (f Faults) keep(ctx context.Context, reading id.Any, page []genieacs.Fault, found mending) error {
 	of := map[id.CPE][]genieacs.Fault{}
 	for _, fault := range page {
 		oui, class, serial, err := fault.Device.Split()
@@ -146,7 +149,9 @@ func (f Faults) keep(ctx context.Context, reading id.Any, page []genieacs.Fault)
 	list := map[id.CPEFault]known{}
 	for _, row := range rows {
 		for _, fault := range of[row.ID] {
-			list[id.Derive[id.CPEFault]("cpe fault", fault.ID)] = known{fault, row}
+			one := known{fault, row}
+			list[id.Derive[id.CPEFault]("cpe fault", fault.ID)] = one
+			found.note(one)
 		}
 	}
 	if len(list) == 0 {

@@ -25,17 +25,24 @@ import (
 
 // faultServer gives a list of faults by pages, as the CPE server does; cut ends a page in its middle.
 type faultServer struct {
-	mu    sync.Mutex
-	ids   []string // in their order
-	at    time.Time
-	pages int
-	cut   bool
+	mu      sync.Mutex
+	ids     []string // in their order
+	at      time.Time
+	code    string
+	pages   int
+	cut     bool
+	cleared []string // addresses
 }
 
 // ServeHTTP implements http.Handler.
 func (s *faultServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w.Header().Set("GenieACS-Version", "1.2.16")
+	if r.Method == http.MethodDelete {
+		s.cleared = append(s.cleared, r.URL.Path)
+		return
+	}
 	s.pages++
 	var query struct {
 		ID struct {
@@ -43,7 +50,6 @@ func (s *faultServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} `json:"_id"`
 	}
 	_ = json.Unmarshal([]byte(r.URL.Query().Get("query")), &query) // none on the first page
-	w.Header().Set("GenieACS-Version", "1.2.16")
 	w.Header().Set("total", fmt.Sprint(len(s.ids)))
 	text, n := "[", 0
 	for _, fault := range s.ids {
@@ -53,8 +59,8 @@ func (s *faultServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if n++; n > 1 {
 			text += ","
 		}
-		text += fmt.Sprintf(`{"_id":%q,"device":%q,"channel":%q,"code":"cwmp.9002","message":"no","timestamp":%q}`,
-			fault, fault[:len("00AABB-SN%2D1")], fault[len("00AABB-SN%2D1:"):], s.at.Format(time.RFC3339Nano))
+		text += fmt.Sprintf(`{"_id":%q,"device":%q,"channel":%q,"code":%q,"message":"no","timestamp":%q}`,
+			fault, fault[:len("00AABB-SN%2D1")], fault[len("00AABB-SN%2D1:"):], s.code, s.at.Format(time.RFC3339Nano))
 	}
 	if !s.cut {
 		text += "]"
@@ -69,6 +75,9 @@ type polled struct {
 	server *faultServer
 	now    *clock.Manual
 	row    *cpeviews.CPERow
+	// scripts are those that the server has; refused has the names of those that it should not have any more.
+	scripts *[]cpeviews.ProvisionRow
+	refused *[]string
 }
 
 // polls makes them; the CPE has just been claimed.
@@ -76,10 +85,10 @@ func polls(t *testing.T) polled {
 	t.Helper()
 	informs, now := open(t)
 	claimed := now.Now()
-	k := polled{t: t, now: now, server: &faultServer{at: claimed}, row: &cpeviews.CPERow{
+	k := polled{t: t, now: now, server: &faultServer{at: claimed, code: "cwmp.9002"}, row: &cpeviews.CPERow{
 		ID:           commands.CpeID(events.CpeIdentity{SerialNumber: "SN-1", OUI: "00AABB"}),
 		SerialNumber: "SN-1", OUI: "00AABB", OrgID: id.New[id.Organization](), ClaimedAt: &claimed,
-	}}
+	}, scripts: &[]cpeviews.ProvisionRow{}, refused: &[]string{}}
 	web := httptest.NewServer(k.server)
 	t.Cleanup(web.Close)
 	gateway, err := genieacs.New(genieacs.Config{
@@ -96,6 +105,21 @@ func polls(t *testing.T) polled {
 				return []cpeviews.CPERow{*k.row}, nil
 			}
 			return nil, nil
+		},
+		Pauses: cpejobs.Pauses{
+			Gateway: gateway,
+			Scripts: func(_ context.Context, names []string) (found []cpeviews.ProvisionRow, _ error) {
+				for _, row := range *k.scripts {
+					if slices.Contains(names, row.StoredName) {
+						found = append(found, row)
+					}
+				}
+				return found, nil
+			},
+			Refuse: func(_ context.Context, row cpeviews.ProvisionRow, _ jobs.Cause) error {
+				*k.refused = append(*k.refused, row.StoredName)
+				return nil
+			},
 		},
 	}
 	return k

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/acstag"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -31,6 +32,7 @@ type Following struct {
 	Rows    cpeviews.CPEsQuery
 	// Operations knows the operations that were asked for already.
 	Operations cpeviews.OperationsQuery
+	Pauses     Pauses
 	Secrets    *vault.Secrets
 	Queue      *jobrunner.Runner
 }
@@ -71,55 +73,75 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 	if f.Gateway == nil {
 		return nil
 	}
+	var device genieacs.DeviceID
 	for range tagTries {
-		if err := f.tag(ctx, *row, args.Asks); err != nil {
+		if device, err = f.tag(ctx, *row, args.Asks); err != nil || device == "" {
 			return err
 		}
 		after, err := f.Rows.Any(ctx, args.CpeID)
-		if err != nil || after == nil || slices.Equal(after.Tags(), row.Tags()) {
+		if err != nil || after == nil {
 			return err
 		}
-		row = after // somebody changed it meanwhile, whose own job may have been faster
+		same := slices.Equal(after.Tags(), row.Tags())
+		row = after // somebody may have changed it meanwhile, whose own job may have been faster
+		if same {
+			break
+		}
 	}
-	return nil
+	return f.unpause(ctx, device, *row)
 }
 
-// tag writes what differs. A device that loses its login, and gets no other one, is marked with it first: it gives the
-// login up at its next call, whatever becomes of this program.
-func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) error {
+// unpause ends the pauses of a CPE that began with who had it before.
+func (f Following) unpause(ctx context.Context, device genieacs.DeviceID, row cpeviews.CPERow) error {
+	faults, err := f.Gateway.DeviceFaults(ctx, device)
+	if err != nil {
+		return err
+	}
+	return f.Pauses.End(ctx, row, faults)
+}
+
+// tag writes what differs, and gives the device; "" = the server does not know it. A device that loses a login is
+// marked with it first, also when it gets another one: it has the old one until it has called, whatever becomes of this
+// program, and perhaps longer. The tag of the new login comes before that of the old one goes, so that none leaves in
+// between.
+func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (genieacs.DeviceID, error) {
 	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
 		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
 	})
 	should := row.Tags()
+	var gone, marks []string
 	for _, tag := range device.Tags {
 		asks = asks || strings.HasPrefix(tag, genieacs.Left)
-		if err != nil || !ourTag(tag) || slices.Contains(should, tag) {
+		if !ourTag(tag) || slices.Contains(should, tag) {
 			continue
 		}
-		if username, is := strings.CutPrefix(tag, cpeviews.TagSubscriber); is && !hasLogin(should) {
-			asks, err = true, f.Gateway.AddTag(ctx, device.ID, genieacs.Left+username)
-		}
-		if err == nil {
-			err = f.Gateway.RemoveTag(ctx, device.ID, tag)
+		gone = append(gone, tag)
+		if username, is := strings.CutPrefix(tag, cpeviews.TagSubscriber); is {
+			asks, marks = true, append(marks, genieacs.Left+acstag.Name(username))
 		}
 	}
 	if asks {
 		should = append(should, genieacs.Unidentified)
 	}
-	for _, tag := range should {
-		if err == nil && !slices.Contains(device.Tags, tag) {
-			err = f.Gateway.AddTag(ctx, device.ID, tag)
+	missing := slices.DeleteFunc(should, func(tag string) bool { return slices.Contains(device.Tags, tag) })
+	login := slices.IndexFunc(missing, func(tag string) bool { return strings.HasPrefix(tag, cpeviews.TagSubscriber) })
+	if login >= 0 {
+		marks, missing = append(marks, missing[login]), slices.Delete(missing, login, login+1)
+	}
+	each := func(do func(context.Context, genieacs.DeviceID, string) error, tags []string) {
+		for _, tag := range tags {
+			if err == nil {
+				err = do(ctx, device.ID, tag)
+			}
 		}
 	}
+	each(f.Gateway.AddTag, marks)
+	each(f.Gateway.RemoveTag, gone)
+	each(f.Gateway.AddTag, missing)
 	if errors.Is(err, genieacs.ErrUnknownDevice) {
-		return nil
+		return "", nil
 	}
-	return err
-}
-
-// hasLogin reports whether a tag of some names a login.
-func hasLogin(tags []string) bool {
-	return slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, cpeviews.TagSubscriber) })
+	return device.ID, err
 }
 
 // ourTag reports whether a tag at the CPE server is one that follows from whose the CPE is.

@@ -1,6 +1,7 @@
 package cpejobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
@@ -77,8 +79,36 @@ func (p Provisions) settle(ctx context.Context, row cpeviews.ProvisionRow, cause
 	}
 }
 
+// errLoops refuses a script that changes something each time it runs.
+var errLoops = errors.New("the script never comes to rest")
+
+// loops reports whether a version was refused because it never comes to rest; another version is tried.
+func loops(row cpeviews.ProvisionRow) bool {
+	return row.State == cpeviews.ProvisionRefused && null.Zero(row.ErrorCode) == genieacs.LoopCode
+}
+
+// Refuse takes a version from the server that never came to rest on a CPE, and tells the log. A later one that came
+// meanwhile is brought.
+func (p Provisions) Refuse(ctx context.Context, row cpeviews.ProvisionRow, cause jobs.Cause) error {
+	changed, err := p.refuse(ctx, row, errLoops, cause)
+	if err != nil || !changed && !loops(row) {
+		return err
+	}
+	if err := p.Server.RemoveCustom(ctx, row.StoredName); err != nil {
+		return fmt.Errorf("provision %s: %w", row.StoredName, err)
+	}
+	now, err := p.Row(ctx, row.ID)
+	if err != nil || now == nil || now.Version == row.Version {
+		return err
+	}
+	return p.settle(ctx, *now, cause)
+}
+
 // bring makes the server have a version, or not have the provision any more.
 func (p Provisions) bring(ctx context.Context, row cpeviews.ProvisionRow) error {
+	if loops(row) {
+		return cmp.Or(p.Server.RemoveCustom(ctx, row.StoredName), errLoops)
+	}
 	if row.State == cpeviews.ProvisionRemoving || row.State == cpeviews.ProvisionRemoved {
 		return p.Server.RemoveCustom(ctx, row.StoredName)
 	}
@@ -93,6 +123,12 @@ func refusalOf(err error) Outcome {
 	switch {
 	case errors.Is(err, genieacs.ErrForeign):
 		return Outcome{Code: "name_taken", Message: "Somebody else has a script of this name at the CPE server."}
+	case errors.Is(err, errLoops):
+		return Outcome{
+			Code: genieacs.LoopCode,
+			Message: "Each run of the script changes something again, and the device's server has given up. " +
+				"A second run must find nothing left to do.",
+		}
 	case errors.Is(err, genieacs.ErrUnfit):
 		return Outcome{Code: "unfit", Message: err.Error()}
 	case errors.As(err, &theirs):
@@ -103,17 +139,24 @@ func refusalOf(err error) Outcome {
 
 // report tells the log what the server has; what it knows already changes nothing.
 func (p Provisions) report(ctx context.Context, row cpeviews.ProvisionRow, refused error, cause jobs.Cause) error {
-	cause.OrgID = row.OrgID
 	if refused != nil {
-		out := refusalOf(refused)
-		_, err := p.Bus.Execute(ctx, commands.RefuseCpeProvision{
-			ProvisionID: row.ID, Version: row.Version, Code: out.Code, Message: shortened(out.Message, 500),
-		}, cause.Meta(fmt.Sprint("refuse ", row.ID, row.Version)))
+		_, err := p.refuse(ctx, row, refused, cause)
 		return err
 	}
+	cause.OrgID = row.OrgID
 	_, err := p.Bus.Execute(ctx, commands.SettleCpeProvision{ProvisionID: row.ID, Version: row.Version},
 		cause.Meta(fmt.Sprint("settle ", row.ID, row.Version)))
 	return err
+}
+
+// refuse tells the log why the server does not have a version; false when it knows that, or has a later version.
+func (p Provisions) refuse(ctx context.Context, row cpeviews.ProvisionRow, why error, cause jobs.Cause) (bool, error) {
+	cause.OrgID = row.OrgID
+	out := refusalOf(why)
+	done, err := p.Bus.Execute(ctx, commands.RefuseCpeProvision{
+		ProvisionID: row.ID, Version: row.Version, Code: out.Code, Message: shortened(out.Message, 500),
+	}, cause.Meta(fmt.Sprint("refuse ", row.ID, row.Version)))
+	return done.Changed, err
 }
 
 // heldPage is how many provisions are in memory at a time.

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
@@ -42,29 +43,40 @@ func (s *scriptServer) RemoveCustom(_ context.Context, name string) error {
 	return nil
 }
 
+// script is the first version of the script of these tests.
+func script(org id.Organization) commands.WriteCpeProvision {
+	return commands.WriteCpeProvision{
+		ProvisionID: commands.CpeProvisionID(org, "a"), OrgID: org, Name: "a", StoredName: "acme-a", Place: 1,
+		Tag: "org:acme", Script: "log(1);",
+	}
+}
+
+// oneScript has a script that was written, and the row that the work sees.
+func oneScript(t *testing.T) (*coretest.Kit, *scriptServer, cpejobs.Provisions, *cpeviews.ProvisionRow) {
+	t.Helper()
+	k := coretest.New(t, clock.System())
+	bus.Register(k.Bus, cpe.Provisions())
+	write := script(id.New[id.Organization]())
+	k.Run(t, coretest.Operator(write.OrgID), write)
+	row := &cpeviews.ProvisionRow{
+		ID: write.ProvisionID, OrgID: write.OrgID, StoredName: "acme-a", Version: 1, State: cpeviews.ProvisionWaiting,
+	}
+	server := &scriptServer{has: map[string]int{}}
+	return k, server, cpejobs.Provisions{
+		Bus: k.Bus, Server: server, Logger: slog.New(slog.DiscardHandler),
+		Row: func(context.Context, id.CPEProvision) (*cpeviews.ProvisionRow, error) {
+			now := *row
+			return &now, nil
+		},
+	}, row
+}
+
 // TestProvisions_WhoWritesLastLooksForALaterVersion: a version, or a removal, that comes while an older one is written
 // is not undone by it, whichever job ends last.
 func TestProvisions_WhoWritesLastLooksForALaterVersion(t *testing.T) {
 	t.Parallel()
-	k := coretest.New(t, clock.System())
-	bus.Register(k.Bus, cpe.Provisions())
-	org := id.New[id.Organization]()
-	write := commands.WriteCpeProvision{
-		ProvisionID: commands.CpeProvisionID(org, "a"), OrgID: org, Name: "a", StoredName: "acme-a", Place: 1,
-		Tag: "org:acme", Script: "log(1);",
-	}
-	k.Run(t, coretest.Operator(org), write)
-	row := cpeviews.ProvisionRow{
-		ID: write.ProvisionID, OrgID: org, StoredName: "acme-a", Version: 1, State: cpeviews.ProvisionWaiting,
-	}
-	server := &scriptServer{has: map[string]int{}}
-	work := cpejobs.Provisions{
-		Bus: k.Bus, Server: server, Logger: slog.New(slog.DiscardHandler),
-		Row: func(context.Context, id.CPEProvision) (*cpeviews.ProvisionRow, error) {
-			now := row
-			return &now, nil
-		},
-	}
+	k, server, work, row := oneScript(t)
+	org := row.OrgID
 	args := commands.InstallCpeProvision{ProvisionID: row.ID, OrgID: org, Version: 1}
 	server.during = func() {
 		k.Run(t, coretest.Operator(org), commands.RemoveCpeProvision{ProvisionID: row.ID})
@@ -81,5 +93,53 @@ func TestProvisions_WhoWritesLastLooksForALaterVersion(t *testing.T) {
 	late.Version = 3
 	if err := work.Install(t.Context(), late, jobs.Cause{JobID: id.New[id.Any]()}); err == nil {
 		t.Error("a version that cannot be read yet was taken for done")
+	}
+}
+
+// TestProvisions_OneThatNeverRestsStaysAway: the same version is not brought again, and one that comes meanwhile is.
+func TestProvisions_OneThatNeverRestsStaysAway(t *testing.T) {
+	t.Parallel()
+	k, server, work, row := oneScript(t)
+	org := row.OrgID
+	bring := func(version int) {
+		args := commands.InstallCpeProvision{ProvisionID: row.ID, OrgID: org, Version: version}
+		if err := work.Install(t.Context(), args, jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse := func(of cpeviews.ProvisionRow) cpe.Provision {
+		if err := work.Refuse(t.Context(), of, jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := bus.LoadOwned[cpe.Provision](t.Context(), k.Bus, org, row.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	bring(1)
+	row.State = cpeviews.ProvisionInstalled
+	if got := refuse(*row); len(server.has) > 0 || !got.Refused {
+		t.Errorf("the server has %v, the log %+v", server.has, got)
+	}
+	row.State, row.ErrorCode = cpeviews.ProvisionRefused, null.Of(genieacs.LoopCode)
+	server.has["acme-a"] = 1 // the removal was lost
+	bring(1)
+	if len(server.has) > 0 {
+		t.Errorf("the server has %v again", server.has)
+	}
+	server.has["acme-a"] = 1
+	if refuse(*row); len(server.has) > 0 {
+		t.Errorf("the server still has %v", server.has)
+	}
+	before := *row
+	before.State, before.ErrorCode = cpeviews.ProvisionInstalled, nil
+	write := script(org)
+	write.Script = "log(2);"
+	k.Run(t, coretest.Operator(org), write)
+	row.Version, row.State, row.ErrorCode = 2, cpeviews.ProvisionWaiting, nil
+	bring(2)
+	if got := refuse(before); server.has["acme-a"] != 2 || got.Refused || !got.Settled {
+		t.Errorf("the server has %v, the log %+v", server.has, got)
 	}
 }

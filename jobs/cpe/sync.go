@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/acstag"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -223,10 +224,28 @@ func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cp
 	if !d.LastInform.IsZero() {
 		r.Informs.HeardAt(cpe, row.OrgID, d.LastInform)
 	}
-	if !known || sameTags(d.Tags, row.Tags()) {
-		return nil
+	if err := r.respell(ctx, d); err != nil || !known || sameTags(d.Tags, row.Tags()) {
+		return err
 	}
 	return r.ask(ctx, d)
+}
+
+// respell writes those tags of ours anew that an earlier program has written as the server does not keep them: scripts
+// cannot take them away.
+func (r *reading) respell(ctx context.Context, d genieacs.Device) error {
+	for _, tag := range d.Tags {
+		if !ourTag(tag) && !strings.HasPrefix(tag, genieacs.Left) || acstag.Kept(tag) {
+			continue
+		}
+		err := r.Gateway.AddTag(ctx, d.ID, acstag.Name(tag))
+		if err == nil {
+			err = r.Gateway.RemoveTag(ctx, d.ID, tag)
+		}
+		if err != nil && !errors.Is(err, genieacs.ErrUnknownDevice) { // it was deleted meanwhile
+			return err
+		}
+	}
+	return nil
 }
 
 // ask has a device ask at its next call who it is.

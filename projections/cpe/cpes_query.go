@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/acstag"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -52,7 +53,7 @@ func (r CPERow) Tags() []string {
 	tags := []string{}
 	add := func(prefix string, value *string) {
 		if value != nil && *value != "" {
-			tags = append(tags, prefix+*value)
+			tags = append(tags, prefix+acstag.Name(*value))
 		}
 	}
 	if r.OrgID.IsZero() {

@@ -85,3 +85,13 @@ func (q ProvisionsQuery) Held(
 	})
 	return rows, err
 }
+
+// Stored returns the provisions that have, or had, some names at the CPE server, whoever's they are.
+func (q ProvisionsQuery) Stored(ctx context.Context, names []string) ([]ProvisionRow, error) {
+	var rows []ProvisionRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ProvisionRow],
+			q.Views.SQL(ProvisionsName, provisionSelect+`stored_name = any($1)`), names)
+	})
+	return rows, err
+}

@@ -75,7 +75,7 @@ func (r *round) want(w wish) {
 	case "DeviceID":
 	case "Tags":
 		if sets {
-			r.tags = append(r.tags, flip{plainTag(rest), truth(want)})
+			r.tags = append(r.tags, flip{rest, truth(want)})
 		}
 	case "Reboot", "FactoryReset":
 		r.act(root, want, sets)
@@ -115,9 +115,9 @@ func (r *round) parameters(path string, at map[string]any, want any, sets bool) 
 func (d *document) matching(pattern string) []string {
 	if root, rest, _ := strings.Cut(pattern, "."); root == "Tags" {
 		var out []string
-		for _, t := range d.tags {
-			if name := scriptTag(t); rest == "*" || rest == name {
-				out = append(out, "Tags."+name)
+		for _, form := range d.tags {
+			if rest == "*" || rest == form {
+				out = append(out, "Tags."+form)
 			}
 		}
 		return out

@@ -106,3 +106,36 @@ func TestPresets_RunAgainUntilTheyChangeNothing(t *testing.T) {
 		t.Error("presets that work against each other came to an end")
 	}
 }
+
+// TestPresets_WithoutAnEndAllChannelsOfTheSessionAreHeldBack: those that ran, after four times, and longer each time.
+func TestPresets_WithoutAnEndAllChannelsOfTheSessionAreHeldBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, acs.Config{})
+	k.script("still", `log("still");`)
+	id := k.add(acs.DeviceConfig{Serial: "S1"})
+	k.script("broken", `declare("Device.None", {value: 1}).value[0];`)
+	k.inform(id, "2 PERIODIC")
+	k.script("turns", `const t = declare("Tags.x", {value: 1}); declare("Tags.x", null, {value: !t.value});`)
+	runs := func() (n int) {
+		before := len(k.logged(id))
+		k.inform(id, "2 PERIODIC")
+		return len(k.logged(id)) - before
+	}
+	if n := runs(); n != 4 {
+		t.Errorf("ran %d times", n)
+	}
+	for n, wait := range []time.Duration{5 * time.Minute, 10 * time.Minute, 20 * time.Minute} {
+		got := k.find("faults", `{"code":"preset_loop"}`)
+		if want := []string{id + ":still", id + ":turns"}; !slices.Equal(got, want) {
+			t.Errorf("%d: faults %v", n, got)
+		}
+		k.clock.Advance(wait - 30*time.Second)
+		if n := runs(); n != 0 {
+			t.Errorf("%s: ran %d times before its time", wait, n)
+		}
+		k.clock.Advance(20 * time.Second)
+		if n := runs(); n == 0 {
+			t.Errorf("%s: did not run when its time had come", wait)
+		}
+	}
+}

@@ -30,14 +30,15 @@ type session struct {
 	doc      *document
 	now      time.Time
 	events   map[string]bool
-	existing bool            // the server knew the device before
-	tagged   map[string]bool // tags that scripts set or took
+	existing bool     // the server knew the device before
+	had      []string // tags at its beginning; these and those of doc have the form of scripts
 	answers  map[string]answerOf
 	seen     map[string]bool // patterns whose parameters were looked for
 	missing  map[string]bool // parameters that the device does not have
 	given    map[string]any  // values that were set in this session
 	calls    int             // of the device, to make instances
 	changed  bool            // by the presets that run: a tag, or a value of the device
+	retries  map[string]int  // of channels whose faults have ended in the session
 	after    []func(ctx context.Context)
 }
 
@@ -80,8 +81,8 @@ func (s *Simulator) open(ctx context.Context, d *device, events []string) *sessi
 	}
 	x := &session{
 		sim: s, ctx: ctx, d: d, now: s.clock.Now().Truncate(time.Millisecond), events: map[string]bool{"Inform": true},
-		tagged: map[string]bool{}, answers: map[string]answerOf{}, seen: map[string]bool{}, missing: map[string]bool{},
-		given: map[string]any{}, existing: d.doc != nil,
+		answers: map[string]answerOf{}, seen: map[string]bool{}, missing: map[string]bool{}, given: map[string]any{},
+		retries: map[string]int{}, existing: d.doc != nil,
 	}
 	if d.first {
 		events = append([]string{bootstrap, boot}, slices.DeleteFunc(slices.Clone(events), func(e string) bool {
@@ -94,6 +95,8 @@ func (s *Simulator) open(ctx context.Context, d *device, events []string) *sessi
 	}
 	if d.doc != nil {
 		x.doc = d.doc.clone()
+		x.doc.tags = scriptTags(d.doc.tags)
+		x.had = slices.Clone(x.doc.tags)
 	} else {
 		x.events[registered] = true
 		x.doc = &document{
@@ -235,28 +238,45 @@ func (x *session) presets() {
 		if n == 1 {
 			list = x.sim.withFailed(x.d.id, list)
 		}
-		x.cycle(list, failed)
-		if !x.changed {
+		list = slices.DeleteFunc(list, func(p chosen) bool {
+			return failed[p.channel] || x.sim.held(x.d.id, p.channel, x.now)
+		})
+		if n > maxCycles {
+			x.givesUp(list)
 			return
 		}
-		if n > maxCycles {
-			for _, p := range list {
-				x.settle(p.channel, &fault{
-					code: "preset_loop", message: "The presets are stuck in an endless configuration loop",
-				})
-			}
+		x.cycle(list, failed)
+		if !x.changed {
 			return
 		}
 	}
 }
 
+// givesUp notes that presets never came to rest: for all their channels, whoever of them it was.
+func (x *session) givesUp(list []chosen) {
+	for _, channel := range channels(list) {
+		at := slices.IndexFunc(list, func(p chosen) bool { return p.channel == channel })
+		x.settle(channel, &fault{
+			code: "preset_loop", message: "The presets are stuck in an endless configuration loop", preset: &list[at],
+		})
+	}
+}
+
+// channels are those of some provisions, each once.
+func channels(list []chosen) []string {
+	var out []string
+	for _, p := range list {
+		if !slices.Contains(out, p.channel) {
+			out = append(out, p.channel)
+		}
+	}
+	return out
+}
+
 // cycle runs provisions once. A channel that fails is held back alone: the server runs all together, and of a fault it
 // does not know whose it is, so that it tries each of the channels by itself at once.
 func (x *session) cycle(list []chosen, failed map[string]bool) {
-	list = slices.DeleteFunc(list, func(p chosen) bool {
-		return failed[p.channel] || x.sim.held(x.d.id, p.channel, x.now)
-	})
-	several := slices.ContainsFunc(list, func(p chosen) bool { return p.channel != list[0].channel })
+	several := len(channels(list)) > 1
 	for _, p := range list {
 		if failed[p.channel] {
 			continue
@@ -295,6 +315,9 @@ func (x *session) settle(channel string, f *fault) {
 	key := x.d.id + ":" + channel
 	before := s.state.faults[key]
 	if f == nil {
+		if before != nil {
+			x.retries[channel] = before.retries + 1
+		}
 		delete(s.state.faults, key)
 		return
 	}
@@ -302,6 +325,8 @@ func (x *session) settle(channel string, f *fault) {
 	f.provisions = cmp.Or(f.provisions, "[]")
 	if before != nil {
 		f.retries = before.retries + 1
+	} else if n, ended := x.retries[channel]; ended {
+		f.retries = n
 	}
 	s.state.faults[key] = f
 }
@@ -371,7 +396,13 @@ func (x *session) holds(precondition any) bool {
 	}
 	var legacy map[string]any
 	if json.Unmarshal([]byte(text), &legacy) == nil {
-		ok, err := matchesQuery(x.doc, legacy)
+		plain := *x.doc
+		plain.tags = nil
+		for _, form := range x.doc.tags {
+			tag, _ := plainTag(form)
+			plain.tags = append(plain.tags, tag)
+		}
+		ok, err := matchesQuery(&plain, legacy)
 		return ok && err == nil
 	}
 	for _, term := range strings.Split(text, " AND ") {
@@ -397,8 +428,7 @@ func (x *session) term(text string) bool {
 	if !ok || !is {
 		return false
 	}
-	has := slices.ContainsFunc(x.doc.tags, func(t string) bool { return scriptTag(t) == tag })
-	return has == (not == "")
+	return slices.Contains(x.doc.tags, tag) == (not == "")
 }
 
 // pseudo gives a DeviceID parameter; nil is one that the device does not send.
@@ -422,26 +452,18 @@ func orNull(class string) any {
 	return class
 }
 
-// end writes the document back, frees the device, plans its next inform, and starts what follows.
+// end writes the document back, frees the device, plans its next inform, and starts what follows. Of a session at whose
+// tags the server's process ends nothing is kept: the device has to say again that it is new.
 func (s *Simulator) end(x *session) {
 	every := x.interval()
 	x.planTests()
 	s.mu.Lock()
-	x.doc.inform = x.now
-	if x.d.doc != nil { // tags are not locked: those that others changed meanwhile stay changed
-		tags := slices.Clone(x.d.doc.tags)
-		for _, t := range slices.Sorted(maps.Keys(x.tagged)) {
-			at := slices.Index(tags, t)
-			switch {
-			case x.tagged[t] && at < 0:
-				tags = append(tags, t)
-			case !x.tagged[t] && at >= 0:
-				tags = slices.Delete(tags, at, at+1)
-			}
-		}
-		x.doc.tags = tags
+	tags, ok := x.stored()
+	if ok {
+		x.doc.inform, x.doc.tags = x.now, tags
+		x.d.doc = x.doc
 	}
-	x.d.doc = x.doc
+	x.d.first = x.d.first || !ok && x.events[bootstrap]
 	x.d.next = time.Time{}
 	if every > 0 {
 		x.d.next = x.now.Add(every)
@@ -449,6 +471,9 @@ func (s *Simulator) end(x *session) {
 	x.d.busy = false
 	close(x.d.freed)
 	s.mu.Unlock()
+	if !ok {
+		s.line("process ended: URIError: URI malformed")
+	}
 	for _, do := range x.after {
 		s.later(do)
 	}

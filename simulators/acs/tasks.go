@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -388,47 +387,16 @@ func (x *session) builtin(name string, args []any) *fault {
 	return scriptFault("Error", "Unknown provision "+cmp.Or(name, "?"))
 }
 
-// tag sets or takes a tag that is not so yet.
+// tag sets or takes a tag, in the form of scripts, that is not so yet.
 func (x *session) tag(f flip) {
-	has := slices.Contains(x.doc.tags, f.tag)
-	if has == f.on {
+	at := slices.Index(x.doc.tags, f.tag)
+	switch {
+	case f.on == (at >= 0):
 		return
-	}
-	if has {
-		x.doc.tags = slices.DeleteFunc(x.doc.tags, func(t string) bool { return t == f.tag })
-	} else {
+	case f.on:
 		x.doc.tags = append(x.doc.tags, f.tag)
+	default:
+		x.doc.tags = slices.Delete(x.doc.tags, at, at+1)
 	}
-	x.tagged[f.tag] = f.on
 	x.changed = true
-}
-
-// scriptTag is the form of a tag in scripts; plainTag is the way back.
-func scriptTag(tag string) string {
-	var out strings.Builder
-	for i := range len(tag) {
-		b := tag[i]
-		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_' {
-			out.WriteByte(b)
-			continue
-		}
-		fmt.Fprintf(&out, "0x%02X", b)
-	}
-	return out.String()
-}
-
-// plainTag reads the form of a tag in scripts.
-func plainTag(text string) string {
-	var out strings.Builder
-	for i := 0; i < len(text); i++ {
-		if strings.HasPrefix(text[i:], "0x") && i+4 <= len(text) {
-			if n, err := strconv.ParseUint(text[i+2:i+4], 16, 8); err == nil {
-				out.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		out.WriteByte(text[i])
-	}
-	return out.String()
 }

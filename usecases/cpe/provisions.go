@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/acstag"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -43,7 +44,7 @@ func (u Provisions) Write(
 	command := commands.WriteCpeProvision{
 		ProvisionID: commands.CpeProvisionID(asked.Org(), name), OrgID: asked.Org(), Name: name,
 		StoredName: commands.StoredCpeProvision(org.Slug, name), Place: 1, Script: source,
-		Tag: cpeviews.TagOrganization + org.Slug,
+		Tag: cpeviews.TagOrganization + acstag.Name(org.Slug),
 	}
 	err = cmp.Or(command.Validate(), u.allowed(source, org.Slug), u.Ready())
 	if err == nil {

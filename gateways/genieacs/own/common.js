@@ -1,5 +1,5 @@
 // The names of the platform's tags as scripts have them; all others belong to whoever made them. "left" marks a login
-// that is not the device's any more.
+// that may be on the device and is not its any more.
 const waiting = "Tags.lastmile_unidentified";
 const subscriber = "Tags.sub0x3A";
 const left = "Tags.lastmile_was0x3A";
@@ -7,22 +7,27 @@ const left = "Tags.lastmile_was0x3A";
 // The name and password with which a device signs in at this server.
 const signIn = /\.ManagementServer\.(Username|Password)$/;
 
-// A tag has another form in scripts: every byte but letters, digits, - and _ is 0xHH.
+// A tag has another form in scripts: every byte but letters, digits, - and _ is 0xHH, and so is the x of a 0x that the
+// server would read as the beginning of one.
 function tagPath(tag) {
-  let out = "Tags.";
-  const text = encodeURIComponent(tag);
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if (c === "%") {
-      out += "0x" + text.slice(i + 1, i + 3);
-      i += 2;
-    } else if ("!'()*.~".includes(c)) {
-      out += "0x" + c.charCodeAt(0).toString(16).toUpperCase();
-    } else {
-      out += c;
-    }
+  const signs = encodeURIComponent(tag)
+    .replace(/[!'()*.~]/g, (sign) => "%" + sign.charCodeAt(0).toString(16).toUpperCase());
+  return "Tags." + signs.replace(/%|0x(?=[0-9A-Z]{2})/g, (found) => found === "%" ? "0x" : "00x78");
+}
+
+// The tag that the server stores for such a path; null when it would end there, so that nothing may be declared of it.
+function tagOf(path) {
+  try {
+    return decodeURIComponent(path.slice("Tags.".length).replace(/0x(?=[0-9A-Z]{2})/g, "%"));
+  } catch (error) {
+    return null;
   }
-  return out;
+}
+
+// The mark of a username. In those that the server does not read as it writes them each x is :x, as in the platform's tags.
+function markOf(username) {
+  const whole = tagPath("lastmile_was:" + username);
+  return tagOf(whole) === "lastmile_was:" + username ? whole : tagPath("lastmile_was:" + username.replace(/x/g, ":x"));
 }
 
 // Reading of what declare gives commits all that was declared before, and may find it gone: so paths are read first.

@@ -40,29 +40,45 @@ function nameOf(name) {
   return name;
 }
 
+const ours = ["Tags.org0x3A", "Tags.plan0x3A", subscriber];
+
 if (!told) {
   // The platform was out of reach: the next inform asks again.
   declare(waiting, null, {value: true});
 } else {
   declare(waiting, null, {value: false});
   const wanted = (told.tags || []).map(tagPath);
-  const login = wanted.some((path) => path.startsWith(subscriber));
-  // With a login told, nothing has to leave; without one, the tag of the last login becomes its mark.
-  const ours = ["Tags.org0x3A", "Tags.plan0x3A", subscriber].concat(login ? left : []);
-  for (const path of tagPaths()) {
-    if (ours.some((prefix) => path.startsWith(prefix)) && !wanted.includes(path)) {
+  const tags = tagPaths();
+  const marks = tags.filter((path) => path.startsWith(left));
+  for (const path of tags) {
+    if (ours.some((prefix) => path.startsWith(prefix)) && !wanted.includes(path) && tagOf(path) !== null) {
       declare(path, null, {value: false});
-      if (!login && path.startsWith(subscriber)) {
-        declare(left + path.slice(subscriber.length), null, {value: true});
+      if (path.startsWith(subscriber)) { // the device may have this login, whatever becomes of another one
+        const mark = left + path.slice(subscriber.length);
+        declare(mark, null, {value: true});
+        marks.push(mark);
       }
     }
   }
   for (const path of wanted) {
     declare(path, null, {value: true});
   }
+  const logins = [];
   for (const [name, value, type] of told.parameters || []) {
     if (!signIn.test(name)) {
-      declare(nameOf(name), {value: 1}, {value: type ? [value, type] : value});
+      const one = declare(nameOf(name), {value: 1}, {value: type ? [value, type] : value});
+      if (name.endsWith(".Username")) {
+        logins.push([one, value]);
+      }
+    }
+  }
+  if (logins.length > 0 && marks.length > 0) {
+    // A device that refuses the login ends the script here, and keeps its marks.
+    commit();
+    if (logins.some(([one, value]) => one.value && String(one.value[0]) === String(value))) {
+      for (const mark of marks.filter((path) => tagOf(path) !== null)) {
+        declare(mark, null, {value: false});
+      }
     }
   }
 }

@@ -32,9 +32,12 @@ func (c *checker) path(e ast.Expression, declares, values bool) {
 			c.refuse(e, "%s cannot be cleared", root)
 		}
 	case "Tags":
-		if c.prefix == "" || !strings.HasPrefix(rest, c.prefix) || strings.ContainsAny(rest, "*[") ||
-			!tagForm.MatchString(rest) {
+		switch {
+		case c.prefix == "" || !strings.HasPrefix(rest, c.prefix) || strings.ContainsAny(rest, "*[") ||
+			!tagForm.MatchString(rest):
 			c.refuse(e, "tags must begin with Tags.%s", c.prefix)
+		case signForm.MatchString(rest):
+			c.refuse(e, "a tag must not have 0x before two digits or capitals")
 		}
 	default:
 		c.refuse(e, "paths begin with Device, InternetGatewayDevice, VirtualParameters, DeviceID or Tags")
@@ -43,6 +46,10 @@ func (c *checker) path(e ast.Expression, declares, values bool) {
 
 // tagForm matches what is known of a tag in a script.
 var tagForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// signForm matches what the server takes for a sign that is written by its number: it stores another tag, or ends. A
+// number that is computed stands here as 0; what it makes of a tag is seen when the script runs.
+var signForm = regexp.MustCompile(`0x[0-9A-Z]{2}`)
 
 // secretForm matches the names of passwords and keys, with what makers write before them, and numbers behind.
 var secretForm = regexp.MustCompile(`(?i)passw|pwd|passphrase|secret|(key|psk)[0-9]*$|^pin[0-9]*$`)

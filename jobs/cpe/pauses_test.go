@@ -1,0 +1,165 @@
+package cpejobs_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
+)
+
+// box begins the ids of the faults of the one CPE.
+const box = "00AABB-SN%2D1:"
+
+// has gives the ids of faults on some channels, in the server's order.
+func has(channels ...string) (ids []string) {
+	for _, channel := range channels {
+		ids = append(ids, box+channel)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// cleared gives the channels whose faults were cleared.
+func (k polled) cleared() (channels []string) {
+	k.server.mu.Lock()
+	defer k.server.mu.Unlock()
+	for _, path := range k.server.cleared {
+		channels = append(channels, path[strings.LastIndex(path, ":")+1:])
+	}
+	k.server.cleared = nil
+	slices.Sort(channels)
+	return channels
+}
+
+// TestPauses_ThoseOfBeforeTheClaimEnd: of the platform's presets, and of scripts of organizations, whoever has them or
+// had them. Those of the server's operator and of tasks stay, and all that the organization sees.
+func TestPauses_ThoseOfBeforeTheClaimEnd(t *testing.T) {
+	t.Parallel()
+	k := polls(t)
+	*k.scripts = []cpeviews.ProvisionRow{
+		{OrgID: id.New[id.Organization](), StoredName: "acme-wifi", State: cpeviews.ProvisionInstalled},
+		{OrgID: id.New[id.Organization](), StoredName: "acme-gone", State: cpeviews.ProvisionRemoved},
+	}
+	all := has("acme-gone", "acme-wifi", "default", "lastmile-bootstrap", "lastmile-leaving",
+		"task_0123456789abcdef01234567")
+	if err := k.poll(all...); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.cleared(); len(got) > 0 {
+		t.Errorf("cleared %v, which the organization sees", got)
+	}
+	later := k.now.Now().Add(time.Minute)
+	k.row.ClaimedAt = &later
+	for name, poll := range map[string]func() error{
+		"reading": func() error { return k.poll(all...) },
+		"claim": func() error {
+			faults, err := k.Gateway.DeviceFaults(t.Context(), "00AABB-SN%2D1")
+			if err != nil {
+				return err
+			}
+			return k.Pauses.End(t.Context(), *k.row, faults)
+		},
+		"reading of loops": func() error {
+			k.server.code = genieacs.LoopCode
+			defer func() { k.server.code = "cwmp.9002" }()
+			return k.poll(all...)
+		},
+		"release": func() error {
+			faults, err := k.Gateway.DeviceFaults(t.Context(), "00AABB-SN%2D1")
+			if err != nil {
+				return err
+			}
+			return k.Pauses.End(t.Context(), cpeviews.CPERow{ID: k.row.ID}, faults)
+		},
+	} {
+		if err := poll(); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"acme-gone", "acme-wifi", "lastmile-bootstrap", "lastmile-leaving"}
+		if got := k.cleared(); !slices.Equal(got, want) {
+			t.Errorf("%s: cleared %v", name, got)
+		}
+	}
+	k.row.OrgID, k.row.ClaimedAt = id.Organization{}, nil
+	if err := k.poll(all...); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.cleared(); len(got) > 0 {
+		t.Errorf("cleared %v of a device that nobody has, at each reading", got)
+	}
+}
+
+// TestPauses_AScriptThatNeverRestsIsRefusedWhenItIsCertain, and ours go on whoever it was.
+func TestPauses_AScriptThatNeverRestsIsRefusedWhenItIsCertain(t *testing.T) {
+	t.Parallel()
+	ours := []string{"lastmile-health", "lastmile-leaving"}
+	for name, c := range map[string]struct {
+		channels []string
+		change   func(row *cpeviews.ProvisionRow)
+		refused  bool
+	}{
+		"the only one":             {channels: append(ours, "acme-turns"), refused: true},
+		"two scripts":              {channels: append(ours, "acme-other", "acme-turns")},
+		"a preset of the operator": {channels: append(ours, "acme-turns", "default")},
+		"without ours":             {channels: []string{"acme-turns"}},
+		"ours alone":               {channels: ours},
+		"of nobody":                {channels: append(ours, "inform")},
+		"another version by now":   {channels: append(ours, "acme-turns"), change: settledAgain},
+		"not at the server":        {channels: append(ours, "acme-turns"), change: removed},
+		"of another organization":  {channels: append(ours, "acme-turns"), change: foreign},
+		"refused, and still at the server": {
+			channels: append(ours, "acme-turns"), change: refusedBefore, refused: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := polls(t)
+			settled := k.now.Now().Add(-time.Hour)
+			row := cpeviews.ProvisionRow{
+				ID: id.New[id.CPEProvision](), OrgID: k.row.OrgID, StoredName: "acme-turns",
+				State: cpeviews.ProvisionInstalled, SettledAt: &settled,
+			}
+			other := row
+			other.StoredName = "acme-other"
+			if c.change != nil {
+				c.change(&row)
+			}
+			*k.scripts = []cpeviews.ProvisionRow{row, other}
+			k.server.code = genieacs.LoopCode
+			if err := k.poll(has(slices.Clone(c.channels)...)...); err != nil {
+				t.Fatal(err)
+			}
+			if got := *k.refused; c.refused != slices.Equal(got, []string{"acme-turns"}) || !c.refused && len(got) > 0 {
+				t.Errorf("refused %v", got)
+			}
+			want := slices.DeleteFunc(slices.Clone(c.channels), func(channel string) bool {
+				return !strings.HasPrefix(channel, "lastmile-")
+			})
+			if got := k.cleared(); !slices.Equal(got, want) {
+				t.Errorf("cleared %v", got)
+			}
+		})
+	}
+}
+
+// settledAgain is a script that the server has got a moment before the fault: it may be of the version before.
+func settledAgain(row *cpeviews.ProvisionRow) {
+	late := row.SettledAt.Add(time.Hour - time.Second)
+	row.SettledAt = &late
+}
+
+// removed is a script that was taken back.
+func removed(row *cpeviews.ProvisionRow) { row.State = cpeviews.ProvisionRemoved }
+
+// foreign is a script of another organization, which cannot have run for this one.
+func foreign(row *cpeviews.ProvisionRow) { row.OrgID = id.New[id.Organization]() }
+
+// refusedBefore is a script that was refused when the server was out of reach.
+func refusedBefore(row *cpeviews.ProvisionRow) {
+	row.State, row.ErrorCode = cpeviews.ProvisionRefused, null.Of(genieacs.LoopCode)
+}
