@@ -45,7 +45,8 @@ func (s State) isElsewhere(o Open, d id.Device) bool {
 
 // parted lists the routers of an outage that answer or are heard, and when the last return in it was, once it is over
 // for them: its root was back for a day or went away anew, or all that are back were for a day. Those that stay down
-// have one of their own from then on, also those that were back in between. Not over = it goes on.
+// have one of their own from then on, also those that were back in between, and the time until then in this one. Not
+// over = it goes on.
 func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, over bool) {
 	var answered time.Time // the last return of those that are back
 	for _, d := range o.Devices {
@@ -53,6 +54,7 @@ func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, 
 		last = later(last, lastReturn(o.Downs.Of(d)))
 		switch {
 		case o.isDown(d) && !answers: // it stays down
+			last = later(last, s.elsewhereSince(o, d))
 			continue
 		case !o.isDown(d):
 			since = lastReturn(o.Downs.Of(d))
@@ -66,6 +68,17 @@ func (s State) parted(o Open, now time.Time) (last time.Time, back []id.Device, 
 	}
 	over = over || len(back) > 0 && now.Sub(answered) >= apart
 	return later(last, answered), back, o.Detected && over
+}
+
+// elsewhereSince is since when a router of an outage is down in another one as well; zero = it is not. Before that it
+// has the first alone.
+func (s State) elsewhereSince(o Open, d id.Device) (since time.Time) {
+	for _, other := range s.Open {
+		if at := other.since(d); other.ID != o.ID && other.isDown(d) && (since.IsZero() || at.Before(since)) {
+			since = at
+		}
+	}
+	return since
 }
 
 // lastReturn is the last end of times.

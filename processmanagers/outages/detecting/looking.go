@@ -140,8 +140,12 @@ func (s State) quiet(g group, now time.Time) time.Duration {
 	return now.Sub(last)
 }
 
-// waited reports whether a router is down for long enough after the end of an outage that had it.
-func (s State) waited(d id.Device, now time.Time) bool { return now.Sub(s.Freed[d].At) >= Propose }
+// waited reports whether a router is down for long enough after the end of an outage that had it. One without which an
+// outage is over is known to be down.
+func (s State) waited(d id.Device, now time.Time) bool {
+	freed := s.Freed[d]
+	return len(freed.Of) > 0 || now.Sub(freed.At) >= Propose
+}
 
 // proposes reports whether a group is down for so long that it is proposed as an outage.
 func (s State) proposes(g group, now time.Time) bool {
