@@ -130,14 +130,16 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 	return t.away(answer)
 }
 
-// worksUntil is until when the bill manager may be at work on the last call with a bill. When the clock was put back
-// since, it is at work from now on for as long as it may be at all: the look that finds so records until when.
+// worksUntil is until when the bill manager may be at work on the last call with a bill. While the clock is before that
+// call, because it was put back, it is at work for as long as it may be at all: the look that finds so records until
+// when. That holds no longer than such a clock does.
 func (t *turn) worksUntil(bill payments.Bill) time.Time {
-	until := bill.WorksUntil
-	if until.IsZero() {
-		until = bill.OfferedAt.Add(BillsWorking)
+	now := t.cfg.Clock.Now()
+	until := bill.OfferedAt.Add(BillsWorking)
+	if !bill.WorksUntil.IsZero() && now.Before(bill.OfferedAt) {
+		until = bill.WorksUntil
 	}
-	if last := t.cfg.Clock.Now().Add(BillsWorking); until.After(last) {
+	if last := now.Add(BillsWorking); until.After(last) {
 		return last
 	}
 	return until

@@ -143,6 +143,25 @@ func TestBills_AClockThatIsPutBackKeepsNothingInWork(t *testing.T) {
 	}
 }
 
+// TestBills_AClockThatIsSetRightAgainEndsNoWorkEarly: a bill is never asked for again while it may yet be taken.
+func TestBills_AClockThatIsSetRightAgainEndsNoWorkEarly(t *testing.T) {
+	t.Parallel()
+	k, org := newBillsKit(t), id.New[id.Organization]()
+	began := k.clock.Now()
+	k.do(org, commands.ConfigureBillManager{OrgID: org, On: true})
+	k.unknown = true
+	invoice := k.offered(org)
+	k.clock.Set(began.Add(-time.Hour))
+	k.tendEach(3, 10*time.Second)
+	k.clock.Set(began.Add(time.Minute))
+	if k.tendEach(3, 10*time.Second); !k.bill(invoice).Offered {
+		t.Errorf("it was given up after a minute and a half: %+v", k.bill(invoice))
+	}
+	if k.tendEach(5, time.Minute); k.bill(invoice).Offered {
+		t.Errorf("after six minutes it is in work: %+v", k.bill(invoice))
+	}
+}
+
 // TestBills_AClockThatIsPutBackMakesNoPauseLonger: nothing is sent, and then everything.
 func TestBills_AClockThatIsPutBackMakesNoPauseLonger(t *testing.T) {
 	t.Parallel()

@@ -167,19 +167,19 @@ func (t *turn) prepare(ctx context.Context, row paymentsviews.BillRow) (*paper, 
 	if err != nil || shown == nil { // not yet
 		return nil, err
 	}
-	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, t.cfg.Bus, id.As[id.Signature](row.InvoiceID))
-	switch { // an order that was paid, and is due again
-	case err != nil:
-		return nil, err
-	case !signature.Given(shown.ToBeSigned):
-		return nil, t.unsigned(ctx, row)
-	}
 	customer, err := subscribersviews.SubscribersQuery{Views: t.cfg.Views}.Get(ctx, t.org, row.SubscriberID)
 	if err != nil || customer == nil { // not yet
 		return nil, err
 	}
 	if customer.Status == "forgotten" {
 		return nil, t.do(ctx, commands.RecallBill{InvoiceID: row.InvoiceID, Reason: events.BillForgotten})
+	}
+	signature, _, err := bus.LoadUnchecked[billing.Signature](ctx, t.cfg.Bus, id.As[id.Signature](row.InvoiceID))
+	switch { // an order that was paid, and is due again
+	case err != nil:
+		return nil, err
+	case !signature.Given(shown.ToBeSigned):
+		return nil, t.unsigned(ctx, row)
 	}
 	name, phone := nameAndPhone(customer)
 	made := mobilemoney.Bill{
