@@ -45,6 +45,10 @@ const (
 	healthName    = "lastmile-health"
 )
 
+// Asks reports whether the scripts of a channel of ours do what the platform answers them, which may be something else
+// at each run of a session while the platform is now there and now not.
+func Asks(channel string) bool { return channel == bootstrapName || channel == signInName }
+
 // Script is a provision as it is uploaded.
 type Script struct{ Name, Text string }
 

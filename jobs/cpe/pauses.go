@@ -129,18 +129,19 @@ func (p Pauses) mend(ctx context.Context, m mending, cause jobs.Cause) error {
 }
 
 // culprit gives the script that kept the presets of a session from coming to rest; nil when that is not certain. Ours
-// do come to rest, so it is the only other one; ours are there as long as nobody has cleared faults of the session.
+// do come to rest unless they ask the platform, so it is the only other one; ours are there as long as nobody has
+// cleared faults of the session.
 func (p Pauses) culprit(ctx context.Context, list []known) (*cpeviews.ProvisionRow, error) {
-	others, whole := map[time.Time][]known{}, map[time.Time]bool{}
+	others, whole, asks := map[time.Time][]known{}, map[time.Time]bool{}, map[time.Time]bool{}
 	for _, k := range list {
 		if at := k.fault.At; ours(k.fault) {
-			whole[at] = true
+			whole[at], asks[at] = true, asks[at] || genieacs.Asks(k.fault.Channel)
 		} else {
 			others[at] = append(others[at], k)
 		}
 	}
 	for at, group := range others {
-		if !whole[at] || len(group) > 1 {
+		if !whole[at] || asks[at] || len(group) > 1 {
 			continue
 		}
 		channel, org := group[0].fault.Channel, group[0].shownTo()

@@ -108,6 +108,8 @@ func TestPauses_AScriptThatNeverRestsIsRefusedWhenItIsCertain(t *testing.T) {
 		"a preset of the operator": {channels: append(ours, "acme-turns", "default")},
 		"without ours":             {channels: []string{"acme-turns"}},
 		"ours alone":               {channels: ours},
+		"with one that asks":       {channels: append([]string{"lastmile-bootstrap"}, append(ours, "acme-turns")...)},
+		"with the sign-in":         {channels: append(ours, "acme-turns", "lastmile-sign-in")},
 		"of nobody":                {channels: append(ours, "inform")},
 		"another version by now":   {channels: append(ours, "acme-turns"), change: settledAgain},
 		"not at the server":        {channels: append(ours, "acme-turns"), change: removed},

@@ -2,8 +2,8 @@ package cpecases
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -70,10 +70,19 @@ func (r *Readings) readPasswords(ctx context.Context, refs []id.Secret) (map[id.
 	for _, ref := range refs {
 		text, is := kept[ref]
 		one := password{text: secrets.Text(text)}
-		if !is && err != nil {
-			one.err = fmt.Errorf("secret %s is not among those that could be read: %w", ref, err)
+		if !is && err != nil { // there may be none, or it may be the one that cannot be opened
+			one = r.readPassword(ctx, ref)
 		}
 		found[ref] = one
 	}
 	return found, nil
+}
+
+// readPassword reads one alone.
+func (r *Readings) readPassword(ctx context.Context, ref id.Secret) password {
+	text, err := r.secrets.Get(ctx, ref)
+	if failure.CodeOf(err) == "secret_not_found" {
+		return password{}
+	}
+	return password{text: secrets.Text(text), err: err}
 }
