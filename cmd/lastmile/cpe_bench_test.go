@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
@@ -39,25 +38,26 @@ func (k *kit) identifies(n int) []byte {
 		"X-Internal-Key: "+internalKey)
 }
 
-// claimedCPEs writes devices of an organization into the read model, with one login for all, since only reading is
-// measured.
+// claimedCPEs adds devices of an organization to those in memory, with one login for all and ten versions of the
+// firmware, since only reading is measured.
 func (k *kit) claimedCPEs(b *testing.B, count int) {
 	b.Helper()
-	org, views := k.organizationID("acme"), k.app.engines.views
+	org := k.organizationID("acme")
 	line := k.connect(k.admin, "secret-of-bench", "bench-line")
 	for n := range count {
-		of := cpeOf(n)
-		row := pgx.NamedArgs{"cpe": commands.CpeID(of).UUID(), "serial": of.SerialNumber, "oui": of.OUI,
-			"class": of.ProductClass, "org": org, "subscriber": line.subscriber}
-		k.fill(b, views.SQL(cpeviews.CPEsName, `insert into {schema}.cpes (cpe_id, serial_number, serial_upper, oui,
-			product_class, firmware, org_id, subscriber_id, subscription_id, first_seen, claimed_at, revision)
-			select @cpe, @serial, @serial, @oui, @class, '', @org, subscriber_id, subscription_id, now(), now(), 1
-			from {schema}.lines where subscriber_id = @subscriber`), row)
-	}
-	k.fill(b, views.SQL(cpeviews.CPEsName, `insert into {schema}.firmware (org_id, version, cpes)
-		select $1, '1.' || n, $2 / 10 from generate_series(1, 10) n`), org, count)
-	if _, err := k.db.Owner.Exec(b.Context(), `vacuum analyze`); err != nil {
-		b.Fatal(err)
+		cpe := commands.CpeID(cpeOf(n))
+		for _, e := range []events.Event{
+			events.CpeIdentified{CpeID: cpe, Identity: cpeOf(n)},
+			events.CpeDetailsLearned{
+				CpeID: cpe, Details: events.CpeDetails{FirmwareVersion: fmt.Sprint("1.", n%10)},
+			},
+			events.CpeClaimed{
+				CpeID: cpe, OrgID: org, SubscriberID: id.Must[id.Subscriber](line.subscriber),
+				SubscriptionID: id.Must[id.Subscription](line.subscription),
+			},
+		} {
+			k.app.engines.index.Apply(events.Envelope{Event: e})
+		}
 	}
 }
 

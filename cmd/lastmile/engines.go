@@ -10,10 +10,12 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -31,6 +33,8 @@ type engines struct {
 	shows       *runner.Memory // fills the directory from the log
 	fresh       *runner.Fresh  // watches whether it does
 	access      *identityviews.Access
+	index       *cpeviews.Index
+	indexed     *runner.Memory // fills the index from the log
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
 	absence     atomic.Pointer[accessjobs.Absence] // nil until just before the processes start
@@ -61,7 +65,7 @@ func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger
 func startEngines(
 	ctx context.Context, s *storage, c clock.Clock, l *lifecycle, roles roles, gate *clock.Gate,
 ) (*engines, error) {
-	e := &engines{directory: identityviews.NewDirectory()}
+	e := &engines{directory: identityviews.NewDirectory(), index: cpeviews.NewIndex()}
 	var err error
 	if e.feed, err = startFeed(ctx, s, l); err != nil {
 		return nil, err
@@ -73,7 +77,9 @@ func startEngines(
 	}
 	e.views = e.projections.Views()
 	e.shows = runner.NewMemory(e.directory, e.feed, l.logger)
-	if err := l.startBeside(ctx, "directory", stopEngines, e.shows); err != nil {
+	e.indexed = runner.NewMemory(e.index, e.feed, l.logger)
+	models := map[string]service{"directory": e.shows, "index of cpes": e.indexed}
+	if err := l.startTogether(ctx, stopEngines, models); err != nil {
 		return nil, err
 	}
 	e.access, e.fresh = identityviews.NewAccess(e.shows), runner.NewFresh(e.shows, c, l.logger)
@@ -105,13 +111,29 @@ func startEngines(
 	return e, nil
 }
 
-// WaitFor waits until a read model, or the directory, shows a position (httpapi.Visibility).
+// WaitFor waits until a read model, or the directory, shows a position (httpapi.Visibility). What is told of CPEs is in
+// memory besides: without it the log answers, so it is waited for only while it is filled.
 func (e *engines) WaitFor(ctx context.Context, projection string, position uint64) error {
-	if projection == identityviews.DirectoryName {
+	switch projection {
+	case identityviews.DirectoryName:
 		return e.shows.WaitFor(ctx, position)
+	case cpeviews.CPEsName:
+		if err := e.indexed.WaitFor(ctx, position); err != nil && e.indexed.Fault() == "" {
+			return err
+		}
 	}
 	return e.views.WaitFor(ctx, projection, position)
 }
 
-// shown gives the state of all read models, also of the directory in memory.
-func (e *engines) shown() []runner.Status { return append(e.projections.Status(), e.shows.Status()) }
+// shown gives the state of all read models, also of those in memory.
+func (e *engines) shown() []runner.Status {
+	return append(e.projections.Status(), e.shows.Status(), e.indexed.Status())
+}
+
+// told gives what is known of a CPE in memory; false when the log has to be asked.
+func (e *engines) told(cpe id.CPE) (cpeviews.Told, bool) {
+	if e.indexed.Fault() != "" {
+		return cpeviews.Told{}, false
+	}
+	return e.index.Told(cpe)
+}

@@ -86,7 +86,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 	server := a.wireCPEServer(gateway, informs, uploads)
 	onus, optical := a.wireOnus(server, rows, operations)
 	cases := cpecases.CPEs{
-		Bus: a.engines.bus, Readings: cpecases.NewReadings(rows.Some, a.storage.vault.Secrets),
+		Bus: a.engines.bus, Told: a.engines.told, Passwords: cpecases.NewPasswords(a.storage.vault.Secrets),
 		Services: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 		Secrets:  a.storage.vault.Secrets, Informs: informs, SignIns: a.signIns(informs), Onus: onus, Logger: a.logger,
 	}
@@ -95,7 +95,9 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 			Cases: cases, Rows: rows, Informs: informs, Wifi: operations.LastWifi, Onu: operations.AskedOnu,
 			Clock: a.clock, Terminals: a.cfg.OLTURL != "",
 		}.Routes(),
-		(&cpeapi.Dashboards{Rows: rows, CountSince: informs.CountSince, Clock: a.clock}).Routes(),
+		cpeapi.Dashboards{
+			Firmware: a.firmwareOfCPEs(rows), CountSince: cpejobs.NewCounts(informs).Since, Clock: a.clock,
+		}.Routes(),
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),
@@ -116,6 +118,18 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		optical,
 	}, nil
+}
+
+// firmwareOfCPEs counts versions in memory; where the memory cannot say, in the read model.
+func (a *App) firmwareOfCPEs(rows cpeviews.CPEsQuery) func(context.Context, id.Organization) (map[string]int, error) {
+	return func(ctx context.Context, org id.Organization) (map[string]int, error) {
+		if a.engines.indexed.Fault() == "" {
+			if counts, known := a.engines.index.Firmware(org); known {
+				return counts, nil
+			}
+		}
+		return rows.Firmware(ctx, org)
+	}
 }
 
 // signIns makes what lets CPEs in at the CPE server; nil when all are.

@@ -77,7 +77,7 @@ func (a *App) startKeyUses(ctx context.Context) error {
 func (a *App) tokens() identityapi.Tokens {
 	return identityapi.Tokens{
 		Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Access: a.engines.access,
-		Clock: a.clock, PlatformNeedsFactor: a.cfg.RequireSecondFactor,
+		Clock: a.clock, Proofs: identityapi.NewProofs(), PlatformNeedsFactor: a.cfg.RequireSecondFactor,
 	}
 }
 

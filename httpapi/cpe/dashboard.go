@@ -8,23 +8,20 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/joined"
-	"github.com/lastmile-isp/lastmile/projections/cpe"
 )
 
-// Dashboards serves the figures of CPEs. Its exported fields are required. Safe for concurrent use.
+// Dashboards serves the figures of CPEs. All fields are required. Safe for concurrent use.
 type Dashboards struct {
-	Rows cpeviews.CPEsQuery
+	// Firmware counts the CPEs of an organization by their version; "" = it is not known.
+	Firmware func(ctx context.Context, org id.Organization) (map[string]int, error)
 	// CountSince counts, for each of some instants, the CPEs of an organization that have called then or later, in the
 	// same time however many they are.
 	CountSince func(ctx context.Context, org id.Organization, at ...time.Time) ([]int, error)
 	Clock      clock.Clock
-
-	shared joined.Reads[id.Organization, cpeDashboard]
 }
 
 // Routes lists the endpoint.
-func (d *Dashboards) Routes() []httpapi.Route {
+func (d Dashboards) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodGet, Path: "/cpe/dashboard", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 		Response: cpeDashboard{}, Summary: "Count the CPEs by condition and firmware", Handle: d.show,
@@ -44,26 +41,16 @@ type cpeDashboard struct {
 // docs/rules/cpe.md#cpe-endpoints.
 const unknownFirmware = "Unknown"
 
-// show answers with the figures, read after the question.
-func (d *Dashboards) show(ctx context.Context, c *httpapi.Call) error {
-	org := c.Org.ID
-	out, err := d.shared.Of(ctx, org, func(ctx context.Context) (cpeDashboard, error) { return d.count(ctx, org) })
+// show answers with the figures, in the same time however many CPEs there are.
+func (d Dashboards) show(ctx context.Context, c *httpapi.Call) error {
+	counts, err := d.Firmware(ctx, c.Org.ID)
 	if err != nil {
 		return err
 	}
-	return c.Send(http.StatusOK, out)
-}
-
-// count counts in the same time however many CPEs there are.
-func (d *Dashboards) count(ctx context.Context, org id.Organization) (cpeDashboard, error) {
-	counts, err := d.Rows.Firmware(ctx, org)
-	if err != nil {
-		return cpeDashboard{}, err
-	}
 	now := d.Clock.Now()
-	called, err := d.CountSince(ctx, org, now.Add(-offlineAfter), now.Add(-staleAfter))
+	called, err := d.CountSince(ctx, c.Org.ID, now.Add(-offlineAfter), now.Add(-staleAfter))
 	if err != nil {
-		return cpeDashboard{}, err
+		return err
 	}
 	online, lately := called[0], called[1]
 	out := cpeDashboard{FirmwareCounts: map[string]int{}}
@@ -76,5 +63,5 @@ func (d *Dashboards) count(ctx context.Context, org id.Organization) (cpeDashboa
 	}
 	out.Online = min(online, out.Total) // a CPE that has just been released may still be counted
 	out.Offline, out.StaleDevices = out.Total-out.Online, out.Total-min(lately, out.Total)
-	return out, nil
+	return c.Send(http.StatusOK, out)
 }

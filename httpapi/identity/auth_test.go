@@ -361,6 +361,23 @@ func TestTokens_AttacksAreRefused(t *testing.T) {
 	k.Want(t, 403, "role_required", isptest.Get(raised, "/users"))
 }
 
+// TestTokens_AreGoodForTheirTimeOnly, also when their signature has been checked before, and no other text is good for
+// it.
+func TestTokens_AreGoodForTheirTimeOnly(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	token := k.forged(t, jwt.SigningMethodHS256, k.Key, nil)
+	k.Want(t, 200, "", isptest.Get(token, "/users"))
+	k.Want(t, 200, "", isptest.Get(token, "/users"))
+	k.Want(t, 401, "unauthenticated", isptest.Get(token[:len(token)-2], "/users"))
+	k.Clock.Advance(-time.Hour)
+	k.Want(t, 401, "unauthenticated", isptest.Get(token, "/users")) // of the future
+	k.Clock.Advance(time.Hour)
+	k.Want(t, 200, "", isptest.Get(token, "/users"))
+	k.Clock.Advance(time.Minute)
+	k.Want(t, 401, "unauthenticated", isptest.Get(token, "/users"))
+}
+
 func TestTokens_AreGoodAtTheirOrganizationOnly(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)

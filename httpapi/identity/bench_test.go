@@ -33,7 +33,9 @@ func newMeasured(b *testing.B) measured {
 	directory, ada := identityviews.NewDirectory(), id.New[id.User]()
 	access := identityviews.NewAccess(runner.NewMemory(directory, nil, slog.New(slog.DiscardHandler)))
 	access.Open()
-	tokens := identityapi.Tokens{Key: make([]byte, 32), Directory: directory, Access: access}
+	tokens := identityapi.Tokens{
+		Key: make([]byte, 32), Directory: directory, Access: access, Proofs: identityapi.NewProofs(),
+	}
 	keys := identityapi.Keys{Form: apikeys.Development, Directory: directory, Access: access}
 	m := measured{Kit: apitest.New(b, func(cfg *httpapi.Config) {
 		cfg.Limits = httpapi.Limits{User: 1 << 30}

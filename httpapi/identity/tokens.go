@@ -36,12 +36,14 @@ type claims struct {
 	jwt.RegisteredClaims
 }
 
-// Tokens issues access tokens and checks them. Safe for concurrent use.
+// Tokens issues access tokens and checks them. All fields but PlatformNeedsFactor are required. Safe for concurrent
+// use.
 type Tokens struct {
 	Key       []byte // at least 32 bytes; the same on every replica
 	Directory *identityviews.Directory
 	Access    *identityviews.Access // asked before Directory
 	Clock     clock.Clock
+	Proofs    *Proofs
 	// PlatformNeedsFactor says that administrators of the platform need a second factor.
 	PlatformNeedsFactor bool
 }
@@ -72,11 +74,11 @@ func (t Tokens) Issue(user id.User, role events.Role, session vault.Session) (st
 // (docs/rules/identity.md#access-ends-at-once). The present role counts, whatever the token says. Fails:
 // unauthenticated, access_unknown.
 func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
-	var c claims
-	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.Key, nil },
-		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(tokenIssuer),
-		jwt.WithAudience(tokenAudience),
-		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(t.Clock.Now))
+	c, err := t.Proofs.claims(token, t.Key)
+	if err == nil {
+		err = jwt.NewValidator(jwt.WithIssuer(tokenIssuer), jwt.WithAudience(tokenAudience),
+			jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(t.Clock.Now)).Validate(c)
+	}
 	if err != nil {
 		return httpapi.Caller{}, usecases.ErrSignIn()
 	}

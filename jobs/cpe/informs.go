@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +27,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Times of the writing: the pause after a failure, and what the last writing of a stopping program may take.
+// Times of the writing: the pause after each, so that after a power cut one statement has the calls of very many; and
+// what the last writing of a stopping program may take.
 const (
 	informsPause = time.Second
 	informsFlush = time.Second
@@ -34,7 +36,8 @@ const (
 
 // Informs keeps when each CPE has called last, and counts those of an organization that have called since an instant.
 // It is no read model: ten thousand CPEs call every five minutes, which the log does not have. Calls are written beside
-// the answers, all that came meanwhile at once; those that are not written yet are lost with a program that is killed.
+// the answers, all that came in a second at once; those that are not written yet are lost with a program that is
+// killed.
 // Safe for concurrent use.
 type Informs struct {
 	db     *postgres.DB
@@ -43,6 +46,8 @@ type Informs struct {
 	logger *slog.Logger
 	loops  *loop.Group
 	wake   chan struct{}
+	// changes counts what this program has written.
+	changes atomic.Uint64
 
 	writing sync.Mutex // held while calls are written
 	mu      sync.Mutex // guards waiting
@@ -84,9 +89,9 @@ func (i *Informs) Start(ctx context.Context) error {
 				if err := i.write(ctx); err != nil && ctx.Err() == nil {
 					i.logger.LogAttrs(ctx, slog.LevelWarn, "calls of cpes not written",
 						slog.String("error", err.Error()))
-					loop.Sleep(ctx, informsPause)
 					loop.Wake(i.wake)
 				}
+				loop.Sleep(ctx, informsPause)
 			}
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), informsFlush)
 			defer cancel()
@@ -182,6 +187,7 @@ func (i *Informs) write(ctx context.Context) error {
 
 // change runs a statement that changes calls.
 func (i *Informs) change(ctx context.Context, sql string, args ...any) error {
+	defer i.changes.Add(1) // also when it is not known what came of it
 	return postgres.Transaction(ctx, i.db.Owner, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, i.sql(lockInformsSQL)); err != nil {
 			return fmt.Errorf("lock informs: %w", err)

@@ -172,3 +172,38 @@ func TestInforms_WhatOthersHeardDoesNotReplaceALaterCall(t *testing.T) {
 	informs.HeardAt(box, acme, began.Add(time.Hour))
 	last(now.Now())
 }
+
+// TestCounts_AreReadAgain after a second, and after each call that is written here.
+func TestCounts_AreReadAgain(t *testing.T) {
+	t.Parallel()
+	db, now := pgtest.New(t), clock.NewManual(time.Date(2026, 3, 1, 9, 0, 30, 0, time.UTC))
+	informs, err := cpejobs.OpenInforms(t.Context(), db, now, storetest.Quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	acme, counts := id.New[id.Organization](), cpejobs.NewCounts(informs)
+	lately := func(want int) {
+		t.Helper()
+		got, err := counts.Since(t.Context(), acme, now.Now().Add(-10*time.Minute), now.Now().Add(-time.Hour))
+		if err != nil || !slices.Equal(got, []int{want, want}) {
+			t.Errorf("%v: %v, want %d", got, err, want)
+		}
+	}
+	lately(0)
+	informs.Heard(id.New[id.CPE](), acme)
+	written(t, informs)
+	lately(1)
+	// As another program would:
+	if _, err := db.Owner.Exec(t.Context(), `delete from `+db.Namespace.Schema("cpe")+`.informs`); err != nil {
+		t.Fatal(err)
+	}
+	now.Advance(time.Second - time.Millisecond)
+	lately(1)
+	now.Advance(time.Millisecond)
+	lately(0)
+	informs.Heard(id.New[id.CPE](), acme)
+	written(t, informs)
+	lately(1)
+	now.Advance(-time.Minute) // the clock is put back
+	lately(1)
+}

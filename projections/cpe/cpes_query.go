@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lastmile-isp/lastmile/internal/acstag"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -41,28 +40,15 @@ type CPERow struct {
 	PlanCode    *string   `db:"plan_code"`
 }
 
-// Prefixes of the tags at the CPE server. Source: docs/rules/cpe.md#tags.
-const (
-	TagOrganization = "org:"
-	TagSubscriber   = "sub:"
-	TagPlan         = "plan:"
-)
+// Tags are those that the CPE has at the CPE server.
+func (r CPERow) Tags() []string { return r.Told().Tags() }
 
-// Tags are those that the CPE has at the CPE server: of its organization, and with a login those of login and plan.
-func (r CPERow) Tags() []string {
-	tags := []string{}
-	add := func(prefix string, value *string) {
-		if value != nil && *value != "" {
-			tags = append(tags, prefix+acstag.Name(*value))
-		}
+// Told leaves out what is for people only.
+func (r CPERow) Told() Told {
+	return Told{
+		OrgID: r.OrgID, OrgSlug: null.Zero(r.OrgSlug), SignIn: r.SignIn, SignInProven: r.SignInProven,
+		Username: null.Zero(r.Username), PasswordRef: r.PasswordRef, PlanCode: null.Zero(r.PlanCode),
 	}
-	if r.OrgID.IsZero() {
-		return tags
-	}
-	add(TagOrganization, r.OrgSlug)
-	add(TagSubscriber, r.Username)
-	add(TagPlan, r.PlanCode)
-	return tags
 }
 
 // CPEKey is a row's place in a list, newest first: of pending ones by their first call, of others by their claim. The

@@ -18,6 +18,11 @@ var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 // of a forgotten person or of who had a released CPE.
 func TestCPEs_Story(t *testing.T) {
 	t.Parallel()
+	projectiontest.Check(t, cpeviews.CPEs{}, storyOfCPEs())
+}
+
+// storyOfCPEs has a CPE in each condition that there is.
+func storyOfCPEs() *projectiontest.Story {
 	acme, amina := id.Derive[id.Organization]("test", "acme"), id.Derive[id.Subscriber]("test", "amina")
 	brian, line := id.Derive[id.Subscriber]("test", "brian"), id.Derive[id.Subscription]("test", "amina")
 	other, plan := id.Derive[id.Subscription]("test", "brian"), id.Derive[id.Plan]("test", "home")
@@ -37,14 +42,13 @@ func TestCPEs_Story(t *testing.T) {
 	} {
 		story.Add("cpe-"+name, lifeOf(name, acme, map[string]id.Subscriber{"amina": amina, "brian": brian}, line)...)
 	}
-	story.Add("subscription-amina", events.SubscriptionCredentialsSet{
+	return story.Add("subscription-amina", events.SubscriptionCredentialsSet{
 		SubscriptionID: line, SubscriberID: amina, Username: personal.Of("amina2"),
 		PasswordRef: id.Derive[id.Secret]("test", "second"),
 	}, events.SubscriptionPlanChanged{
 		SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: id.Derive[id.Plan]("test", "fast"),
 	}).Add("subscription-brian", events.SubscriptionEnded{SubscriptionID: other, SubscriberID: brian, At: began}).
 		Add("subscriber-brian", events.SubscriberForgotten{SubscriberID: brian})
-	projectiontest.Check(t, cpeviews.CPEs{}, story)
 }
 
 // lifeOf lists the events of one CPE of the story.

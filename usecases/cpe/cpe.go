@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -29,14 +30,16 @@ type Informs interface {
 
 // CPEs identifies, claims, assigns and releases CPEs. All fields but SignIns are required. Safe for concurrent use.
 type CPEs struct {
-	Bus      *bus.Bus
-	Readings *Readings
-	Services subscribersviews.SubscriptionsQuery
-	Secrets  *vault.Secrets
-	Informs  Informs
-	SignIns  *SignIns // nil = CPEs get no passwords, and are let in
-	Onus     Onus
-	Logger   *slog.Logger
+	Bus *bus.Bus
+	// Told gives what is known of a CPE without a reading; false when the log has to be asked.
+	Told      func(id.CPE) (cpeviews.Told, bool)
+	Passwords *Passwords
+	Services  subscribersviews.SubscriptionsQuery
+	Secrets   *vault.Secrets
+	Informs   Informs
+	SignIns   *SignIns // nil = CPEs get no passwords, and are let in
+	Onus      Onus
+	Logger    *slog.Logger
 }
 
 // Claim has what an administrator says about a CPE; all but the CPE can be zero. A subscription is one of the

@@ -12,7 +12,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 )
@@ -54,84 +53,82 @@ var pppInterfaces = []string{
 	tr181 + "PPP.Interface.1.", tr098 + "WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.",
 }
 
-// Identify tells a CPE what it is, and records one that calls for the first time. A known CPE costs one read, and with
-// a login one of the vault; a new one costs one append, for which no read model is waited. So it answers alike however
-// often it is asked. Fails: invalid_input.
+// Identify tells a CPE what it is, and records one that calls for the first time. A known CPE is answered from memory,
+// and its password read once; a new one costs one append, for which no read model is waited. So it answers alike
+// however often it is asked. Fails: invalid_input.
 func (u CPEs) Identify(ctx context.Context, meta commands.Meta, named events.CpeIdentity) (Identification, error) {
 	normal := commands.NormalCpeIdentity(named)
 	identify := commands.IdentifyCpe{CpeID: commands.CpeID(normal), Identity: normal}
 	if err := identify.Validate(); err != nil {
 		return Identification{}, err
 	}
-	row, err := u.Readings.Row(ctx, identify.CpeID)
-	if err != nil {
-		return Identification{}, err
-	}
-	if row == nil {
-		if row, err = u.unseen(ctx, identify, meta); err != nil {
+	told, known := u.Told(identify.CpeID)
+	if !known {
+		var err error
+		if told, err = u.unseen(ctx, identify, meta); err != nil {
 			return Identification{}, err
 		}
 	}
-	u.Informs.Heard(row.ID, row.OrgID)
-	out, err := u.told(ctx, *row)
+	u.Informs.Heard(identify.CpeID, told.OrgID)
+	out, err := u.identification(ctx, told)
 	if err != nil {
 		return Identification{}, err
 	}
-	signIn, err := u.signInParameters(ctx, *row, named)
+	signIn, err := u.signInParameters(ctx, identify.CpeID, told, named)
 	out.Parameters = append(out.Parameters, signIn...) // the last: a CPE that refuses them has the others by then
 	return out, err
 }
 
-// unseen records a CPE that the read model does not have. One that the log has is read from there: the read model can
-// be far behind while it is rebuilt, and a customer's CPE must not come back without its login.
+// unseen records a CPE that is not in memory. One that the log has is read from there: the memory can be far behind, or
+// have stopped at an event, and a customer's CPE must not come back without its login.
 func (u CPEs) unseen(
 	ctx context.Context, identify commands.IdentifyCpe, meta commands.Meta,
-) (*cpeviews.CPERow, error) {
+) (told cpeviews.Told, err error) {
 	done, err := u.Bus.Execute(ctx, identify, meta)
-	row := cpeviews.CPERow{ID: identify.CpeID}
 	if err != nil || done.Changed {
-		return &row, err
+		return told, err
 	}
 	present, _, err := bus.LoadUnchecked[cpe.CPE](ctx, u.Bus, identify.CpeID) // the CPE itself asks
 	if err != nil || present.Org.IsZero() {
-		return &row, err
+		return told, err
 	}
 	org, _, err := bus.LoadOwned[identity.Organization](ctx, u.Bus, present.Org, present.Org)
 	if err != nil {
-		return nil, err
+		return told, err
 	}
-	row.OrgID, row.OrgSlug, row.SignIn, row.SignInProven = present.Org, &org.Slug, present.SignIn, present.Proven
+	told = cpeviews.Told{
+		OrgID: present.Org, OrgSlug: org.Slug, SignIn: present.SignIn, SignInProven: present.Proven,
+	}
 	if present.Subscription.IsZero() {
-		return &row, nil
+		return told, nil
 	}
 	line, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, present.Org, present.Subscription)
 	if err != nil || line.State == subscribers.Ended {
-		return &row, err
+		return told, err
 	}
 	plan, _, err := bus.LoadOwned[subscribers.Plan](ctx, u.Bus, present.Org, line.PlanID)
 	if err != nil && failure.KindOf(err) != failure.NotFound {
-		return nil, err
+		return told, err
 	}
-	row.Username, row.PasswordRef, row.PlanCode = null.Of(line.Username.Reveal()), line.PasswordRef, null.Of(plan.Code)
-	return &row, nil
+	told.Username, told.PasswordRef, told.PlanCode = line.Username.Reveal(), line.PasswordRef, plan.Code
+	return told, nil
 }
 
-// told says what a CPE gets. The password leaves the vault here, and goes nowhere but into the answer.
-func (u CPEs) told(ctx context.Context, row cpeviews.CPERow) (Identification, error) {
+// identification says what a CPE gets. The password leaves the vault here, and goes nowhere but into the answer.
+func (u CPEs) identification(ctx context.Context, told cpeviews.Told) (Identification, error) {
 	out := Identification{
-		Known: !row.OrgID.IsZero(), OrgSlug: null.Zero(row.OrgSlug), Tags: row.Tags(), Parameters: inform(),
+		Known: !told.OrgID.IsZero(), OrgSlug: told.OrgSlug, Tags: told.Tags(), Parameters: inform(),
 	}
-	username := null.Zero(row.Username)
-	if username == "" {
+	if told.Username == "" {
 		return out, nil
 	}
-	password, err := u.Readings.Password(ctx, row.PasswordRef)
+	password, err := u.Passwords.Of(ctx, told.PasswordRef)
 	if err != nil || password.IsZero() {
 		return out, err
 	}
 	for _, at := range pppInterfaces {
 		out.Parameters = append(out.Parameters,
-			Parameter{at + "Username", secrets.Text(username), TypeText},
+			Parameter{at + "Username", secrets.Text(told.Username), TypeText},
 			Parameter{at + "Password", password, TypeText}, Parameter{at + "Enable", "true", TypeBoolean})
 	}
 	return out, nil

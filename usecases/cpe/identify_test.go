@@ -71,8 +71,8 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Kit.Bus, subscribers.Plans())
 	k.CPEs = cpecases.CPEs{
 		Bus: k.Kit.Bus, Secrets: k.Vault.Secrets, Informs: k.calls, Logger: storetest.Quiet(),
-		Readings: cpecases.NewReadings(
-			func(context.Context, []id.CPE) ([]cpeviews.CPERow, error) { return nil, nil }, k.Vault.Secrets),
+		Passwords: cpecases.NewPasswords(k.Vault.Secrets),
+		Told:      func(id.CPE) (cpeviews.Told, bool) { return cpeviews.Told{}, false },
 	}
 	return k
 }
@@ -136,9 +136,9 @@ func TestIdentify_RefusesWhatIsNoIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentify_TheLogAnswersWhileTheReadModelIsBehind: a CPE that was claimed and has a customer gets tags and login
+// TestIdentify_TheLogAnswersWhileTheMemoryIsBehind: a CPE that was claimed and has a customer gets tags and login
 // from the log, and loses the login when the service ends.
-func TestIdentify_TheLogAnswersWhileTheReadModelIsBehind(t *testing.T) {
+func TestIdentify_TheLogAnswersWhileTheMemoryIsBehind(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.asks(box)

@@ -115,16 +115,12 @@ type signIn struct {
 // ref is where the vault has the password.
 func (s signIn) ref() id.Secret { return commands.CpeSignInRef(s.cpe, s.number) }
 
-// signInOf reads it: one read, and for a CPE that the read model does not have another one of the log, because a
-// stranger must not be let in while the read model is rebuilt.
+// signInOf finds it in memory, and for a CPE that is not there in the log, because a stranger must not be let in while
+// the memory is behind.
 func (u CPEs) signInOf(ctx context.Context, named events.CpeIdentity) (signIn, error) {
 	of := commands.CpeID(commands.NormalCpeIdentity(named))
-	row, err := u.Readings.Row(ctx, of)
-	if err != nil {
-		return signIn{}, err
-	}
-	if row != nil {
-		return signIn{cpe: of, org: row.OrgID, number: row.SignIn, proven: row.SignInProven}, nil
+	if told, known := u.Told(of); known {
+		return signIn{cpe: of, org: told.OrgID, number: told.SignIn, proven: told.SignInProven}, nil
 	}
 	present, _, err := bus.LoadUnchecked[cpe.CPE](ctx, u.Bus, of) // the CPE itself asks
 	return signIn{cpe: of, org: present.Org, number: present.SignIn, proven: present.Proven}, err
@@ -139,7 +135,7 @@ func (u CPEs) SignInPassword(ctx context.Context, named events.CpeIdentity) (sec
 	if err != nil || s.org.IsZero() {
 		return "", err
 	}
-	return u.Readings.Password(ctx, s.ref())
+	return u.Passwords.Of(ctx, s.ref())
 }
 
 // Admit decides whether a CPE that calls is let in; shown says that it has shown its password. One that has shown it
@@ -163,7 +159,7 @@ func (u CPEs) Admit(
 	case s.proven:
 		return false, u.SignIns.refuse(ctx, s)
 	}
-	password, err := u.Readings.Password(ctx, s.ref())
+	password, err := u.Passwords.Of(ctx, s.ref())
 	if err != nil {
 		return false, err
 	}
@@ -184,17 +180,17 @@ func (u CPEs) proven(ctx context.Context, meta commands.Meta, s signIn) (bool, e
 // signInParameters are name and password of a CPE at the CPE server, made when it has none yet: once for each time that
 // it signs in anew. One whose password is lost gets none, because it could not come in to fetch it.
 func (u CPEs) signInParameters(
-	ctx context.Context, row cpeviews.CPERow, named events.CpeIdentity,
+	ctx context.Context, cpe id.CPE, told cpeviews.Told, named events.CpeIdentity,
 ) ([]Parameter, error) {
-	if u.SignIns == nil || row.OrgID.IsZero() {
+	if u.SignIns == nil || told.OrgID.IsZero() {
 		return nil, nil
 	}
-	ref := commands.CpeSignInRef(row.ID, row.SignIn)
-	password, err := u.Readings.Password(ctx, ref)
-	if err == nil && password.IsZero() && !row.SignInProven {
-		secret := vault.Secret{Ref: ref, OrgID: row.OrgID, Purpose: commands.CpeSignInPurpose}
+	ref := commands.CpeSignInRef(cpe, told.SignIn)
+	password, err := u.Passwords.Of(ctx, ref)
+	if err == nil && password.IsZero() && !told.SignInProven {
+		secret := vault.Secret{Ref: ref, OrgID: told.OrgID, Purpose: commands.CpeSignInPurpose}
 		if err = u.Secrets.Put(ctx, secret, []byte(rand.Text())); err == nil {
-			password, err = u.Readings.Password(ctx, ref) // of two that made one at once, one was kept
+			password, err = u.Passwords.Of(ctx, ref) // of two that made one at once, one was kept
 		}
 	}
 	if err != nil || password.IsZero() {

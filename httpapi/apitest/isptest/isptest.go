@@ -158,6 +158,13 @@ func (k *Kit) staff(cases identitycases.Cases, users identityviews.UsersQuery) [
 	}.Routes()
 }
 
+// tokens makes the check of who calls.
+func (k *Kit) tokens(directory *identityviews.Directory, signIns *identityviews.Access) identityapi.Tokens {
+	return identityapi.Tokens{
+		Key: k.Key, Directory: directory, Access: signIns, Clock: k.Clock, Proofs: identityapi.NewProofs(),
+	}
+}
+
 // serve starts the directory of sign-ins, then the server.
 func (k *Kit) serve(t *testing.T) {
 	t.Helper()
@@ -170,7 +177,7 @@ func (k *Kit) serve(t *testing.T) {
 	orgs := identityviews.OrganizationsQuery{Views: k.views}
 	signIns := identityviews.NewAccess(k.shows)
 	signIns.Open()
-	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Access: signIns, Clock: k.Clock}
+	tokens := k.tokens(directory, signIns)
 	cases := identitycases.New(identitycases.Config{
 		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: signIns,
 		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices, Clock: k.Clock,

@@ -1,20 +1,18 @@
 package cpecases_test
 
 import (
-	"context"
 	"sync"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
-	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/usecases/cpe"
 )
 
-// TestReadings_APasswordThatCannotBeOpenedIsTheFaultOfNoOther: those who call together share a reading, and each gets
+// TestPasswords_APasswordThatCannotBeOpenedIsTheFaultOfNoOther: those who call together share a reading, and each gets
 // what is its own.
-func TestReadings_APasswordThatCannotBeOpenedIsTheFaultOfNoOther(t *testing.T) {
+func TestPasswords_APasswordThatCannotBeOpenedIsTheFaultOfNoOther(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	whole, broken, absent := id.New[id.Secret](), id.New[id.Secret](), id.New[id.Secret]()
@@ -29,13 +27,12 @@ func TestReadings_APasswordThatCannotBeOpenedIsTheFaultOfNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readings := cpecases.NewReadings(
-		func(context.Context, []id.CPE) ([]cpeviews.CPERow, error) { return nil, nil }, k.Vault.Secrets)
+	passwords := cpecases.NewPasswords(k.Vault.Secrets)
 	var all sync.WaitGroup
 	for range 16 {
 		for ref, want := range map[id.Secret]string{whole: "s3cret", broken: "", absent: ""} {
 			all.Go(func() {
-				got, err := readings.Password(t.Context(), ref)
+				got, err := passwords.Of(t.Context(), ref)
 				if got.Reveal() != want || (err != nil) != (ref == broken) {
 					t.Errorf("got %d characters: %v", len(got.Reveal()), err)
 				}
