@@ -18,17 +18,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/lastmile-isp/lastmile/events/catalog"
-	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
 // Bounds of an append over the shared call.
@@ -70,7 +65,7 @@ type sharedCall struct {
 type unsent struct {
 	ctx         context.Context //nolint:containedctx // of the caller, who has left when it has ended
 	correlation int64
-	build       func() *streams.BatchAppendReq
+	build       func() hotcodec.Frame
 }
 
 // answered is the answer to an append; err is that of the call.
@@ -89,10 +84,7 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []grpc.DialOption{
-		grpc.WithTransportCredentials(guard),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(requestCodec{encoding.GetCodecV2("proto")})),
-	}
+	opts := []grpc.DialOption{grpc.WithTransportCredentials(guard)}
 	if c.KeepAliveInterval >= 0 {
 		opts = append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: c.KeepAliveInterval, Timeout: c.KeepAliveTimeout, PermitWithoutStream: true,
@@ -108,23 +100,6 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 		a.header = metadata.Pairs("authorization", "Basic "+plain)
 	}
 	return a, nil
-}
-
-// requestCodec writes appends, and measures each once. The stock codec, which does the rest, measures what it writes
-// twice.
-type requestCodec struct{ encoding.CodecV2 }
-
-// Name keeps the plain content type: releases of EventStoreDB before 24.2 take no call that names its codec.
-func (requestCodec) Name() string { return "" }
-
-// Marshal writes a message.
-func (c requestCodec) Marshal(v any) (mem.BufferSlice, error) {
-	req, ok := v.(*streams.BatchAppendReq)
-	if !ok {
-		return c.CodecV2.Marshal(v)
-	}
-	octets, err := proto.Marshal(req)
-	return mem.BufferSlice{mem.SliceBuffer(octets)}, err
 }
 
 // transport is the TLS of a connection, with the settings that the client has for its own.
@@ -185,10 +160,8 @@ func (c *sharedCall) append(
 		return Appended{}, err
 	}
 	defer c.forget(correlation)
-	own := unsent{ctx, correlation, func() *streams.BatchAppendReq {
-		req := request(ctx, stream, expected, list)
-		req.CorrelationId = wireID(correlation, 0)
-		return req
+	own := unsent{ctx, correlation, func() hotcodec.Frame {
+		return request(correlation, patience(ctx), stream, expected, list)
 	}}
 	select {
 	case c.queue <- own:
@@ -340,7 +313,8 @@ func (c *sharedCall) send() {
 				continue
 			}
 			stalled.Reset(sendPatience)
-			err := c.stream.Send(next.build())
+			frame := next.build()
+			err := c.stream.SendMsg(&frame)
 			if err == nil || errors.Is(err, io.EOF) {
 				continue
 			}
@@ -349,32 +323,6 @@ func (c *sharedCall) send() {
 			}
 		}
 	}
-}
-
-// request makes the request of an append, without its correlation id. The node drops the append when ctx has ended
-// before the append was committed.
-func request(ctx context.Context, stream string, expected Expected, list []catalog.Encoded) *streams.BatchAppendReq {
-	left := appendPatience
-	if until, ok := ctx.Deadline(); ok {
-		left = min(left, until.Sub(clock.Steady(clock.System()).Now())) // as the context itself counts
-	}
-	o := &streams.BatchAppendReq_Options{
-		StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(stream)},
-		DeadlineOption:   &streams.BatchAppendReq_Options_Deadline{Deadline: durationpb.New(left)},
-	}
-	if expected < 0 {
-		o.ExpectedStreamPosition = &streams.BatchAppendReq_Options_NoStream{NoStream: &emptypb.Empty{}}
-	} else {
-		o.ExpectedStreamPosition = &streams.BatchAppendReq_Options_StreamPosition{StreamPosition: uint64(expected)}
-	}
-	messages := make([]*streams.BatchAppendReq_ProposedMessage, len(list))
-	for i, e := range list {
-		messages[i] = &streams.BatchAppendReq_ProposedMessage{
-			Id: wireID(esdb.UUIDAsInt64(e.ID.UUID())), Data: e.Data, CustomMetadata: e.Metadata,
-			Metadata: map[string]string{"type": e.Type, "content-type": "application/json"},
-		}
-	}
-	return &streams.BatchAppendReq{Options: o, ProposedMessages: messages, IsFinal: true}
 }
 
 // appended reads an answer. Errors of the node are statuses, which translate knows.
@@ -404,11 +352,4 @@ func appended(resp *streams.BatchAppendResp) (Appended, error) {
 		return Appended{}, unavailable(fmt.Errorf("the event store did not append: %q", failed.GetMessage()))
 	}
 	return Appended{}, status.FromProto(failed).Err()
-}
-
-// wireID is an id of two halves in the form of the protocol that the client uses.
-func wireID(most, least int64) *shared.UUID {
-	return &shared.UUID{Value: &shared.UUID_Structured_{
-		Structured: &shared.UUID_Structured{MostSignificantBits: most, LeastSignificantBits: least},
-	}}
 }

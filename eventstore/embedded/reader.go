@@ -6,6 +6,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
 // reader serves one Read call. Only the goroutine of that call uses it.
@@ -71,7 +73,7 @@ func (r *reader) sendResolved(
 			}
 			from := len(buffer)
 			buffer = r.encode(buffer, row, targets)
-			f := frame(buffer[from:len(buffer):len(buffer)])
+			f := hotcodec.Frame(buffer[from:len(buffer):len(buffer)])
 			if err := r.call.SendMsg(&f); err != nil {
 				return sent, err
 			}

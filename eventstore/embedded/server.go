@@ -41,7 +41,7 @@ func newServer(n *Node) *grpc.Server {
 		// Windows that hold a whole append, so that a client does not wait for window updates in the middle of one.
 		grpc.InitialWindowSize(1<<20 + 1<<16),
 		grpc.InitialConnWindowSize(8 << 20),
-		grpc.ForceServerCodecV2(frameCodec{encoding.GetCodecV2(proto.Name)}),
+		grpc.ForceServerCodecV2(encoding.GetCodecV2(proto.Name)), // eventstore/hotcodec
 		// Clients ping every 10 s, also when no call is running; the default policy would drop their connections.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: 20 * time.Millisecond, PermitWithoutStream: true,

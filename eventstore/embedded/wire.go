@@ -3,25 +3,8 @@ package embedded
 import (
 	"strconv"
 
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 )
-
-// frame is a message that is encoded already. Most of what a node sends are events, so it encodes them directly from
-// the rows of the log.
-type frame []byte
-
-// frameCodec sends frames unchanged and leaves every other message to the stock codec.
-type frameCodec struct{ encoding.CodecV2 }
-
-// Marshal copies no bytes of a frame.
-func (c frameCodec) Marshal(v any) (mem.BufferSlice, error) {
-	if f, ok := v.(*frame); ok {
-		return mem.BufferSlice{mem.SliceBuffer(*f)}, nil
-	}
-	return c.CodecV2.Marshal(v)
-}
 
 // Field numbers of streams.proto and shared.proto that the encoder needs.
 const (

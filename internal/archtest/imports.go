@@ -105,12 +105,19 @@ var layers = []layer{
 		folders: []string{"projections/*"}, never: kits, foreign: []string{pgxModule, uuidModule},
 		own: []string{"internal/...", "events", "projections/runner", "projections/access/entitlement"},
 	},
-	{folders: []string{"eventstore"}, own: with(leaves, "internal/loop", "events", "events/catalog")},
+	{
+		folders: []string{"eventstore"},
+		own:     with(leaves, "internal/loop", "events", "events/catalog", "eventstore/hotcodec"),
+	},
+	{folders: []string{"eventstore/hotcodec"}}, // the protocol alone
 	{
 		folders: []string{"eventstore/feed"},
 		own:     with(leaves, "internal/loop", "events", "events/catalog", "eventstore"),
 	},
-	{folders: []string{"eventstore/..."}, own: []string{"internal/...", "eventstore/embedded/..."}, never: kits},
+	{
+		folders: []string{"eventstore/..."}, never: kits,
+		own: []string{"internal/...", "eventstore/embedded/...", "eventstore/hotcodec"},
+	},
 	{folders: []string{"jobs"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
 	{
 		folders: []string{"jobs/runner"}, own: []string{"internal/...", "events", "commands", "commands/bus", "jobs"},

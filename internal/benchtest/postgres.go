@@ -41,10 +41,11 @@ type Row struct {
 }
 
 // bareInsert is the statement by which the node commits a group, without its check of holder and epoch.
-const bareInsert = `
+var bareInsert = postgres.MustStatement(`
 	insert into {table} (position, stream_id, revision, event_id, type, is_json, created, metadata, data)
-	select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[], $6::boolean[],
-		$7::bigint[], $8::bytea[], $9::bytea[])`
+	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @ids::uuid[],
+		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])`,
+	"positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 
 // AppendRate is the events per second when one connection commits groups of the given size, each event in another
 // stream, as fast as it can.
@@ -56,7 +57,7 @@ func (l *Bare) AppendRate(b *testing.B, group int, row Row) float64 {
 	}
 	defer conn.Release()
 	postgres.Prepare(conn.Conn())
-	sql := strings.ReplaceAll(bareInsert, "{table}", pgx.Identifier{l.schema, "bench_bare"}.Sanitize())
+	sql := strings.ReplaceAll(bareInsert.Text, "{table}", pgx.Identifier{l.schema, "bench_bare"}.Sanitize())
 	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error {
 		var (
 			positions, streams, revisions, created []int64
@@ -74,7 +75,13 @@ func (l *Bare) AppendRate(b *testing.B, group int, row Row) float64 {
 			kinds, json = append(kinds, row.Kind), append(json, true)
 			metadata, data = append(metadata, row.Metadata), append(data, row.Data)
 		}
-		_, err := conn.Exec(ctx, sql, positions, streams, revisions, ids, kinds, json, created, metadata, data)
+		args, err := bareInsert.Arguments(pgx.NamedArgs{
+			"positions": positions, "streams": streams, "revisions": revisions, "ids": ids, "kinds": kinds,
+			"json": json, "created": created, "metadata": metadata, "data": data,
+		})
+		if err == nil {
+			_, err = conn.Exec(ctx, sql, args...)
+		}
 		return err
 	})
 }
