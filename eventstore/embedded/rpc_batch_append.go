@@ -22,6 +22,8 @@ const (
 	unfinished    = 512      // correlation ids begun but not final
 	heldBytes     = 64 << 20 // bytes of the appends begun but not final
 	batchDeadline = 10 * time.Second
+	// lookForLate is how often a call looks for appends whose deadline has passed while the database does not answer.
+	lookForLate = 100 * time.Millisecond
 )
 
 // batch is one append within a BatchAppend call, as far as its messages have arrived.
@@ -31,64 +33,154 @@ type batch struct {
 	options     *streams.BatchAppendReq_Options
 	proposals   proposals
 	load        *load
+	deadline    time.Time // of the machine's clock that only goes forwards; from the final message on
+	late        bool      // it was answered at its deadline; the outcome comes later
 }
 
 // batchCall is one BatchAppend call. Its appends are identified by correlation id, decided in the order of their final
-// messages and answered in the order in which they are committed.
+// messages and answered in the order in which they are committed. One goroutine takes messages, and that of the call
+// answers.
 type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
-	begun   map[uuid.UUID]*batch
-	held    int // bytes of all appends in begun
-	sending sync.Mutex
-	running sync.WaitGroup
-	slots   chan struct{}
+	begun   map[uuid.UUID]*batch // only the taking goroutine uses it
+	held    int                  // bytes of all appends in begun; the same
+	running sync.WaitGroup       // comparisons with the log
+	slots   chan struct{}        // taken from the final message until the outcome
+	replies chan reply           // has room for all slots
+	late    *time.Timer          // runs while appends wait for their outcome
+
+	mu      sync.Mutex
+	waiting map[*batch]struct{} // for their outcome
+	closing bool                // no more may begin to wait
 }
 
 // BatchAppend stores many appends over one call, each atomic by itself. A fault of one append is a response, not an
 // error of the call. Clients keep such a call open all the time, so the call ends when the node stops.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
-	c := &batchCall{service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches)}
+	c := &batchCall{
+		service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches),
+		replies: make(chan reply, openBatches), waiting: map[*batch]struct{}{}, late: time.NewTimer(time.Hour),
+	}
+	defer c.late.Stop()
 	defer c.running.Wait()
+	taken := make(chan error, 1)
+	go func() { taken <- c.takeAll() }() // ends at the latest with the context of the call
+	stopping := s.node.stopping
+	var end error
+	for ended := false; !ended || c.waits(); {
+		select {
+		case r := <-c.replies:
+			c.settle(r)
+		case err := <-taken:
+			if err != nil {
+				return err
+			}
+			ended = true
+		case <-c.late.C:
+			c.answerLate()
+		case <-call.Context().Done(): // the client has gone, or the node can write no more
+			return fromContext(call.Context().Err())
+		case <-stopping:
+			c.close()
+			ended, end, stopping = true, errStopping, nil
+		}
+	}
+	return end
+}
+
+// takeAll takes messages until the client sends no more, without an error, or until a message ends the call.
+func (c *batchCall) takeAll() error {
 	defer func() { // of appends that never became final
 		for _, b := range c.begun {
 			b.load.free()
 		}
 	}()
-	type arrival struct {
-		req *streams.BatchAppendReq
-		err error
-	}
-	arrivals, ended := make(chan arrival), make(chan struct{})
-	defer close(ended)
-	go func() { // ends at the latest with the context of the call
-		for {
-			req, err := call.Recv()
-			select {
-			case arrivals <- arrival{req, err}:
-			case <-ended:
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
 	for {
-		select {
-		case a := <-arrivals:
-			switch {
-			case errors.Is(a.err, io.EOF):
-				return nil
-			case a.err != nil:
-				return a.err
-			}
-			if err := c.take(a.req); err != nil {
-				return err
-			}
-		case <-s.node.stopping:
-			return errStopping
+		req, err := c.call.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
+		if err == nil {
+			err = c.take(req)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// close lets no more appends begin to wait for their outcome.
+func (c *batchCall) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = true
+}
+
+// waits reports whether an append waits for its outcome.
+func (c *batchCall) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting) > 0
+}
+
+// wait notes that an append waits for its outcome; false when none may any more.
+func (c *batchCall) wait(b *batch) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return false
+	}
+	if len(c.waiting) == 0 {
+		c.late.Reset(lookForLate)
+	}
+	c.waiting[b] = struct{}{}
+	return true
+}
+
+// answerLate answers the appends whose deadline has passed. Their outcome is unknown.
+func (c *batchCall) answerLate() {
+	now := time.Now()
+	c.mu.Lock()
+	var late []*batch
+	for b := range c.waiting {
+		if !b.late && now.After(b.deadline) {
+			b.late = true
+			late = append(late, b)
+		}
+	}
+	if len(c.waiting) > 0 {
+		c.late.Reset(lookForLate)
+	}
+	c.mu.Unlock()
+	for _, b := range late {
+		c.answer(b, c.response(b, outcome{}, fromContext(context.DeadlineExceeded)))
+	}
+}
+
+// settle answers an append that has its outcome, or has it compared with the log first.
+func (c *batchCall) settle(r reply) {
+	b := r.to.batch
+	if r.verdict == verdictCompare {
+		c.running.Go(func() {
+			ctx, cancel := context.WithDeadline(c.call.Context(), b.deadline)
+			defer cancel()
+			o, err := c.service.node.compared(ctx, r.to, r.outcome)
+			o.err = err
+			c.replies <- reply{r.to, o}
+		})
+		return
+	}
+	c.mu.Lock()
+	delete(c.waiting, b)
+	c.mu.Unlock()
+	<-c.slots
+	switch {
+	case b.late:
+	case errors.Is(r.err, errAbandoned):
+		c.answer(b, c.response(b, outcome{}, fromContext(context.DeadlineExceeded)))
+	default:
+		c.answer(b, c.response(b, r.outcome, r.err))
 	}
 }
 
@@ -112,28 +204,28 @@ func (c *batchCall) take(req *streams.BatchAppendReq) error {
 	}
 	c.held -= b.proposals.all
 	delete(c.begun, b.correlation)
+	ctx := c.call.Context()
 	select {
 	case c.slots <- struct{}{}:
-	case <-c.call.Context().Done():
+	case <-ctx.Done():
 		b.load.free()
-		return fromContext(c.call.Context().Err())
+		return fromContext(ctx.Err())
 	}
-	node := c.service.node
-	ctx, cancel := context.WithTimeout(c.call.Context(), b.patience(node.config.Clock.Now()))
+	b.deadline = time.Now().Add(b.patience(c.service.node.config.Clock.Now()))
+	if !c.wait(b) {
+		b.load.free()
+		return errStopping
+	}
 	w, err := b.write()
+	w.batch, w.deadline, w.reply = b, b.deadline, c.replies
 	if err != nil {
 		b.load.free()
 	} else {
-		err = node.sequencer.enqueue(ctx, w)
+		err = c.service.node.sequencer.enqueue(ctx, w)
 	}
-	c.running.Go(func() {
-		defer func() { cancel(); <-c.slots }()
-		var o outcome
-		if err == nil {
-			o, err = node.finish(ctx, w)
-		}
-		c.answer(b, c.response(b, o, err))
-	})
+	if err != nil {
+		c.replies <- reply{w, outcome{err: err}}
+	}
 	return nil
 }
 
@@ -158,7 +250,8 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 	return b, nil
 }
 
-// answer sends one response. An error of Send is ignored, because then the call has ended.
+// answer sends one response; only the goroutine of the call does. An error of Send is ignored, because then the call
+// has ended.
 func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	resp.CorrelationId = structured(b.correlation)
 	if b.stringID {
@@ -175,8 +268,6 @@ func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	case *streams.BatchAppendReq_Options_StreamExists:
 		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamExists{StreamExists: &emptypb.Empty{}}
 	}
-	c.sending.Lock()
-	defer c.sending.Unlock()
 	_ = c.call.Send(resp)
 }
 

@@ -45,7 +45,7 @@ type sequencer struct {
 // enqueue hands a write over. Writes are decided in the order in which they were enqueued. When it fails, the write is
 // not in the queue and its memory is free.
 func (q *sequencer) enqueue(ctx context.Context, w *write) error {
-	w.abandoned, w.reply = ctx.Done(), make(chan outcome, 1)
+	w.abandoned = ctx.Done()
 	err := errNoDatabase
 	if !q.down.Load() {
 		select {
@@ -64,17 +64,17 @@ func (q *sequencer) enqueue(ctx context.Context, w *write) error {
 // await waits for the outcome of a write in the queue. When ctx ends first, the outcome is unknown.
 func (q *sequencer) await(ctx context.Context, w *write) (outcome, error) {
 	select {
-	case o := <-w.reply:
-		if errors.Is(o.err, errAbandoned) {
+	case r := <-w.reply:
+		if errors.Is(r.err, errAbandoned) {
 			return outcome{}, fromContext(ctx.Err())
 		}
-		return o, o.err
+		return r.outcome, r.err
 	case <-ctx.Done():
 		return outcome{}, fromContext(ctx.Err())
 	case <-q.ended:
 		select {
-		case o := <-w.reply:
-			return o, o.err
+		case r := <-w.reply:
+			return r.outcome, r.err
 		default:
 			return outcome{}, errStopping
 		}

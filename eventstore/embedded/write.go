@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -34,9 +35,17 @@ type write struct {
 	load      *load           // memory of the events; nil = none is counted
 	differs   bool            // the comparison with the log found another event at the first place
 	abandoned <-chan struct{} // closed when the caller has gone: do not commit
-	reply     chan outcome    // room for one
+	deadline  time.Time       // after which nothing is to be committed either; zero = none
+	batch     *batch          // whose append it is; nil = it has a call of its own
+	reply     chan reply      // has room for the answer
 	answered  bool            // the reply was sent
 	again     bool            // the database refused it alone and took another write; it is tried once more
+}
+
+// reply is the answer to a write.
+type reply struct {
+	to *write
+	outcome
 }
 
 // answer sends the reply and gives the memory back. Only the first answer counts.
@@ -46,16 +55,16 @@ func (w *write) answer(o outcome) {
 	}
 	w.answered = true
 	w.load.free()
-	w.reply <- o
+	w.reply <- reply{w, o}
 }
 
-// isAbandoned reports whether the caller's context has ended. Such a write is not committed.
+// isAbandoned reports whether the caller's context has ended, or its patience. Such a write is not committed.
 func (w *write) isAbandoned() bool {
 	select {
 	case <-w.abandoned:
 		return true
 	default:
-		return false
+		return !w.deadline.IsZero() && time.Now().After(w.deadline)
 	}
 }
 
@@ -69,18 +78,19 @@ type outcome struct {
 
 // execute runs a write to its end. It never returns verdictCompare.
 func (n *Node) execute(ctx context.Context, w *write) (outcome, error) {
+	w.reply = make(chan reply, 1)
 	if err := n.sequencer.enqueue(ctx, w); err != nil {
 		return outcome{}, err
 	}
-	return n.finish(ctx, w)
-}
-
-// finish waits for the outcome of a write that is in the queue, with a comparison if the rules ask for one.
-func (n *Node) finish(ctx context.Context, w *write) (outcome, error) {
 	o, err := n.sequencer.await(ctx, w)
 	if err != nil || o.verdict != verdictCompare {
 		return o, err
 	}
+	return n.compared(ctx, w, o)
+}
+
+// compared gives the outcome of a write for which the rules ask for a comparison with the log.
+func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, error) {
 	repeat, first, err := n.log.compare(ctx, w)
 	if err != nil {
 		return outcome{}, err
@@ -91,7 +101,10 @@ func (n *Node) finish(ctx context.Context, w *write) (outcome, error) {
 	case !first:
 		return outcome{verdict: verdictWrong, current: o.current}, nil
 	}
-	again := &write{kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, differs: true}
+	again := &write{
+		kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, differs: true,
+		reply: make(chan reply, 1),
+	}
 	if again.load, err = n.weigh(ctx, w.events); err != nil {
 		return outcome{}, err
 	}
