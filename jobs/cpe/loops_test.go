@@ -70,16 +70,18 @@ func TestPauses_CPEsWithNothingToMendHoldUpNoOther(t *testing.T) {
 			t.Parallel()
 			k := polls(t)
 			k.turns()
-			many := k.more(600)
+			many := k.more(1500)
 			if c.old {
 				k.server.code = "cwmp.9002"
 				k.claimedAgain()
 			}
-			if err := k.poll(sorted(on(c.channel, many...), has("lastmile-leaving"))...); err != nil {
-				t.Fatal(err)
-			}
-			if got := k.cleared(); !slices.Equal(got, []string{"lastmile-leaving"}) {
-				t.Errorf("cleared %v", got)
+			for range 3 { // each of which looks at others first
+				if err := k.poll(sorted(on(c.channel, many...), has("lastmile-leaving"))...); err != nil {
+					t.Fatal(err)
+				}
+				if got := k.cleared(); !slices.Equal(got, []string{"lastmile-leaving"}) {
+					t.Errorf("cleared %v", got)
+				}
 			}
 		})
 	}
