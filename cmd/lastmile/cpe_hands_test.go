@@ -263,8 +263,8 @@ func TestCpe_AScriptThatNeverRestsHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// TestCpe_ABrokenDeviceTakesNoScriptFromTheOthers: a script that comes to rest on the others stays, and waits on that one
-// alone. It is taken away when it has not come to rest on three.
+// TestCpe_ABrokenDeviceTakesNoScriptFromTheOthers: a script that comes to rest on the others stays, and waits on that
+// one alone. It is taken away when it has not come to rest on three.
 func TestCpe_ABrokenDeviceTakesNoScriptFromTheOthers(t *testing.T) {
 	t.Parallel()
 	k := newACSKit(t, "CPE_FAULT_POLL_INTERVAL=1s")
