@@ -20,7 +20,9 @@ const (
 	MaxCpeScript = 64 << 10
 	// OwnCpeProvisions begins the names of the platform's own provisions at the CPE server.
 	OwnCpeProvisions = "lastmile-"
-	maxCpeTag        = 128 // bytes
+	// CpeProvisionLoops is the code of the refusal of a version that never comes to rest.
+	CpeProvisionLoops = "preset_loop"
+	maxCpeTag         = 128 // bytes
 )
 
 // CpeProvisionID is the id of an organization's provision of a name: written anew after a removal it goes on in its

@@ -37,6 +37,7 @@ type Provision struct {
 	Present bool // nobody has taken it back
 	Settled bool // the CPE server is as the version wants it
 	Refused bool // the CPE server does not take the version
+	Looped  bool // it was refused because it never comes to rest: it is not brought again
 }
 
 // Holds reports whether the CPE server has the script, or may have it.
@@ -51,11 +52,12 @@ func evolveProvision(s Provision, e events.CpeProvisionEvent) Provision {
 			Version: e.Version, Script: e.Script, Present: true,
 		}
 	case events.CpeProvisionInstalled, events.CpeProvisionUninstalled:
-		s.Settled, s.Refused = true, false
+		s.Settled, s.Refused, s.Looped = true, false, false
 	case events.CpeProvisionRefused:
-		s.Settled, s.Refused = false, true
+		s.Settled, s.Refused, s.Looped = false, true, e.Code == commands.CpeProvisionLoops
 	case events.CpeProvisionRemoved:
-		s.Version, s.Script, s.Present, s.Settled, s.Refused = e.Version, "", false, false, false
+		s.Version, s.Script, s.Present = e.Version, "", false
+		s.Settled, s.Refused, s.Looped = false, false, false
 	case events.CpeProvisionPeriodClosed:
 		return aggregates.Opened[Provision](e.Opening)
 	}
@@ -107,6 +109,7 @@ func decideProvision(
 	case commands.SettleCpeProvision:
 		switch {
 		case s.Settled || c.Version != s.Version:
+		case s.Looped: // whoever says so has brought it before it was refused
 		case s.Present:
 			return recorded(events.CpeProvisionInstalled{
 				CpeProvisionSubject: s.subject(), Version: s.Version, At: now,
@@ -118,7 +121,8 @@ func decideProvision(
 		}
 	case commands.RefuseCpeProvision:
 		// One that the server had may be refused later: by a narrower check, or because another took its name there.
-		if s.Holds() && !s.Refused && c.Version == s.Version {
+		// The server is to have nothing of one that was taken back, so it cannot refuse it.
+		if s.Present && !s.Refused && c.Version == s.Version {
 			return recorded(events.CpeProvisionRefused{
 				CpeProvisionSubject: s.subject(), Version: s.Version, Code: c.Code, Message: c.Message, At: now,
 			})

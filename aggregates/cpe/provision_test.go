@@ -22,10 +22,12 @@ var (
 		CpeProvisionSubject: ofAcme, Name: "custom-provision", StoredName: "acme-custom-provision", Place: 3,
 		Tag: "org:acme", Version: 1, Script: "log(1);", At: now,
 	}
-	installed   = events.CpeProvisionInstalled{CpeProvisionSubject: ofAcme, Version: 1, At: now}
-	unfit       = events.CpeProvisionRefused{CpeProvisionSubject: ofAcme, Version: 1, Code: "refused", At: now}
-	takenBack   = events.CpeProvisionRemoved{CpeProvisionSubject: ofAcme, Version: 2, At: now}
-	uninstalled = events.CpeProvisionUninstalled{CpeProvisionSubject: ofAcme, Version: 2, At: now}
+	installed      = events.CpeProvisionInstalled{CpeProvisionSubject: ofAcme, Version: 1, At: now}
+	unfit          = events.CpeProvisionRefused{CpeProvisionSubject: ofAcme, Version: 1, Code: "refused", At: now}
+	looped         = events.CpeProvisionRefused{CpeProvisionSubject: ofAcme, Version: 1, Code: "preset_loop", At: now}
+	takenBack      = events.CpeProvisionRemoved{CpeProvisionSubject: ofAcme, Version: 2, At: now}
+	installedAgain = events.CpeProvisionInstalled{CpeProvisionSubject: ofAcme, Version: 2, At: now}
+	uninstalled    = events.CpeProvisionUninstalled{CpeProvisionSubject: ofAcme, Version: 2, At: now}
 
 	takeBack = commands.RemoveCpeProvision{ProvisionID: script}
 	settle   = func(version int) commands.SettleCpeProvision {
@@ -61,7 +63,10 @@ func TestProvision_GoesFromItsVersionsToItsRemoval(t *testing.T) {
 	gone := refuse
 	gone.Version = 2
 	provision(t, written, installed, takenBack, uninstalled).When(gone).ThenNothing()
+	provision(t, written, installed, takenBack).When(gone).ThenNothing()   // the server still has it
+	provision(t, written, installed, looped).When(settle(1)).ThenNothing() // it was brought before, and is not there
 	provision(t, written, unfit).When(takeBack).Then(takenBack)
+	provision(t, written, installed, looped, takenBack).When(settle(2)).Then(uninstalled)
 	provision(t, written, installed).When(takeBack).Then(takenBack)
 	provision(t, written, installed, takenBack).When(takeBack).ThenFails("provision_not_found")
 	provision(t, written, installed, takenBack).When(settle(2)).Then(uninstalled)
@@ -69,6 +74,8 @@ func TestProvision_GoesFromItsVersionsToItsRemoval(t *testing.T) {
 	retry := written
 	retry.Version = 2
 	provision(t, written, unfit).When(writeIt).Then(retry) // the cause may be gone
+	provision(t, written, installed, looped).When(writeIt).Then(retry)
+	provision(t, written, looped, retry).When(settle(2)).Then(installedAgain)
 	back := written
 	back.Version = 3
 	provision(t, written, installed, takenBack, uninstalled).When(writeIt).Then(back)

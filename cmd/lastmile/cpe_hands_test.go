@@ -206,8 +206,22 @@ func TestCpe_PausesDoNotPassToTheNextOrganization(t *testing.T) {
 	}
 }
 
+// rests waits until none of the platform's presets waits on a device, which is after what a reading decides.
+func (k acsKit) rests(device string) {
+	k.t.Helper()
+	k.eventually("presets of ours without a fault", func(ctx context.Context) (bool, error) {
+		for channel := range k.serverFaults(ctx, device) {
+			if strings.HasPrefix(channel, "lastmile-") {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
 // TestCpe_AScriptThatNeverRestsHoldsUpNothingElse: the CPE server holds back all presets of the session, whoever of
-// them it was. The script is taken from the server, and its organization is told why.
+// them it was. It did so on the only device of the organization, so the script is taken from the server, and the
+// organization is told why.
 func TestCpe_AScriptThatNeverRestsHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
 	k := newACSKit(t, "CPE_FAULT_POLL_INTERVAL=1s")
@@ -225,21 +239,11 @@ func TestCpe_AScriptThatNeverRestsHoldsUpNothingElse(t *testing.T) {
 	k.informs(device)
 	k.must(k.admin, "POST", "/subscriptions/"+line.subscription+"/end", map[string]any{"reason": "moved"})
 	k.tagged(device, "org:acme")
-	rests := func() {
-		k.eventually("presets of ours without a fault", func(ctx context.Context) (bool, error) {
-			for channel := range k.serverFaults(ctx, device) {
-				if strings.HasPrefix(channel, "lastmile-") {
-					return false, nil
-				}
-			}
-			return true, nil
-		})
-	}
 	for range 3 {
-		rests()
+		k.rests(device)
 		k.informs(device)
 	}
-	rests()
+	k.rests(device)
 	k.hasNoLogin(device, "Device", line)
 	k.withoutProvision("acme-turns")
 	refused := k.must(k.admin, "GET", at, nil)
@@ -253,8 +257,70 @@ func TestCpe_AScriptThatNeverRestsHoldsUpNothingElse(t *testing.T) {
 	}
 	k.now.Advance(2 * time.Minute)
 	k.informs(device)
-	rests()
+	k.rests(device)
 	if state := k.must(k.admin, "GET", at, nil).text("state"); state != "installed" {
 		t.Errorf("then it is %s", state)
+	}
+}
+
+// TestCpe_ABrokenDeviceTakesNoScriptFromTheOthers: a script that comes to rest on the others stays, and waits on that
+// one alone. It is taken away when it has not come to rest on three.
+func TestCpe_ABrokenDeviceTakesNoScriptFromTheOthers(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t, "CPE_FAULT_POLL_INTERVAL=1s")
+	devices := make([]string, 4)
+	for n := range devices {
+		device, box := k.adds(serialOf(n), "Device")
+		k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+		k.tagged(device, "org:acme")
+		devices[n] = device
+	}
+	const script = `const t = declare("Tags.acme-x", {value: 1}); declare("Tags.acme-x", null, {value: !t.value});`
+	const at = "/cpe/provisions/turns"
+	state := func() string { return k.must(k.admin, "GET", at, nil).text("state") }
+	k.must(k.admin, "PUT", at, map[string]any{
+		"script": `if (declare("DeviceID.SerialNumber", {value: 1}).value[0] === "SN-00") { ` + script + ` }`,
+	})
+	k.now.Advance(2 * time.Minute)
+	for range 3 {
+		for n, device := range devices {
+			k.informs(device)
+			k.rests(device)
+			if _, waits := k.serverFaults(t.Context(), device)["acme-turns"]; waits != (n == 0) {
+				t.Errorf("device %d: the script waits %v", n, waits)
+			}
+		}
+		if is := state(); is != "installed" {
+			t.Fatalf("it is %s", is)
+		}
+		k.now.Advance(time.Hour)
+		k.signInAgain()
+	}
+	k.eventually("the script's fault alone to be shown", func(context.Context) (bool, error) {
+		rows := k.all(k.admin, "/cpe/faults")
+		return len(rows) == 1 && rows[0].text("channel") == "acme-turns" && rows[0].text("code") == "preset_loop", nil
+	})
+	for _, device := range devices[1:] {
+		if err := k.acs.SetPower(device, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.must(k.admin, "PUT", at, map[string]any{"script": script})
+	for n, device := range devices[:3] {
+		if is := state(); is != "installed" {
+			t.Errorf("before device %d it is %s", n, is)
+		}
+		if err := errors.Join(k.acs.SetPower(device, true), k.acs.Idle(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		k.rests(device) // after its boot, at which it asks: who does not come to rest then is not certain
+		k.now.Advance(20 * time.Minute)
+		k.signInAgain()
+		k.informs(device)
+		k.rests(device)
+	}
+	k.withoutProvision("acme-turns")
+	if is := state(); is != "refused" {
+		t.Errorf("at last it is %s", is)
 	}
 }

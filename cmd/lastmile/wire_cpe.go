@@ -75,7 +75,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	faults := cpejobs.Faults{
-		Gateway: gateway, Informs: informs, Rows: rows.Some, Pauses: a.cpePauses(gateway), Clock: a.clock,
+		Gateway: gateway, Informs: informs, Rows: rows.Some, Pauses: a.cpePauses(gateway, informs), Clock: a.clock,
 		Logger: a.logger, Every: a.cfg.CPEFaultPollInterval,
 	}
 	if gateway != nil {
@@ -192,7 +192,7 @@ func (a *App) wireCPEServer(
 	scripts.Register(a.engines.jobs)
 	cpejobs.Following{
 		Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows, Operations: operations,
-		Pauses: a.cpePauses(gateway), Secrets: secrets, Queue: a.engines.jobs,
+		Pauses: a.cpePauses(gateway, informs), Secrets: secrets, Queue: a.engines.jobs,
 	}.Register(a.engines.jobs)
 	cpejobs.Operations{
 		Bus: a.engines.bus, Rows: operations, CPE: rows.Any, Values: secrets.Get, Drop: secrets.Delete,
@@ -218,10 +218,15 @@ func (a *App) cpeScripts(gateway *genieacs.Server) cpejobs.Provisions {
 }
 
 // cpePauses ends pauses at the CPE server.
-func (a *App) cpePauses(gateway *genieacs.Server) cpejobs.Pauses {
+func (a *App) cpePauses(gateway *genieacs.Server, informs *cpejobs.Informs) cpejobs.Pauses {
+	rows := cpeviews.CPEsQuery{Views: a.engines.views}
 	return cpejobs.Pauses{
-		Gateway: gateway, Scripts: cpeviews.ProvisionsQuery{Views: a.engines.views}.Stored,
-		Refuse: a.cpeScripts(gateway).Refuse,
+		Gateway: gateway, Informs: informs,
+		Devices: func(ctx context.Context, org id.Organization, max int) ([]cpeviews.CPERow, error) {
+			return rows.List(ctx, org, cpeviews.CPEFilter{}, cpeviews.CPEKey{}, max)
+		},
+		Scripts: cpeviews.ProvisionsQuery{Views: a.engines.views}.Stored,
+		Refuse:  a.cpeScripts(gateway).Refuse,
 	}
 }
 

@@ -174,16 +174,47 @@ const maxChannel = 200
 // ClearFault makes the server forget a fault and try again; a fault that is gone is no error. The task of a fault of a
 // task goes with it. Fails: ErrInSession.
 func (s *Server) ClearFault(ctx context.Context, id string) error {
+	c, _, err := clearing(id)
+	if err != nil {
+		return err
+	}
+	return s.done(s.settled(ctx, c))
+}
+
+// ClearSeen is ClearFault for a fault as it was read: one that the server has noted since stays, because nobody has
+// seen it. It is looked at anew after each session in which the device was met. Fails: ErrInSession.
+func (s *Server) ClearSeen(ctx context.Context, seen Fault) error {
+	c, channel, err := clearing(seen.ID)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		now, found, err := s.fault(ctx, c.device, channel)
+		if err != nil || !found || !now.At.Equal(seen.At) || now.Retries != seen.Retries || now.Code != seen.Code {
+			return err
+		}
+		r, err := s.send(ctx, c)
+		switch {
+		case err != nil || r.status != http.StatusServiceUnavailable:
+			return s.done(r, err)
+		case try == 3 || !pause(ctx, s.patience<<try):
+			return ErrInSession
+		}
+	}
+}
+
+// clearing is the call that makes the server forget a fault, and the fault's channel.
+func clearing(id string) (c call, channel string, err error) {
 	device, channel, ok := strings.Cut(id, ":")
 	if err := DeviceID(device).check(); err != nil || !ok || channel == "" ||
 		len(channel) > maxChannel || channel != clean(channel) {
-		return unfit("fault id is not a device and a channel")
+		return call{}, "", unfit("fault id is not a device and a channel")
 	}
 	if task, is := strings.CutPrefix(channel, "task_"); is && TaskID(task).check() != nil {
-		return unfit("fault id has a broken task")
+		return call{}, "", unfit("fault id has a broken task")
 	}
-	return s.done(s.settled(ctx, call{
+	return call{
 		operation: "clear_fault", method: http.MethodDelete, device: DeviceID(device),
 		path: "/faults/" + segment(device) + ":" + segment(channel),
-	}))
+	}, channel, nil
 }

@@ -1,12 +1,14 @@
 package genieacs_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
@@ -70,5 +72,65 @@ func TestFaults_ADevicesWordsDoNotRepeatWhatWasWritten(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(words, want) {
 		t.Errorf("%q (%v), want %q", words, err, want)
+	}
+}
+
+// seenFault has the fields of a fault that differ between two of one channel.
+const seenFault = `"code":"cwmp.9002","timestamp":"2026-03-01T09:00:00.000Z","retries":1`
+
+// TestClearSeen_LeavesAFaultOfASessionThatIsMetMeanwhile: the server waits for the end of the session, in which the
+// fault becomes another one.
+func TestClearSeen_LeavesAFaultOfASessionThatIsMetMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string // of the fault after the session; "" = it is gone
+		in   int    // so many tries meet the session
+		want error
+		done bool
+	}{
+		"the same after it": {text: seenFault, in: 2, done: true},
+		"a later one":       {text: `"code":"cwmp.9002","timestamp":"2026-03-01T09:05:00.000Z","retries":1`, in: 1},
+		"another one":       {text: `"code":"cwmp.9003","timestamp":"2026-03-01T09:00:00.000Z","retries":1`, in: 1},
+		"tried again":       {text: `"code":"cwmp.9002","timestamp":"2026-03-01T09:00:00.000Z","retries":2`, in: 1},
+		"gone":              {in: 1},
+		"in session for long": {
+			text: seenFault, in: 9, want: genieacs.ErrInSession,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now, tries, cleared := seenFault, 0, false
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("GenieACS-Version", "1.2.16")
+				w.Header().Set("total", "1")
+				switch {
+				case r.Method == http.MethodDelete && tries < c.in:
+					tries++
+					now = c.text
+					w.WriteHeader(http.StatusServiceUnavailable)
+					_, _ = w.Write([]byte("Device is in session"))
+				case r.Method == http.MethodDelete:
+					cleared = true
+				case now == "":
+					_, _ = w.Write([]byte("[]"))
+				default:
+					_, _ = fmt.Fprintf(w, `[{"_id":"001122-BOX-S1:a","device":"001122-BOX-S1","channel":"a",%s}]`, now)
+				}
+			}))
+			t.Cleanup(server.Close)
+			client, err := genieacs.New(genieacs.Config{
+				NBI: server.URL, Guard: breaker.New(breaker.Config{Clock: clock.System()}), Patience: time.Millisecond,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(client.Close)
+			err = client.ClearSeen(t.Context(), genieacs.Fault{
+				ID: "001122-BOX-S1:a", Code: "cwmp.9002", At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Retries: 1,
+			})
+			if !errors.Is(err, c.want) || cleared != c.done {
+				t.Errorf("cleared %t (%v)", cleared, err)
+			}
+		})
 	}
 }

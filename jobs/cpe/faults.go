@@ -80,11 +80,11 @@ returning fault_id, (first_seen = last_seen) as fresh`
 // back what they should not.
 func (f Faults) Poll(ctx context.Context, _ commands.PollCpeFaults, cause jobs.Cause) error {
 	page := make([]genieacs.Fault, 0, faultsPage)
-	found := mending{old: map[id.CPE][]known{}, loops: map[id.CPE][]known{}}
+	var found mending
 	flush := func() error {
 		taken := page
 		page = page[:0]
-		return f.keep(ctx, cause.JobID, taken, found)
+		return f.keep(ctx, cause.JobID, taken, &found)
 	}
 	err := f.Gateway.EachFault(ctx, func(fault genieacs.Fault) error {
 		if page = append(page, fault); len(page) < faultsPage {
@@ -123,7 +123,7 @@ func (k known) shownTo() id.Organization {
 }
 
 // keep stores a page of faults, and logs those that are new. It notes what is to be mended.
-func (f Faults) keep(ctx context.Context, reading id.Any, page []genieacs.Fault, found mending) error {
+func (f Faults) keep(ctx context.Context, reading id.Any, page []genieacs.Fault, found *mending) error {
 	of := map[id.CPE][]genieacs.Fault{}
 	for _, fault := range page {
 		oui, class, serial, err := fault.Device.Split()

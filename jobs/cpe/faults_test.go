@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,40 +34,84 @@ type faultServer struct {
 	pages   int
 	cut     bool
 	cleared []string // addresses
+	calls   int      // that were to clear a fault
+	// answers are those to calls that are to clear a fault of some devices; 0 = the server breaks off. With away, it
+	// answers nothing any more from the first of these calls on.
+	answers map[string]int
+	away    bool
+	// before is done when it is asked for one fault; nil = nothing.
+	before func()
 }
 
 // ServeHTTP implements http.Handler.
 func (s *faultServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.away && (s.calls > 0 || r.Method == http.MethodDelete) {
+		s.calls++
+		panic(http.ErrAbortHandler)
+	}
 	w.Header().Set("GenieACS-Version", "1.2.16")
 	if r.Method == http.MethodDelete {
-		s.cleared = append(s.cleared, r.URL.Path)
+		s.clear(w, r.URL.Path)
 		return
 	}
-	s.pages++
-	var query struct {
-		ID struct {
-			After string `json:"$gt"`
-		} `json:"_id"`
+	one, after := asked(r)
+	if one == "" {
+		s.pages++
+	} else if s.before != nil {
+		s.before()
 	}
-	_ = json.Unmarshal([]byte(r.URL.Query().Get("query")), &query) // none on the first page
 	w.Header().Set("total", fmt.Sprint(len(s.ids)))
 	text, n := "[", 0
 	for _, fault := range s.ids {
-		if fault <= query.ID.After || n == 200 {
+		if fault <= after || n == 200 || one != "" && fault != one {
 			continue
 		}
 		if n++; n > 1 {
 			text += ","
 		}
+		device, channel, _ := strings.Cut(fault, ":")
 		text += fmt.Sprintf(`{"_id":%q,"device":%q,"channel":%q,"code":%q,"message":"no","timestamp":%q}`,
-			fault, fault[:len("00AABB-SN%2D1")], fault[len("00AABB-SN%2D1:"):], s.code, s.at.Format(time.RFC3339Nano))
+			fault, device, channel, s.code, s.at.Format(time.RFC3339Nano))
 	}
 	if !s.cut {
 		text += "]"
 	}
 	_, _ = w.Write([]byte(text))
+}
+
+// asked reads which fault a request is for, or after which one a page begins.
+func asked(r *http.Request) (one, after string) {
+	var query struct {
+		ID json.RawMessage `json:"_id"`
+	}
+	_ = json.Unmarshal([]byte(r.URL.Query().Get("query")), &query) // none on the first page
+	var next struct {
+		After string `json:"$gt"`
+	}
+	if json.Unmarshal(query.ID, &one) != nil {
+		_ = json.Unmarshal(query.ID, &next)
+	}
+	return one, next.After
+}
+
+// answerTexts are the bodies of answers that need one.
+var answerTexts = map[int]string{http.StatusServiceUnavailable: "Device is in session"}
+
+// clear answers a call that is to clear a fault.
+func (s *faultServer) clear(w http.ResponseWriter, path string) {
+	s.calls++
+	device, _, _ := strings.Cut(strings.TrimPrefix(path, "/faults/"), ":")
+	switch status, fails := s.answers[device]; {
+	case fails && status == 0:
+		panic(http.ErrAbortHandler)
+	case fails:
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(answerTexts[status]))
+	default:
+		s.cleared = append(s.cleared, path)
+	}
 }
 
 // polled has a server of faults, and one CPE of an organization.
@@ -75,6 +121,8 @@ type polled struct {
 	server *faultServer
 	now    *clock.Manual
 	row    *cpeviews.CPERow
+	// others are more CPEs of the organization.
+	others map[id.CPE]cpeviews.CPERow
 	// scripts are those that the server has; refused has the names of those that it should not have any more.
 	scripts *[]cpeviews.ProvisionRow
 	refused *[]string
@@ -88,11 +136,11 @@ func polls(t *testing.T) polled {
 	k := polled{t: t, now: now, server: &faultServer{at: claimed, code: "cwmp.9002"}, row: &cpeviews.CPERow{
 		ID:           commands.CpeID(events.CpeIdentity{SerialNumber: "SN-1", OUI: "00AABB"}),
 		SerialNumber: "SN-1", OUI: "00AABB", OrgID: id.New[id.Organization](), ClaimedAt: &claimed,
-	}, scripts: &[]cpeviews.ProvisionRow{}, refused: &[]string{}}
+	}, scripts: &[]cpeviews.ProvisionRow{}, refused: &[]string{}, others: map[id.CPE]cpeviews.CPERow{}}
 	web := httptest.NewServer(k.server)
 	t.Cleanup(web.Close)
 	gateway, err := genieacs.New(genieacs.Config{
-		NBI: web.URL, Guard: breaker.New(breaker.Config{Clock: now}), Clock: now,
+		NBI: web.URL, Guard: breaker.New(breaker.Config{Clock: now}), Clock: now, Patience: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,14 +148,23 @@ func polls(t *testing.T) polled {
 	t.Cleanup(gateway.Close)
 	k.Faults = cpejobs.Faults{
 		Gateway: gateway, Informs: informs, Clock: now, Logger: storetest.Quiet(),
-		Rows: func(_ context.Context, cpes []id.CPE) ([]cpeviews.CPERow, error) {
-			if slices.Contains(cpes, k.row.ID) {
-				return []cpeviews.CPERow{*k.row}, nil
+		Rows: func(_ context.Context, cpes []id.CPE) (found []cpeviews.CPERow, _ error) {
+			for _, cpe := range cpes {
+				if other, is := k.others[cpe]; is {
+					found = append(found, other)
+				} else if cpe == k.row.ID {
+					found = append(found, *k.row)
+				}
 			}
-			return nil, nil
+			return found, nil
 		},
 		Pauses: cpejobs.Pauses{
-			Gateway: gateway,
+			Gateway: gateway, Informs: informs,
+			Devices: func(_ context.Context, org id.Organization, max int) ([]cpeviews.CPERow, error) {
+				all := append(slices.Collect(maps.Values(k.others)), *k.row)
+				all = slices.DeleteFunc(all, func(row cpeviews.CPERow) bool { return row.OrgID != org })
+				return all[:min(max, len(all))], nil
+			},
 			Scripts: func(_ context.Context, names []string) (found []cpeviews.ProvisionRow, _ error) {
 				for _, row := range *k.scripts {
 					if slices.Contains(names, row.StoredName) {
@@ -125,10 +182,27 @@ func polls(t *testing.T) polled {
 	return k
 }
 
+// more gives the organization so many more CPEs, and their devices at the server.
+func (k polled) more(n int) (devices []string) {
+	for at := range n {
+		row := *k.row
+		row.SerialNumber = fmt.Sprint("MORE", 1000+at)
+		row.ID = commands.CpeID(events.CpeIdentity{SerialNumber: row.SerialNumber, OUI: row.OUI})
+		k.others[row.ID] = row
+		devices = append(devices, row.OUI+"-"+row.SerialNumber)
+	}
+	return devices
+}
+
 // poll reads the faults that the server has then.
 func (k polled) poll(ids ...string) error {
 	k.server.ids = ids
-	return k.Poll(k.t.Context(), commands.PollCpeFaults{}, jobs.Cause{JobID: id.New[id.Any]()})
+	return k.read(jobs.Cause{JobID: id.New[id.Any]()})
+}
+
+// read has a job read the faults.
+func (k polled) read(cause jobs.Cause) error {
+	return k.Poll(k.t.Context(), commands.PollCpeFaults{}, cause)
 }
 
 // shows fails unless the organization sees so many faults, from an instant until now; it gives the last one.

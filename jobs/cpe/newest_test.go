@@ -1,6 +1,8 @@
 package cpejobs_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,4 +128,27 @@ func TestWaiting_CountsWhatHasNotEndedAndWhatWasReplaced(t *testing.T) {
 	counts(o.owner, began, 2)
 	counts(o.owner, time.Now().Add(time.Minute), 1)
 	counts(id.New[id.Organization](), began, 0)
+}
+
+// TestCheck_ADownloadWhoseTaskIsLostKnowsThoseOfOthers, so that it takes no fault of theirs for its own.
+func TestCheck_ADownloadWhoseTaskIsLostKnowsThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	o, job := operate(t, events.CpeReboot), id.New[id.Any]()
+	if err := o.send(id.New[id.Any]()); err != nil {
+		t.Fatal(err)
+	}
+	others := o.server.outcome.Tasks
+	o.deploys()
+	o.server.lose = 1
+	if err := o.send(job); !errors.Is(err, errLost) {
+		t.Fatal(err)
+	}
+	if err := o.send(job); err != nil {
+		t.Fatal(err)
+	}
+	o.server.outcome = cpejobs.Outcome{}
+	o.check()
+	if w := o.server.looked[0]; len(w.Tasks) > 0 || !slices.Equal(w.Others, others) {
+		t.Errorf("looked for %+v, others %+v", w.Tasks, w.Others)
+	}
 }

@@ -60,6 +60,8 @@ type Deployment struct {
 	Going   bool      // the campaign goes on
 	AskedAt time.Time
 	SentAt  time.Time
+	// Others are the tasks of other operations of the CPE, when those of this one are not known.
+	Others []events.CpeTask
 }
 
 // Image is a file of firmware.
@@ -231,6 +233,17 @@ func shortened(text string, most int) string {
 	return text
 }
 
+// others gives the tasks of the other operations of a CPE that have not ended.
+func (o Operations) others(ctx context.Context, w commands.CpeWork) (tasks []events.CpeTask, _ error) {
+	rows, err := o.Rows.Open(ctx, w.OrgID, w.CpeID)
+	for _, row := range rows {
+		if row.ID != w.OperationID {
+			tasks = append(tasks, row.Tasks...)
+		}
+	}
+	return tasks, err
+}
+
 // Check looks for the outcome of an operation that was sent. One that has ended, or whose end the server does not know
 // yet, stays as it is.
 func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, cause jobs.Cause) error {
@@ -245,6 +258,11 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	write.Tasks, write.AskedAt = row.Tasks, row.AskedAt
 	if row.SentAt != nil {
 		write.SentAt = *row.SentAt
+	}
+	if write.Kind == events.CpeFirmware && len(row.Tasks) == 0 {
+		if write.Others, err = o.others(ctx, args.CpeWork); err != nil {
+			return err
+		}
 	}
 	switch write.stopped.code {
 	case codeReleased: // its tasks may still wait for the device

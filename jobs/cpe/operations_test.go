@@ -29,6 +29,7 @@ var errLost = errors.New("the connection broke")
 type server struct {
 	asked   []string
 	sent    []cpejobs.Write
+	looked  []cpejobs.Write
 	lose    int // so many answers of Send are lost
 	has     bool
 	outcome cpejobs.Outcome
@@ -52,7 +53,7 @@ func (s *server) Find(_ context.Context, w cpejobs.Write) (bool, cpejobs.Outcome
 
 // Outcome implements cpejobs.Server.
 func (s *server) Outcome(_ context.Context, w cpejobs.Write) (cpejobs.Outcome, error) {
-	s.asked = append(s.asked, fmt.Sprint("outcome of ", len(w.Tasks)))
+	s.asked, s.looked = append(s.asked, fmt.Sprint("outcome of ", len(w.Tasks))), append(s.looked, w)
 	return s.outcome, nil
 }
 

@@ -1,11 +1,13 @@
 package cpejobs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -17,17 +19,19 @@ import (
 // long. Every field is required. Safe for concurrent use. Source: docs/rules/cpe.md#faults.
 type Pauses struct {
 	Gateway *genieacs.Server
+	Informs *Informs // which have the tables, and know who has called
+	// Devices reads up to max CPEs of an organization.
+	Devices func(ctx context.Context, org id.Organization, max int) ([]cpeviews.CPERow, error)
 	// Scripts reads the provisions, of all organizations, that have or had some names at the CPE server.
 	Scripts func(ctx context.Context, names []string) ([]cpeviews.ProvisionRow, error)
 	// Refuse takes a provision from the CPE server that never comes to rest.
 	Refuse func(ctx context.Context, row cpeviews.ProvisionRow, cause jobs.Cause) error
 }
 
-// Limits of what is mended after one reading of the faults; the rest waits for the next ones. The CPE server knows a
-// script a few seconds after it was brought, and by a clock of its own.
+// Limits of what is mended after one reading of the faults; the rest waits for the next ones.
 const (
-	maxMended  = 500 // CPEs
-	loopMargin = time.Minute
+	maxMended = 500 // CPEs
+	toldFails = 5   // that are told of one by one
 )
 
 // ours reports whether a fault is of the platform's own presets.
@@ -38,26 +42,52 @@ func ours(f genieacs.Fault) bool { return strings.HasPrefix(f.Channel, genieacs.
 // Faults of tasks end with their operations, and those of presets of the server's operator stay. Fails:
 // genieacs.ErrInSession.
 func (p Pauses) End(ctx context.Context, row cpeviews.CPERow, faults []genieacs.Fault) error {
-	var old []genieacs.Fault
-	var names []string
+	var old []known
 	for _, f := range faults {
-		if _, ofTask := f.Task(); ofTask || !(known{f, row}).shownTo().IsZero() {
-			continue
-		}
-		if old = append(old, f); !ours(f) {
-			names = append(names, f.Channel)
+		if k := (known{f, row}); k.outlived() {
+			old = append(old, k)
 		}
 	}
-	scripts, err := p.named(ctx, names)
+	old, err := p.endable(ctx, old)
 	if err != nil {
 		return err
 	}
-	for _, f := range old {
-		if ours(f) || len(scripts[f.Channel]) > 0 {
-			if err := p.Gateway.ClearFault(ctx, f.ID); err != nil {
-				return fmt.Errorf("end the pause of %s: %w", f.Channel, err)
-			}
+	for _, k := range old {
+		if err := p.forget(ctx, k.fault); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// outlived reports whether a fault is of before the claim of its CPE, and not of a task.
+func (k known) outlived() bool {
+	_, ofTask := k.fault.Task()
+	return !ofTask && k.shownTo().IsZero()
+}
+
+// endable picks those faults that are of the platform's presets, or of a script that an organization has or had.
+func (p Pauses) endable(ctx context.Context, list []known) ([]known, error) {
+	var names []string
+	for _, k := range list {
+		if !ours(k.fault) {
+			names = append(names, k.fault.Channel)
+		}
+	}
+	slices.Sort(names)
+	scripts, err := p.named(ctx, slices.Compact(names))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(k known) bool {
+		return !ours(k.fault) && len(scripts[k.fault.Channel]) == 0
+	}), nil
+}
+
+// forget has the CPE server forget a fault that is still as it was read. Fails: genieacs.ErrInSession.
+func (p Pauses) forget(ctx context.Context, f genieacs.Fault) error {
+	if err := p.Gateway.ClearSeen(ctx, f); err != nil {
+		return fmt.Errorf("end the pause of %s: %w", f.ID, err)
 	}
 	return nil
 }
@@ -75,86 +105,105 @@ func (p Pauses) named(ctx context.Context, names []string) (map[string][]cpeview
 	return out, err
 }
 
-// mending has what a reading of all faults has found to mend, by CPEs.
-type mending struct{ old, loops map[id.CPE][]known }
+// mending has what a reading of all faults has found to mend.
+type mending struct{ old, loops []known }
 
 // note remembers a fault that is older than the claim of its CPE, or says that presets never came to rest.
-func (m mending) note(k known) {
-	into := m.loops
+func (m *mending) note(k known) {
 	switch {
 	case !k.cpe.OrgID.IsZero() && k.shownTo().IsZero():
-		into = m.old
-	case k.fault.Code != genieacs.LoopCode:
+		if k.outlived() {
+			m.old = append(m.old, k)
+		}
+	case k.fault.Code == genieacs.LoopCode:
+		m.loops = append(m.loops, k)
+	}
+}
+
+// some gives the faults of up to maxMended CPEs, CPE by CPE. Each reading begins at another one, so that those on which
+// nothing can be done never hold up the others for ever.
+func some(list []known, reading id.Any) [][]known {
+	of := map[id.CPE][]known{}
+	for _, k := range list {
+		of[k.cpe.ID] = append(of[k.cpe.ID], k)
+	}
+	cpes := slices.SortedFunc(maps.Keys(of), compareCPEs)
+	from, _ := slices.BinarySearchFunc(cpes, id.Derive[id.CPE]("mended first", reading.String()), compareCPEs)
+	var out [][]known
+	for _, cpe := range slices.Concat(cpes[from:], cpes[:from])[:min(len(cpes), maxMended)] {
+		out = append(out, of[cpe])
+	}
+	return out
+}
+
+// compareCPEs orders ids.
+func compareCPEs(a, b id.CPE) int { return bytes.Compare(a[:], b[:]) }
+
+// mend ends what was found. Scripts that never come to rest make the CPE server hold back all presets of the session:
+// the platform's own work on, whoever it was. What fails about one CPE or script holds up no other one; only a server
+// that cannot be reached, or the end of the time, ends the work.
+func (p Pauses) mend(ctx context.Context, m mending, cause jobs.Cause) error {
+	var failed failures
+	old, err := p.endable(ctx, m.old)
+	failed.add(err)
+	held := some(waiting(m.loops), cause.JobID)
+	if err := p.witness(ctx, held); err != nil {
+		failed.add(err)
+		held = nil // the faults that prove it must stay until it is noted
+	}
+	culprits, err := p.culprits(ctx)
+	failed.add(err)
+	for _, row := range culprits {
+		err := p.Refuse(ctx, row, cause)
+		if err != nil && hopeless(ctx, err) {
+			return failed.with(err)
+		}
+		failed.add(err)
+	}
+	todo := slices.Concat(some(old, cause.JobID)...)
+	for _, k := range slices.Concat(held...) {
+		if ours(k.fault) { // the script waits, where it is not taken away: each time it runs, all of this happens again
+			todo = append(todo, k)
+		}
+	}
+	for _, k := range todo {
+		err := p.forget(ctx, k.fault)
+		switch {
+		case err == nil, errors.Is(err, genieacs.ErrInSession):
+		case hopeless(ctx, err):
+			return failed.with(err)
+		default:
+			failed.add(err)
+		}
+	}
+	return failed.with(nil)
+}
+
+// hopeless reports whether whatever comes after an error would fail alike.
+func hopeless(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || genieacs.Unreachable(err)
+}
+
+// failures collects errors: the first ones, and how many there were. The zero value has none.
+type failures struct {
+	told []error
+	all  int
+}
+
+// add remembers an error; nil is none.
+func (f *failures) add(err error) {
+	if err == nil {
 		return
 	}
-	if list := into[k.cpe.ID]; len(list) > 0 || len(into) < maxMended {
-		into[k.cpe.ID] = append(list, k)
+	if f.all++; len(f.told) < toldFails {
+		f.told = append(f.told, err)
 	}
 }
 
-// mend ends what was found. A script that never comes to rest makes the CPE server hold back all presets of the
-// session; it is refused when there was no other one, and the platform's own presets work on.
-func (p Pauses) mend(ctx context.Context, m mending, cause jobs.Cause) error {
-	for _, list := range m.old {
-		var faults []genieacs.Fault
-		for _, k := range list {
-			faults = append(faults, k.fault)
-		}
-		if err := p.End(ctx, list[0].cpe, faults); err != nil && !errors.Is(err, genieacs.ErrInSession) {
-			return err
-		}
+// with joins what was collected, and a last error; nil when there is nothing.
+func (f *failures) with(last error) error {
+	if more := f.all - len(f.told); more > 0 {
+		last = errors.Join(fmt.Errorf("and %d more", more), last)
 	}
-	refused := map[id.CPEProvision]bool{}
-	for _, list := range m.loops {
-		row, err := p.culprit(ctx, list)
-		if err == nil && row != nil && !refused[row.ID] {
-			refused[row.ID] = true
-			err = p.Refuse(ctx, *row, cause)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, list := range m.loops {
-		for _, k := range list {
-			if !ours(k.fault) {
-				continue
-			}
-			if err := p.Gateway.ClearFault(ctx, k.fault.ID); err != nil && !errors.Is(err, genieacs.ErrInSession) {
-				return fmt.Errorf("end the pause of %s: %w", k.fault.Channel, err)
-			}
-		}
-	}
-	return nil
-}
-
-// culprit gives the script that kept the presets of a session from coming to rest; nil when that is not certain. Ours
-// do come to rest unless they ask the platform, so it is the only other one; ours are there as long as nobody has
-// cleared faults of the session.
-func (p Pauses) culprit(ctx context.Context, list []known) (*cpeviews.ProvisionRow, error) {
-	others, whole, asks := map[time.Time][]known{}, map[time.Time]bool{}, map[time.Time]bool{}
-	for _, k := range list {
-		if at := k.fault.At; ours(k.fault) {
-			whole[at], asks[at] = true, asks[at] || genieacs.Asks(k.fault.Channel)
-		} else {
-			others[at] = append(others[at], k)
-		}
-	}
-	for at, group := range others {
-		if !whole[at] || asks[at] || len(group) > 1 {
-			continue
-		}
-		channel, org := group[0].fault.Channel, group[0].shownTo()
-		scripts, err := p.named(ctx, []string{channel})
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range scripts[channel] {
-			runs := row.State == cpeviews.ProvisionInstalled || loops(row)
-			if runs && row.OrgID == org && row.SettledAt != nil && at.After(row.SettledAt.Add(loopMargin)) {
-				return &row, nil
-			}
-		}
-	}
-	return nil, nil //nolint:nilnil // it is not certain
+	return errors.Join(append(f.told, last)...)
 }

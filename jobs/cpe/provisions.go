@@ -60,19 +60,19 @@ func (p Provisions) Install(ctx context.Context, args commands.InstallCpeProvisi
 	return p.settle(ctx, *row, cause)
 }
 
-// settle brings the server to a version, and looks afterwards whether there is a later one: of two that write at once
-// the last to write sees what both wanted.
+// settle brings the server to a version, and looks afterwards whether there is a later one, or whether this one was
+// found never to come to rest meanwhile: of two that write at once the last to write sees what both wanted.
 func (p Provisions) settle(ctx context.Context, row cpeviews.ProvisionRow, cause jobs.Cause) error {
 	for {
 		refused := p.bring(ctx, row)
-		if refused != nil && refusalOf(refused).Code == "" {
+		if refused != nil && (refusalOf(refused).Code == "" || takenBack(row)) {
 			return fmt.Errorf("provision %s: %w", row.StoredName, refused)
 		}
 		now, err := p.Row(ctx, row.ID)
 		if err != nil {
 			return err
 		}
-		if now == nil || now.Version == row.Version {
+		if now == nil || now.Version == row.Version && loops(*now) == loops(row) {
 			return p.report(ctx, row, refused, cause)
 		}
 		row = *now
@@ -84,7 +84,13 @@ var errLoops = errors.New("the script never comes to rest")
 
 // loops reports whether a version was refused because it never comes to rest; another version is tried.
 func loops(row cpeviews.ProvisionRow) bool {
-	return row.State == cpeviews.ProvisionRefused && null.Zero(row.ErrorCode) == genieacs.LoopCode
+	return row.State == cpeviews.ProvisionRefused && null.Zero(row.ErrorCode) == commands.CpeProvisionLoops
+}
+
+// takenBack reports whether the server should not have a provision any more, which is tried until it has not. Each
+// version that was written has a script; an earlier program noted refusals also of those that were taken back.
+func takenBack(row cpeviews.ProvisionRow) bool {
+	return row.State == cpeviews.ProvisionRemoving || row.State == cpeviews.ProvisionRemoved || row.Script == ""
 }
 
 // Refuse takes a version from the server that never came to rest on a CPE, and tells the log. A later one that came
@@ -109,7 +115,7 @@ func (p Provisions) bring(ctx context.Context, row cpeviews.ProvisionRow) error 
 	if loops(row) {
 		return cmp.Or(p.Server.RemoveCustom(ctx, row.StoredName), errLoops)
 	}
-	if row.State == cpeviews.ProvisionRemoving || row.State == cpeviews.ProvisionRemoved {
+	if takenBack(row) {
 		return p.Server.RemoveCustom(ctx, row.StoredName)
 	}
 	return p.Server.InstallCustom(ctx, genieacs.Custom{
@@ -125,9 +131,9 @@ func refusalOf(err error) Outcome {
 		return Outcome{Code: "name_taken", Message: "Somebody else has a script of this name at the CPE server."}
 	case errors.Is(err, errLoops):
 		return Outcome{
-			Code: genieacs.LoopCode,
-			Message: "Each run of the script changes something again, and the device's server has given up. " +
-				"A second run must find nothing left to do.",
+			Code: commands.CpeProvisionLoops,
+			Message: "On three devices, or on all where there are fewer, each run of the script changed something " +
+				"again, and their server has given up. A second run must find nothing left to do.",
 		}
 	case errors.Is(err, genieacs.ErrUnfit):
 		return Outcome{Code: "unfit", Message: err.Error()}

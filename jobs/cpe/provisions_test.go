@@ -23,6 +23,7 @@ type scriptServer struct {
 	has    map[string]int // versions
 	writes int
 	during func()
+	no     error // to each removal
 }
 
 // InstallCustom implements cpejobs.ProvisionServer.
@@ -39,8 +40,10 @@ func (s *scriptServer) InstallCustom(_ context.Context, c genieacs.Custom) error
 // RemoveCustom implements cpejobs.ProvisionServer.
 func (s *scriptServer) RemoveCustom(_ context.Context, name string) error {
 	s.writes++
-	delete(s.has, name)
-	return nil
+	if s.no == nil {
+		delete(s.has, name)
+	}
+	return s.no
 }
 
 // script is the first version of the script of these tests.
@@ -60,6 +63,7 @@ func oneScript(t *testing.T) (*coretest.Kit, *scriptServer, cpejobs.Provisions, 
 	k.Run(t, coretest.Operator(write.OrgID), write)
 	row := &cpeviews.ProvisionRow{
 		ID: write.ProvisionID, OrgID: write.OrgID, StoredName: "acme-a", Version: 1, State: cpeviews.ProvisionWaiting,
+		Script: write.Script,
 	}
 	server := &scriptServer{has: map[string]int{}}
 	return k, server, cpejobs.Provisions{
@@ -80,7 +84,7 @@ func TestProvisions_WhoWritesLastLooksForALaterVersion(t *testing.T) {
 	args := commands.InstallCpeProvision{ProvisionID: row.ID, OrgID: org, Version: 1}
 	server.during = func() {
 		k.Run(t, coretest.Operator(org), commands.RemoveCpeProvision{ProvisionID: row.ID})
-		row.Version, row.State = 2, cpeviews.ProvisionRemoving
+		row.Version, row.State, row.Script = 2, cpeviews.ProvisionRemoving, ""
 	}
 	if err := work.Install(t.Context(), args, jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
 		t.Fatal(err)
@@ -141,5 +145,55 @@ func TestProvisions_OneThatNeverRestsStaysAway(t *testing.T) {
 	bring(2)
 	if got := refuse(before); server.has["acme-a"] != 2 || got.Refused || !got.Settled {
 		t.Errorf("the server has %v, the log %+v", server.has, got)
+	}
+}
+
+// TestProvisions_ARemovalThatTheServerRefusesIsTriedAgain: the script is not shown as one that the server does not
+// take, and not brought again. An earlier program has noted such refusals.
+func TestProvisions_ARemovalThatTheServerRefusesIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	k, server, work, row := oneScript(t)
+	org := row.OrgID
+	server.has["acme-a"] = 1
+	k.Run(t, coretest.Operator(org), commands.RemoveCpeProvision{ProvisionID: row.ID})
+	row.Version, row.State, row.Script = 2, cpeviews.ProvisionRemoving, ""
+	remove := func() (cpe.Provision, error) {
+		args := commands.InstallCpeProvision{ProvisionID: row.ID, OrgID: org, Version: 2}
+		failed := work.Install(t.Context(), args, jobs.Cause{JobID: id.New[id.Any]()})
+		got, _, err := bus.LoadOwned[cpe.Provision](t.Context(), k.Bus, org, row.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, failed
+	}
+	server.no = &genieacs.Refusal{Status: 405, Message: "405 Method Not Allowed"}
+	if got, err := remove(); err == nil || got.Refused || got.Settled {
+		t.Errorf("refused: the log has %+v (%v)", got, err)
+	}
+	server.no, row.State, row.ErrorCode = nil, cpeviews.ProvisionRefused, null.Of("refused")
+	if got, err := remove(); err != nil || !got.Settled || len(server.has) > 0 {
+		t.Errorf("then the server has %v, the log %+v (%v)", server.has, got, err)
+	}
+}
+
+// TestProvisions_OneThatIsRefusedWhileItIsBroughtIsTakenAwayAgain: it never came to rest on devices that had it.
+func TestProvisions_OneThatIsRefusedWhileItIsBroughtIsTakenAwayAgain(t *testing.T) {
+	t.Parallel()
+	k, server, work, row := oneScript(t)
+	args := commands.InstallCpeProvision{ProvisionID: row.ID, OrgID: row.OrgID, Version: 1}
+	server.during = func() {
+		before := *row
+		before.State = cpeviews.ProvisionInstalled
+		if err := work.Refuse(t.Context(), before, jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
+			t.Error(err)
+		}
+		row.State, row.ErrorCode = cpeviews.ProvisionRefused, null.Of(genieacs.LoopCode)
+	}
+	if err := work.Install(t.Context(), args, jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := bus.LoadOwned[cpe.Provision](t.Context(), k.Bus, row.OrgID, row.ID)
+	if err != nil || len(server.has) > 0 || got.Settled || !got.Refused {
+		t.Errorf("the server has %v, the log %+v (%v)", server.has, got, err)
 	}
 }

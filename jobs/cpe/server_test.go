@@ -104,3 +104,38 @@ func TestOutcome_ADeviceThatWasNotThereWasNotTold(t *testing.T) {
 		}
 	}
 }
+
+// TestOutcome_AFaultOfALaterDownloadIsNotThatOfALostOne: it stays for the one whose task it is.
+func TestOutcome_AFaultOfALaterDownloadIsNotThatOfALostOne(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	w := cpejobs.Write{
+		Key: "3f1c", Kind: events.CpeFirmware,
+		CPE: events.CpeIdentity{SerialNumber: "SN-1", OUI: "00D09E", ProductClass: "HomeBox-2"},
+		Deployment: cpejobs.Deployment{
+			Image: cpejobs.Image{File: "box.bin", Version: "2.0"}, BeginBy: s.now.Now().Add(time.Hour),
+			Going: true, AskedAt: s.now.Now(), SentAt: s.now.Now(),
+		},
+	}
+	if err := s.sim.SetDeviceFaults(s.device, acs.DeviceFaults{TransferFault: "9010"}); err != nil {
+		t.Fatal(err)
+	}
+	s.now.Advance(time.Minute)
+	later := w
+	later.Key = "4a2d"
+	sent, err := s.Send(t.Context(), later)
+	if err != nil || len(sent.Tasks) != 1 {
+		t.Fatalf("%+v, %v", sent, err)
+	}
+	later.Tasks, w.Others = sent.Tasks, sent.Tasks
+	if err := s.sim.Inform(s.device, "2 PERIODIC"); err != nil {
+		t.Fatal(err)
+	}
+	s.idle()
+	if out, err := s.Outcome(t.Context(), w); err != nil || out.Code != "" {
+		t.Errorf("the lost one: %+v (%v)", out, err)
+	}
+	if out, err := s.Outcome(t.Context(), later); err != nil || out.Code != "cwmp.9010" {
+		t.Errorf("the later one: %+v (%v)", out, err)
+	}
+}
