@@ -33,7 +33,7 @@ type batch struct {
 	options     *streams.BatchAppendReq_Options
 	proposals   proposals
 	load        *load
-	deadline    time.Time // of the machine's clock that only goes forwards; from the final message on
+	deadline    time.Time // by patienceClock; set with the final message
 	late        bool      // it was answered at its deadline; the outcome comes later
 }
 
@@ -140,7 +140,7 @@ func (c *batchCall) wait(b *batch) bool {
 
 // answerLate answers the appends whose deadline has passed. Their outcome is unknown.
 func (c *batchCall) answerLate() {
-	now := time.Now()
+	now := patienceClock.Now()
 	c.mu.Lock()
 	var late []*batch
 	for b := range c.waiting {
@@ -211,7 +211,7 @@ func (c *batchCall) take(req *streams.BatchAppendReq) error {
 		b.load.free()
 		return fromContext(ctx.Err())
 	}
-	b.deadline = time.Now().Add(b.patience(c.service.node.config.Clock.Now()))
+	b.deadline = patienceClock.Now().Add(b.patience(c.service.node.config.Clock.Now()))
 	if !c.wait(b) {
 		b.load.free()
 		return errStopping

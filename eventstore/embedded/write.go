@@ -5,7 +5,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
 )
+
+// patienceClock counts how long callers wait, as their own contexts do: nobody sets it.
+var patienceClock = clock.Steady(clock.System())
 
 // writeKind is the effect of a write on its stream.
 type writeKind int
@@ -64,7 +69,7 @@ func (w *write) isAbandoned() bool {
 	case <-w.abandoned:
 		return true
 	default:
-		return !w.deadline.IsZero() && time.Now().After(w.deadline)
+		return !w.deadline.IsZero() && patienceClock.Now().After(w.deadline)
 	}
 }
 
