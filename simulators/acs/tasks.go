@@ -94,6 +94,7 @@ func (s *Simulator) endTask(device string, id oid) {
 
 // task carries one task out.
 func (x *session) task(t *task) *fault {
+	clear(x.answers)
 	name, _ := t.body["name"].(string)
 	object, _ := t.body["objectName"].(string)
 	switch name {
