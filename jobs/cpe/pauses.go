@@ -24,7 +24,7 @@ type Pauses struct {
 }
 
 // Limits of what is mended after one reading of the faults; the rest waits for the next ones. The CPE server knows a
-// script a few seconds after it was brought, and by a clock of its own.
+// script a few seconds after it was brought.
 const (
 	maxMended  = 500 // CPEs
 	loopMargin = time.Minute
@@ -151,7 +151,8 @@ func (p Pauses) culprit(ctx context.Context, list []known) (*cpeviews.ProvisionR
 		}
 		for _, row := range scripts[channel] {
 			runs := row.State == cpeviews.ProvisionInstalled || loops(row)
-			if runs && row.OrgID == org && row.SettledAt != nil && at.After(row.SettledAt.Add(loopMargin)) {
+			happened := group[0].fault.Happened()
+			if runs && row.OrgID == org && row.SettledAt != nil && happened.After(row.SettledAt.Add(loopMargin)) {
 				return &row, nil
 			}
 		}
