@@ -251,6 +251,9 @@ func (d *device) reboot(now time.Time) {
 
 // reset makes a device as its maker did; it keeps the firmware and the keys on its label.
 func (s *Simulator) reset(d *device) {
+	s.mu.Lock()
+	s.state.resets++
+	s.mu.Unlock()
 	d.boxMu.Lock()
 	defer d.boxMu.Unlock()
 	firmware := d.box.params[d.cfg.Root+".DeviceInfo.SoftwareVersion"].value
