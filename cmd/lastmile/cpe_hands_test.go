@@ -175,10 +175,10 @@ func TestCpe_PausesDoNotPassToTheNextOrganization(t *testing.T) {
 	})
 	k.signInAgain()
 	rival, _ = k.login("rival", "ada@rival.test", testPassword)
+	k.faulty(device, acs.DeviceFaults{}) // it is called with the claim, and would refuse the next login as well
 	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
 	k.must(rival, "POST", "/cpe/pending/"+box+"/claim", map[string]any{"subscriberId": theirs.subscriber})
 	k.tagged(device, "org:rival", "sub:rival-line", "plan:home")
-	k.faulty(device, acs.DeviceFaults{})
 	k.eventually("the end of the pauses", func(ctx context.Context) (bool, error) {
 		faults := k.serverFaults(ctx, device)
 		_, ours := faults["lastmile-bootstrap"]
