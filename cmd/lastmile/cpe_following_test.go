@@ -25,7 +25,7 @@ var dialledAt = map[string]string{
 func (k acsKit) adds(serial, root string) (device, box string) {
 	k.t.Helper()
 	device, err := k.acs.AddDevice(acs.DeviceConfig{Serial: serial, Root: root})
-	if err != nil {
+	if err = errors.Join(err, k.acs.Idle(k.t.Context())); err != nil { // before, the server does not know it
 		k.t.Fatal(err)
 	}
 	return device, k.pendingID(k.admin, serial)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
@@ -174,10 +175,10 @@ func TestCpe_PausesDoNotPassToTheNextOrganization(t *testing.T) {
 	})
 	k.signInAgain()
 	rival, _ = k.login("rival", "ada@rival.test", testPassword)
+	k.faulty(device, acs.DeviceFaults{}) // it is called with the claim, and would refuse the next login as well
 	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
 	k.must(rival, "POST", "/cpe/pending/"+box+"/claim", map[string]any{"subscriberId": theirs.subscriber})
 	k.tagged(device, "org:rival", "sub:rival-line", "plan:home")
-	k.faulty(device, acs.DeviceFaults{})
 	k.eventually("the end of the pauses", func(ctx context.Context) (bool, error) {
 		faults := k.serverFaults(ctx, device)
 		_, ours := faults["lastmile-bootstrap"]
@@ -322,5 +323,49 @@ func TestCpe_ABrokenDeviceTakesNoScriptFromTheOthers(t *testing.T) {
 	k.withoutProvision("acme-turns")
 	if is := state(); is != "refused" {
 		t.Errorf("at last it is %s", is)
+	}
+}
+
+// TestCpe_TagsOfScriptsDoNotPassToTheNextOrganization: they are taken at once, and so are those that the scripts set in
+// a session which had begun before. The name of the next organization begins with that of the one before, and its tags
+// stay.
+func TestCpe_TagsOfScriptsDoNotPassToTheNextOrganization(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t)
+	rival := k.organization("acme-b", "ada@b.test")
+	script := func(as apiClient, tag string) {
+		k.must(as, "PUT", "/cpe/provisions/tags", map[string]any{
+			"script": `declare("Tags.` + tag + `" + Date.now(), null, {value: true});`,
+		})
+	}
+	script(k.admin, "acme-b-")
+	device, box := k.adds("SN-1", "Device")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	k.tagged(device, "org:acme")
+	document := func() string { return k.served(t.Context(), "/devices/?projection=_tags") }
+	for range 3 {
+		k.now.Advance(time.Minute)
+		k.informs(device)
+	}
+	if n := strings.Count(document(), `"acme-b-`); n < 3 { // more when it has called by itself
+		t.Fatalf("the script has set %d tags", n)
+	}
+	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
+	k.eventually("the tags to go without a call of the device", func(context.Context) (bool, error) {
+		tags := document()
+		return !strings.Contains(tags, `"acme-`) && !strings.Contains(tags, `"org:`), nil
+	})
+	k.tags(device, "acme-b-late", true) // as by a session that had begun
+	script(rival, "acme-b-own-")
+	k.must(rival, "POST", "/cpe/pending/"+box+"/claim", nil)
+	k.tagged(device, "org:acme-b")
+	for n := 1; n <= 3; n++ {
+		k.now.Advance(time.Minute)
+		k.informs(device)
+		tags := document()
+		own := strings.Count(tags, `"acme-b-own-`)
+		if own < n || strings.Count(tags, `"acme-`) != own || strings.Contains(tags, genieacs.LeftOrganization) {
+			t.Errorf("tags %s", tags)
+		}
 	}
 }

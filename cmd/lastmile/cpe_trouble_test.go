@@ -61,7 +61,7 @@ func (k acsKit) resetsOnce(box string) {
 	k.t.Helper()
 	for _, trouble := range []acs.Faults{{LoseAnswers: 1}, {CrashNext: 1}, {HTML: 502}} {
 		k.later(time.Second)
-		before := k.acs.Identifications()
+		before := k.acs.Resets()
 		k.acs.SetFaults(trouble)
 		asked := k.must(k.admin, "POST", "/cpe/devices/"+box+"/factory-reset", nil).text("operationId")
 		k.now.Advance(time.Minute)
@@ -73,7 +73,7 @@ func (k acsKit) resetsOnce(box string) {
 		if err := k.acs.Idle(k.t.Context()); err != nil {
 			k.t.Fatal(err)
 		}
-		done := k.acs.Identifications() - before // a device that has lost its settings asks who it is
+		done := k.acs.Resets() - before
 		truth := map[string]int{"confirmed": 1, "failed": 0}[state]
 		if done != truth || state == "failed" && code != "unknown" {
 			k.t.Errorf("%+v: %s %s, and it happened %d times", trouble, state, code, done)
@@ -101,7 +101,7 @@ func TestCpe_AKillDuringASendDoesNothingTwice(t *testing.T) {
 	}
 	box := k.pendingID(k.admin, "SN-1")
 	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
-	before := sim.Identifications()
+	before := sim.Resets()
 	tasks := func() (n int) {
 		for _, request := range sim.Requests() {
 			if strings.HasPrefix(request, "POST ") && strings.Contains(request, "/tasks") {
@@ -124,7 +124,7 @@ func TestCpe_AKillDuringASendDoesNothingTwice(t *testing.T) {
 	if err := sim.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	done := sim.Identifications() - before
+	done := sim.Resets() - before
 	if done > 1 || state == "confirmed" && done != 1 || state == "failed" && code != "unknown" {
 		t.Errorf("%s %s, and it happened %d times", state, code, done)
 	}

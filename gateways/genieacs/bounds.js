@@ -1,11 +1,11 @@
-})(...(function (declare, clear, log) {
+})(...(function (declare, clear, log, prefix) {
   // Stands behind each script of an organization, which calls these instead of the server's own: what a script has
   // declared and logged is worked on where no limit of time holds. A long text is known by its length alone: whoever
   // looks into it puts it together. All counts begin anew at each run, and a run that begins again counts the same.
   // The last one is called by each turn of a loop and by each function: a script that runs until its time is up, again
   // and again, would hold up all devices.
-  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16, mostSteps = 100000;
-  let calls = 0, lines = 0, steps = 0;
+  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16, mostSteps = 100000, mostTags = 100;
+  let calls = 0, lines = 0, steps = 0, tags = null;
 
   const plain = (value) => {
     switch (typeof value) {
@@ -22,12 +22,31 @@
   };
   // The server stores a tag as another one, or ends, where it takes a part of the path for a sign that is written by its
   // number.
+  const isTag = (path) => typeof path === "string" && path.startsWith("Tags.");
   const pathOf = (value) => {
     const path = plain(value);
-    if (typeof path === "string" && path.startsWith("Tags.") && /%|0x[0-9A-Z]{2}/.test(path)) {
+    if (isTag(path) && /%|0x[0-9A-Z]{2}/.test(path)) {
       throw new Error("a tag with % or with 0x before two digits or capitals");
     }
     return path;
+  };
+  // Tags stay on a device: of a script that finds new names at each call there are more and more, until the device's
+  // document is too large for the server. Those that the device has are looked for when the first one is to be set,
+  // which does first what was declared before: so those that were taken until then make room, and others do not.
+  const setsTag = (path, value) => {
+    const on = Array.isArray(value) ? value[0] : value;
+    if (on === undefined || on === false) {
+      return;
+    }
+    if (tags === null) {
+      const found = [...declare("Tags.*", {value: 1})].map((one) => one.path);
+      tags = new Set(found.filter((one) => one.startsWith("Tags." + prefix)));
+    }
+    if (tags.size >= mostTags && !tags.has(path)) {
+      throw new Error("more than " + mostTags + " tags of the organization on the device: take old ones away first, or " +
+        "set the same ones at each call");
+    }
+    tags.add(path);
   };
   const list = (value, most) => Array.isArray(value) ? value.slice(0, most).map(plain) : plain(value);
   const instant = (value) => {
@@ -68,7 +87,16 @@
   };
 
   return [
-    (path, known, wanted) => ++calls > mostCalls ? [] : declare(pathOf(path), instants(known), values(wanted)),
+    (path, known, wanted) => {
+      if (++calls > mostCalls) {
+        return [];
+      }
+      const where = pathOf(path), what = values(wanted);
+      if (isTag(where)) {
+        setsTag(where, what.value);
+      }
+      return declare(where, instants(known), what);
+    },
     (path, before, attributes) => {
       if (++calls <= mostCalls) {
         clear(pathOf(path), instant(before), attributes ? instants(attributes) : undefined);
@@ -87,4 +115,4 @@
       return true;
     },
   ];
-})(declare, clear, log));
+})(declare, clear, log, PREFIX));

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
@@ -32,7 +33,8 @@ type Custom struct {
 	Text    string
 }
 
-// bounds stands behind the text of a script, and holds what its calls hand to the server.
+// bounds stands behind the text of a script, and holds what its calls hand to the server. Where it says PREFIX it gets
+// that of the organization's tags.
 //
 //go:embed bounds.js
 var bounds string
@@ -41,7 +43,8 @@ var bounds string
 // head stands in the text's first line, so that errors have the numbers of the text's own lines. What is stored changes
 // with the bounds, and is then written anew. Fails with a *Refusal of the first thing that a script does and may not.
 func (c Custom) script() (string, error) {
-	text, err := script.Counted(c.Text, strings.TrimPrefix(c.Tag, tagOfOrganization)+"-")
+	prefix := strings.TrimPrefix(c.Tag, tagOfOrganization) + "-"
+	text, err := script.Counted(c.Text, prefix)
 	var fault *script.Fault
 	if errors.As(err, &fault) {
 		return "", &Refusal{
@@ -49,7 +52,8 @@ func (c Custom) script() (string, error) {
 			Message: fmt.Sprintf("Line %d of the script: %s.", fault.Line, fault.Text),
 		}
 	}
-	body := "return (function (declare, clear, log, " + script.CountName + ") {" + text + "\n" + bounds
+	body := "return (function (declare, clear, log, " + script.CountName + ") {" + text + "\n" +
+		strings.Replace(bounds, "PREFIX", strconv.Quote(prefix), 1)
 	return fmt.Sprintf("/* %s version %d sha256 %s */ %s", c.Name, c.Version, hashOf(body), body), nil
 }
 

@@ -123,6 +123,7 @@ func (s *Server) roundTrip(ctx context.Context, c call) (r reply, wrote bool, er
 	for name, value := range c.headers {
 		req.Header.Set(name, value)
 	}
+	began := s.clock.Now()
 	w, err := s.http.Do(req)
 	if err != nil {
 		var e *url.Error
@@ -140,6 +141,7 @@ func (s *Server) roundTrip(ctx context.Context, c call) (r reply, wrote bool, er
 	if w.Header.Get(versionHeader) == "" {
 		return r, true, fmt.Errorf("%w: status %d without the header of a CPE server", errForeign, w.StatusCode)
 	}
+	s.compareClocks(w.Header, began)
 	if w.StatusCode == http.StatusOK && c.take != nil {
 		return r, true, c.take(io.LimitReader(w.Body, maxList))
 	}
@@ -154,6 +156,21 @@ func (s *Server) roundTrip(ctx context.Context, c call) (r reply, wrote bool, er
 	}
 	return r, true, nil
 }
+
+// compareClocks learns from an answer by how much the server's clock is ahead of ours. The server says the second in
+// which it answered, which was between our question and now: what can be the length of these is no difference.
+func (s *Server) compareClocks(header http.Header, began time.Time) {
+	second, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return
+	}
+	least, most := second.Sub(s.clock.Now()), second.Add(time.Second).Sub(began)
+	s.ahead.Store(int64(max(least, min(most, 0))))
+}
+
+// Ahead is the time by which the server's clock was ahead of ours at its last answer, as far as that is certain: it may
+// be a second more. It is negative when the server's clock is behind, and 0 before the first answer.
+func (s *Server) Ahead() time.Duration { return time.Duration(s.ahead.Load()) }
 
 // tooLong reports whether the address of a request was longer than the server takes. It says so before anything has
 // looked at the request, and so without its header.

@@ -2,6 +2,7 @@ package genieacs
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ type Fault struct {
 	Channel string // of a preset, or task_ and the task's id
 	Code    string // such as cwmp.9003
 	Message string
-	At      time.Time
+	At      time.Time     // by the server's clock, when the session began
+	Ahead   time.Duration // of the server's clock before ours, as far as it is certain; negative = it is behind
 	Retries int
 	// Parameters are those that the device refused, with its reasons.
 	Parameters []ParameterFault
@@ -33,6 +35,9 @@ func (f Fault) Task() (TaskID, bool) {
 	text, ok := strings.CutPrefix(f.Channel, "task_")
 	return TaskID(text), ok && TaskID(text).check() == nil
 }
+
+// Happened is the instant of the fault by our clock.
+func (f Fault) Happened() time.Time { return f.At.Add(-f.Ahead) }
 
 // faultFields leaves out the provisions, which hold the values that failed.
 var faultFields = []string{
@@ -99,6 +104,8 @@ func scriptWords(name string) (code, message string) {
 var boundWords = []string{
 	"more than 100000 steps", "a text of more than 1024 characters", "a number of instances that is none from 0 to 16",
 	"a tag with % or with 0x before two digits or capitals",
+	"more than 100 tags of the organization on the device: take old ones away first, or " +
+		"set the same ones at each call",
 }
 
 // aboutValues are the codes of devices whose words may repeat the value that they are about.
@@ -133,6 +140,7 @@ func (s *Server) EachFault(ctx context.Context, each func(Fault) error) error {
 		if !ok {
 			return false, nil
 		}
+		f.Ahead = s.Ahead()
 		return true, each(f)
 	})
 }
@@ -147,6 +155,7 @@ func (s *Server) DeviceFaults(ctx context.Context, id DeviceID) ([]Fault, error)
 		collection: "faults", query: map[string]any{"device": id}, fields: faultFields, limit: maxPage,
 	}, func(d document) error {
 		if f, ok := d.fault(); ok {
+			f.Ahead = s.Ahead()
 			out = append(out, f)
 		}
 		return nil
@@ -162,6 +171,7 @@ func (s *Server) fault(ctx context.Context, id DeviceID, channel string) (Fault,
 		collection: "faults", query: map[string]any{"_id": string(id) + ":" + channel}, fields: faultFields, limit: 1,
 	}, func(d document) error {
 		out, found = d.fault()
+		out.Ahead = s.Ahead()
 		return nil
 	})
 	return out, found, err
@@ -172,9 +182,13 @@ func (s *Server) fault(ctx context.Context, id DeviceID, channel string) (Fault,
 const maxChannel = 200
 
 // ClearFault makes the server forget a fault and try again; a fault that is gone is no error. The task of a fault of a
-// task goes with it. Fails: ErrInSession.
+// task goes with it. What the server forgets it tries again only in a session that its preset fits: so a device that
+// was asking who it is, and failed, is tagged first, and asks at its next call. Fails: ErrInSession.
 func (s *Server) ClearFault(ctx context.Context, id string) error {
-	c, _, err := clearing(id)
+	c, channel, err := clearing(id)
+	if err == nil {
+		err = s.asksAgain(ctx, c.device, channel)
+	}
 	if err != nil {
 		return err
 	}
@@ -193,6 +207,9 @@ func (s *Server) ClearSeen(ctx context.Context, seen Fault) error {
 		if err != nil || !found || !now.At.Equal(seen.At) || now.Retries != seen.Retries || now.Code != seen.Code {
 			return err
 		}
+		if err := s.asksAgain(ctx, c.device, channel); err != nil {
+			return err
+		}
 		r, err := s.send(ctx, c)
 		switch {
 		case err != nil || r.status != http.StatusServiceUnavailable:
@@ -201,6 +218,17 @@ func (s *Server) ClearSeen(ctx context.Context, seen Fault) error {
 			return ErrInSession
 		}
 	}
+}
+
+// asksAgain tags a device that was asking who it is, when its fault is about to be forgotten.
+func (s *Server) asksAgain(ctx context.Context, device DeviceID, channel string) error {
+	if !Asks(channel) {
+		return nil
+	}
+	if err := s.AddTag(ctx, device, Unidentified); err != nil && !errors.Is(err, ErrUnknownDevice) {
+		return err
+	}
+	return nil
 }
 
 // clearing is the call that makes the server forget a fault, and the fault's channel.

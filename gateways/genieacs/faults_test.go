@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
 // TestFaults_ADevicesWordsDoNotRepeatWhatWasWritten: a device may put a value that it refused into its reason, and a
@@ -132,5 +133,64 @@ func TestClearSeen_LeavesAFaultOfASessionThatIsMetMeanwhile(t *testing.T) {
 				t.Errorf("cleared %t (%v)", cleared, err)
 			}
 		})
+	}
+}
+
+// TestClearFault_WhoWasAskingAsksAgain: the server would try it again by itself only when the device boots.
+func TestClearFault_WhoWasAskingAsksAgain(t *testing.T) {
+	t.Parallel()
+	k, _ := ready(t)
+	at := wan(genieacs.TR181) + "Username"
+	id := k.add(acs.DeviceConfig{Serial: "F1", Off: true})
+	fails := func(rejects map[string]string) {
+		if err := k.sim.SetDeviceFaults(string(id), acs.DeviceFaults{Reject: rejects}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fails(map[string]string{at: "9007"})
+	if err := k.sim.SetPower(string(id), true); err != nil {
+		t.Fatal(err)
+	}
+	k.settle()
+	fails(nil)
+	faults, err := k.DeviceFaults(t.Context(), id)
+	if err != nil || len(faults) != 1 || !genieacs.Asks(faults[0].Channel) {
+		t.Fatalf("faults %+v (%v)", faults, err)
+	}
+	if err := k.ClearFault(t.Context(), faults[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	k.inform(id, "2 PERIODIC")
+	k.noFaults()
+	if got := k.inside(id, at); got != "jane.doe" || slices.Contains(k.read(id).Tags, genieacs.Unidentified) {
+		t.Errorf("it has the login of %v, and tags %v", got, k.read(id).Tags)
+	}
+	if err := k.DeleteDevice(t.Context(), id); err != nil { // with its faults
+		t.Fatal(err)
+	}
+	if err := k.ClearFault(t.Context(), faults[0].ID); err != nil {
+		t.Errorf("of a device that is gone: %v", err)
+	}
+}
+
+// TestAhead_IsWhatIsCertain of the difference of two clocks, as the server tells the second alone.
+func TestAhead_IsWhatIsCertain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, acs.Config{})
+	for ours, want := range map[time.Duration]time.Duration{
+		0: 0, 900 * time.Millisecond: 0, -time.Hour: time.Hour, time.Hour: time.Second - time.Hour,
+		-100 * time.Millisecond: 100 * time.Millisecond,
+	} {
+		client, err := genieacs.New(genieacs.Config{
+			NBI: k.sim.URL(), Guard: breaker.New(breaker.Config{Clock: k.clock}),
+			Clock: clock.NewManual(start.Add(ours)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		if _, err := client.DeviceFaults(t.Context(), "001122-BOX-S1"); err != nil || client.Ahead() != want {
+			t.Errorf("ours is %s later: ahead %s, want %s (%v)", ours, client.Ahead(), want, err)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -61,6 +62,7 @@ type Server struct {
 	taskTime   time.Duration
 	patience   time.Duration
 	http       *http.Client
+	ahead      atomic.Int64 // see Ahead; in nanoseconds
 }
 
 // New checks the address and makes a client; nothing is called yet.

@@ -23,7 +23,7 @@ var own embed.FS
 
 // OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
 // finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions). TestOwn_AChangeIsANewVersion holds it.
-const OwnVersion = 4
+const OwnVersion = 5
 
 // Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
 const Unidentified = "lastmile_unidentified"
@@ -32,6 +32,11 @@ const Unidentified = "lastmile_unidentified"
 // inform takes login and tag away, unless the device has the tag of a login: then the tag goes when that login is on
 // the device.
 const Left = "lastmile_was:"
+
+// LeftOrganization begins the tag of a device that may have tags of scripts of an organization which does not have it
+// any more; the organization's name follows. The next inform takes them and this one away, unless the device has the
+// tag of that organization.
+const LeftOrganization = "lastmile_left:"
 
 // OwnChannel begins the names of the channels on which our provisions run.
 const OwnChannel = ownPrefix

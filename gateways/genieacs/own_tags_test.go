@@ -1,6 +1,7 @@
 package genieacs_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -136,4 +137,125 @@ func (k *kit) named(id genieacs.DeviceID, name string) {
 		k.t.Fatal(err)
 	}
 	k.writes(id, "Device.WiFi.SSID.1.SSID", name)
+}
+
+// TestOwn_TagsOfAnOrganizationLeaveWithIt: those that its scripts have set, also in the session in which the device
+// learns that it has another one; those of the other one stay, whose name begins with the same letters, and so do those
+// of the server's operator.
+func TestOwn_TagsOfAnOrganizationLeaveWithIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after string   // organizations
+		runs          bool     // the scripts of before run in the session of the change
+		marked        bool     // and not by the tag of before: the platform has taken it
+		left          []string // of before's tags
+	}{
+		"by its tag":        {before: "acme", after: "rival"},
+		"while it runs":     {before: "acme", after: "rival", runs: true},
+		"by a mark":         {before: "acme", after: "rival", marked: true},
+		"to nobody":         {before: "acme", runs: true},
+		"to a longer name":  {before: "acme", after: "acme-b", runs: true},
+		"to a shorter name": {before: "acme-b", after: "acme", runs: true},
+		"not at all":        {before: "acme", after: "acme", runs: true, left: []string{"acme-old", "acme-b-old"}},
+		"to it again":       {before: "acme", after: "acme", marked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, p := ready(t)
+			says := func(org string) string { return `{"known":true,"tags":["org:` + org + `"],"parameters":[]}` }
+			p.tell(200, says(c.before))
+			id := k.add(acs.DeviceConfig{Serial: "G1"})
+			for _, tag := range []string{c.before + "-old", c.before + "-b-old", "team", c.before + "x-y", "acm-z"} {
+				k.tagged(id, tag)
+			}
+			if c.runs {
+				k.organizes(c.before, `declare("Tags.`+c.before+`-now", null, {value: true});`)
+			}
+			if c.marked {
+				k.tagged(id, genieacs.LeftOrganization+c.before)
+				k.untagged(id, "org:"+c.before)
+			}
+			p.tell(200, pending)
+			if c.after != "" {
+				p.tell(200, says(c.after))
+				k.organizes(c.after, `declare("Tags.`+c.after+`-b-new", null, {value: true});`)
+			}
+			k.tagged(id, genieacs.Unidentified)
+			for range 2 { // the second time there is nothing to do
+				k.inform(id, "2 PERIODIC")
+				k.noFaults()
+				want := append([]string{"team", c.before + "x-y", "acm-z"}, c.left...)
+				if c.after != "" {
+					want = append(want, "org:"+c.after, c.after+"-b-new")
+				}
+				tags := k.read(id).Tags
+				slices.Sort(tags)
+				slices.Sort(want)
+				if !slices.Equal(tags, want) {
+					t.Errorf("tags %v, want %v", tags, want)
+				}
+			}
+		})
+	}
+}
+
+// organizes installs a script of an organization.
+func (k *kit) organizes(org, text string) {
+	k.t.Helper()
+	c := genieacs.Custom{Name: org + "-tags", Tag: "org:" + org, Version: 1, Text: text}
+	if err := k.InstallCustom(k.t.Context(), c); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// TestCustom_ADeviceHasSoManyTagsOfItsOrganization: a script that finds new names at each call ends there, and the
+// tags of others are not counted. It goes on when it takes old ones away first.
+func TestCustom_ADeviceHasSoManyTagsOfItsOrganization(t *testing.T) {
+	t.Parallel()
+	k, _ := ready(t)
+	id := k.add(acs.DeviceConfig{Serial: "A-1"})
+	for n := range 60 {
+		k.tagged(id, fmt.Sprint("acm-", n))
+		k.tagged(id, fmt.Sprint("acme", n))
+	}
+	count := func() (n int) {
+		for _, tag := range k.read(id).Tags {
+			if strings.HasPrefix(tag, "acme-") {
+				n++
+			}
+		}
+		return n
+	}
+	const grows = `for (let i = 0; i < 20; i++) { declare("Tags.acme-" + Date.now() + "-" + i, null, {value: true}); }
+		declare("Tags.acme-0", null, {value: false}); declare("Tags.acme-gone", null, {value: [false]}); log("on");`
+	for n := 20; n <= 100; n += 20 {
+		if lines, faults := k.runs(id, grows); faults != "" || len(lines) == 0 || count() != n {
+			t.Fatalf("it has %d tags, want %d: logged %q, faults %s", count(), n, lines, faults)
+		}
+	}
+	const want = "acme-custom-provision script.Error more than 100 tags of the organization on the device: " +
+		"take old ones away first, or set the same ones at each call"
+	for name, text := range map[string]string{
+		"twenty": grows, "one": `declare("Tags.acme-one", null, {value: 1});`,
+		"one that it takes later": `declare("Tags.acme-one", null, {value: true});
+			declare("Tags.acme-one", null, {value: false});`,
+		"one of none that it takes": `declare("Tags.acme-none", null, {value: false});
+			declare("Tags.acme-one", null, {value: ["true", "xsd:boolean"]});`,
+		"more at once": `for (let i = 0; i < 101; i++) { declare("Tags.acme-" + i, null, {value: true}); }`,
+	} {
+		lines, faults := k.runs(id, text)
+		if faults != want || len(lines) > 0 || count() != 100 {
+			t.Errorf("%s: it has %d tags, logged %q, faults %s", name, count(), lines, faults)
+		}
+	}
+	had := k.read(id).Tags[len(k.read(id).Tags)-1]
+	lines, faults := k.runs(id, `declare("Tags.`+had+`", null, {value: true}); log("has it");`)
+	if faults != "" || !slices.Contains(lines, "has it") || count() != 100 {
+		t.Errorf("it has %d tags, logged %q, faults %s", count(), lines, faults)
+	}
+	k.runs(id, `declare("Tags.`+had+`", null, {value: false}); declare("Tags.acme-one", null, {value: true});`)
+	if _, faults := k.runs(id, `log(1);`); faults != "" || count() != 100 ||
+		slices.Contains(k.read(id).Tags, had) || !slices.Contains(k.read(id).Tags, "acme-one") {
+		t.Errorf("it has %d tags, faults %s", count(), faults)
+	}
 }

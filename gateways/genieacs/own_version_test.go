@@ -11,9 +11,9 @@ import (
 
 // The version of our provisions and presets, and the hashes of what they are in it.
 const (
-	pinnedVersion = 4
-	pinnedScripts = "04e223467ee804b4af4e65b0c1d34640e152b2363f1430cfc933244b0a2df926"
-	pinnedPresets = "85ffeb43cb9e11ad2be3305b9cc645b596b14420481125c4f018f6382ecee5cc"
+	pinnedVersion = 5
+	pinnedScripts = "503e58c88134c4c54da08262cd2b1233efcce6c65dc115dff570dc9cef60ca4b"
+	pinnedPresets = "8086169110b53c4becd38b39850bd4a1cf4f83ebe68df4407a3bfbfc218658c1"
 )
 
 // TestOwn_AChangeIsANewVersion: of two programs of one version whose scripts differ, the older one may win at a server.

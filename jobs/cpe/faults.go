@@ -116,7 +116,7 @@ type known struct {
 
 // shownTo is the organization of the CPE, unless the fault is older than its claim.
 func (k known) shownTo() id.Organization {
-	if k.cpe.ClaimedAt == nil || k.fault.At.Before(*k.cpe.ClaimedAt) {
+	if k.cpe.ClaimedAt == nil || k.fault.Happened().Before(*k.cpe.ClaimedAt) {
 		return id.Organization{}
 	}
 	return k.cpe.OrgID

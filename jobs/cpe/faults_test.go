@@ -41,6 +41,9 @@ type faultServer struct {
 	away    bool
 	// before is done when it is asked for one fault; nil = nothing.
 	before func()
+	tagged []string // addresses, each with the number of faults that were cleared before
+	now    clock.Clock
+	ahead  time.Duration // of its clock
 }
 
 // ServeHTTP implements http.Handler.
@@ -52,8 +55,13 @@ func (s *faultServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Set("GenieACS-Version", "1.2.16")
-	if r.Method == http.MethodDelete {
+	w.Header().Set("Date", s.now.Now().Add(s.ahead).UTC().Format(http.TimeFormat))
+	switch r.Method {
+	case http.MethodDelete:
 		s.clear(w, r.URL.Path)
+		return
+	case http.MethodPost:
+		s.tagged = append(s.tagged, fmt.Sprint(r.URL.Path, " ", len(s.cleared)))
 		return
 	}
 	one, after := asked(r)
@@ -133,7 +141,7 @@ func polls(t *testing.T) polled {
 	t.Helper()
 	informs, now := open(t)
 	claimed := now.Now()
-	k := polled{t: t, now: now, server: &faultServer{at: claimed, code: "cwmp.9002"}, row: &cpeviews.CPERow{
+	k := polled{t: t, now: now, server: &faultServer{at: claimed, code: "cwmp.9002", now: now}, row: &cpeviews.CPERow{
 		ID:           commands.CpeID(events.CpeIdentity{SerialNumber: "SN-1", OUI: "00AABB"}),
 		SerialNumber: "SN-1", OUI: "00AABB", OrgID: id.New[id.Organization](), ClaimedAt: &claimed,
 	}, scripts: &[]cpeviews.ProvisionRow{}, refused: &[]string{}, others: map[id.CPE]cpeviews.CPERow{}}

@@ -103,13 +103,14 @@ func (f Following) unpause(ctx context.Context, device genieacs.DeviceID, row cp
 // tag writes what differs, and gives the device; "" = the server does not know it. A device that loses a login is
 // marked with it first, also when it gets another one: it has the old one until it has called, whatever becomes of this
 // program, and perhaps longer. The tag of the new login comes before that of the old one goes, so that none leaves in
-// between.
+// between. One that an organization loses is marked with it, too, for what its scripts do in a session meanwhile.
 func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (genieacs.DeviceID, error) {
 	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
 		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
 	})
 	should := row.Tags()
-	var gone, marks []string
+	var gone []string
+	marks, left := leftTags(device.Tags, should)
 	for _, tag := range device.Tags {
 		asks = asks || strings.HasPrefix(tag, genieacs.Left)
 		if !ourTag(tag) || slices.Contains(should, tag) {
@@ -136,12 +137,48 @@ func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (gen
 		}
 	}
 	each(f.Gateway.AddTag, marks)
-	each(f.Gateway.RemoveTag, gone)
+	each(f.Gateway.RemoveTag, append(gone, left...)) // no script of before begins while its tags are taken
 	each(f.Gateway.AddTag, missing)
 	if errors.Is(err, genieacs.ErrUnknownDevice) {
 		return "", nil
 	}
 	return device.ID, err
+}
+
+// maxLeftTags bounds the tags of former organizations that are taken from a CPE at once; it loses the others at its
+// next call.
+const maxLeftTags = 500
+
+// leftTags gives the marks of those organizations that do not have a CPE any more, but had it, and what goes with them:
+// the tags of their scripts, which begin with their names. A name may begin that of the organization that has the CPE
+// now, whose scripts have not run on it while one of before is tagged or marked there. An organization that has it
+// again needs no mark.
+func leftTags(has, should []string) (marks, gone []string) {
+	var begin []string
+	for _, tag := range has {
+		name, was := strings.CutPrefix(tag, cpeviews.TagOrganization)
+		marked := false
+		if !was {
+			name, marked = strings.CutPrefix(tag, genieacs.LeftOrganization)
+		}
+		again := slices.Contains(should, cpeviews.TagOrganization+name)
+		switch {
+		case marked && again:
+			gone = append(gone, tag)
+		case (was || marked) && !again:
+			begin = append(begin, name+"-")
+		}
+		if mark := genieacs.LeftOrganization + acstag.Name(name); was && !again && !slices.Contains(has, mark) {
+			marks = append(marks, mark)
+		}
+	}
+	for _, tag := range has {
+		ofThem := func(name string) bool { return strings.HasPrefix(tag, name) }
+		if len(gone) < maxLeftTags && slices.ContainsFunc(begin, ofThem) {
+			gone = append(gone, tag)
+		}
+	}
+	return marks, gone
 }
 
 // ourTag reports whether a tag at the CPE server is one that follows from whose the CPE is.

@@ -16,8 +16,7 @@ import (
 )
 
 // What proves that it is a script which never comes to rest, and not a device with which none does. The CPE server
-// knows a script a few seconds after it was brought, and by a clock of its own. Source:
-// docs/rules/cpe.md#scripts-that-never-come-to-rest.
+// knows a script a few seconds after it was brought. Source: docs/rules/cpe.md#scripts-that-never-come-to-rest.
 const (
 	loopDevices = 3 // CPEs of an organization that has as many, or all of one that has fewer
 	loopMargin  = time.Minute
@@ -45,7 +44,7 @@ type looped struct {
 	Channel string          `db:"channel"`
 	CPE     id.CPE          `db:"cpe_id"`
 	Version int             `db:"version"`
-	At      time.Time       `db:"at"` // of the session, by the server's clock
+	At      time.Time       `db:"at"` // of the session, by the platform's clock
 	OrgID   id.Organization `db:"org_id"`
 }
 
@@ -113,9 +112,9 @@ func (p Pauses) witness(ctx context.Context, held [][]known) error {
 	found := map[place]looped{}
 	for _, k := range list {
 		for _, row := range scripts[k.fault.Channel] {
-			at := place{k.fault.Channel, k.cpe.ID}
-			if charged(row, k.shownTo(), k.fault.At) && !k.fault.At.Before(found[at].At) {
-				found[at] = looped{Version: row.Version, At: k.fault.At}
+			at, happened := place{k.fault.Channel, k.cpe.ID}, k.fault.Happened()
+			if charged(row, k.shownTo(), happened) && !happened.Before(found[at].At) {
+				found[at] = looped{Version: row.Version, At: happened}
 			}
 		}
 	}

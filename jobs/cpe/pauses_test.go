@@ -94,6 +94,78 @@ func TestPauses_ThoseOfBeforeTheClaimEnd(t *testing.T) {
 	}
 }
 
+// TestPauses_WhoWasAskingAsksAgain: with the fault of a script that asks the platform, the server forgets that it has
+// to ask again. So the device is told to, before.
+func TestPauses_WhoWasAskingAsksAgain(t *testing.T) {
+	t.Parallel()
+	const asks = "/devices/00AABB-SN%2D1/tags/" + genieacs.Unidentified + " 0"
+	for name, c := range map[string]struct {
+		channel string
+		change  func(k polled)
+		want    []string
+	}{
+		"bootstrap before the claim": {"lastmile-bootstrap", func(k polled) {
+			*k.row.ClaimedAt = k.now.Now().Add(time.Minute)
+		}, []string{asks}},
+		"sign-in before the claim": {"lastmile-sign-in", func(k polled) {
+			*k.row.ClaimedAt = k.now.Now().Add(time.Minute)
+		}, []string{asks}},
+		"that never rests": {"lastmile-bootstrap", func(k polled) {
+			k.server.code = genieacs.LoopCode
+		}, []string{asks}},
+		"one that asks nobody": {"lastmile-leaving", func(k polled) { k.server.code = genieacs.LoopCode }, nil},
+	} {
+		k := polls(t)
+		c.change(k)
+		if err := k.poll(has(c.channel)...); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.cleared(); !slices.Equal(got, []string{c.channel}) || !slices.Equal(k.server.tagged, c.want) {
+			t.Errorf("%s: cleared %v, tagged %v", name, got, k.server.tagged)
+		}
+	}
+	k := polls(t)
+	if err := k.poll(has("lastmile-bootstrap")...); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Clear(t.Context(), k.shows(1, k.now.Now())); err != nil { // somebody asks for it
+		t.Fatal(err)
+	}
+	if got := k.cleared(); len(got) != 1 || !slices.Equal(k.server.tagged, []string{asks}) {
+		t.Errorf("cleared %v, tagged %v", got, k.server.tagged)
+	}
+}
+
+// TestPauses_TheServersClockMayDiffer: which faults are older than the claim is known all the same.
+func TestPauses_TheServersClockMayDiffer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ahead, after time.Duration // of the server's clock; of the fault, after the claim
+		shown        int
+	}{
+		"ahead, before the claim":  {ahead: 10 * time.Minute, after: -5 * time.Minute},
+		"ahead, after the claim":   {ahead: 10 * time.Minute, after: 5 * time.Minute, shown: 1},
+		"behind, before the claim": {ahead: -10 * time.Minute, after: -5 * time.Minute},
+		"behind, after the claim":  {ahead: -10 * time.Minute, after: 5 * time.Minute, shown: 1},
+	} {
+		k := polls(t)
+		k.now.Advance(time.Hour)
+		k.server.ahead, k.server.at = c.ahead, k.row.ClaimedAt.Add(c.after+c.ahead)
+		if err := k.poll(has("lastmile-leaving")...); err != nil {
+			t.Fatal(err)
+		}
+		k.shows(c.shown, k.now.Now())
+		if got := k.cleared(); len(got) != 1-c.shown {
+			t.Errorf("%s: cleared %v", name, got)
+		}
+		faults, err := k.Gateway.DeviceFaults(t.Context(), "00AABB-SN%2D1")
+		if err != nil || len(faults) != 1 ||
+			faults[0].Happened().Sub(k.row.ClaimedAt.Add(c.after)).Abs() > time.Second { // it tells whole ones
+			t.Errorf("%s: %+v (%v)", name, faults, err)
+		}
+	}
+}
+
 // TestPauses_AScriptThatNeverRestsIsRefusedWhenItIsCertain, and ours go on whoever it was.
 func TestPauses_AScriptThatNeverRestsIsRefusedWhenItIsCertain(t *testing.T) {
 	t.Parallel()

@@ -238,6 +238,13 @@ func (s *Simulator) Identifications() int {
 	return s.state.calls
 }
 
+// Resets gives how often devices were brought back to their makers' settings, by whomever.
+func (s *Simulator) Resets() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.resets
+}
+
 // SetIdentify says where the extension asks from now on.
 func (s *Simulator) SetIdentify(to Identify) {
 	s.mu.Lock()

@@ -194,14 +194,13 @@ func (x *session) cleared(path string, before int64) bool {
 	return x.seen[fmt.Sprintf("clear %s %d", path, before)]
 }
 
-// ext asks the extension, once in a session for the same arguments.
+// ext asks the extension. Source: docs/facts/genieacs.md#extension.
 func (r *round) ext(call goja.FunctionCall) goja.Value {
 	args := []string{}
 	for _, a := range call.Arguments {
 		args = append(args, a.String())
 	}
-	key, _ := json.Marshal(args)
-	answer, ok := r.x.answers[string(key)]
+	answer, ok := r.x.answers[r.question(args)]
 	if !ok {
 		r.asks = args
 		r.vm.Interrupt(errStop)
@@ -211,6 +210,13 @@ func (r *round) ext(call goja.FunctionCall) goja.Value {
 		panic(r.vm.NewGoError(errors.New(fmt.Sprint(answer.fault.message))))
 	}
 	return r.vm.ToValue(answer.value)
+}
+
+// question tells those calls of the extension from each other that are answered alike, as long as the presets have not
+// run again: with the same arguments, behind as many commits.
+func (r *round) question(args []string) string {
+	text, _ := json.Marshal(args)
+	return fmt.Sprintf("%d: %s", r.revision, text)
 }
 
 // result is the answer of declare: the first of the paths that a pattern means, and an iterator of all. Each look at it

@@ -106,6 +106,7 @@ func (s *Simulator) faulty(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("GenieACS-Version", version)
+		w.Header().Set("Date", s.clock.Now().UTC().Format(http.TimeFormat))
 		switch {
 		case s.take(func(f *Faults) *int { return &f.FailNext }):
 			w.WriteHeader(http.StatusInternalServerError)

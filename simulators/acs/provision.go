@@ -96,10 +96,9 @@ func (x *session) provision(name string, args []any) *fault {
 
 // answer asks the extension.
 func (r *round) answer() *fault {
-	key, _ := json.Marshal(r.asks)
 	answer := r.x.sim.ask(r.x, r.asks)
 	if answer.fault == nil {
-		r.x.answers[string(key)] = answer
+		r.x.answers[r.question(r.asks)] = answer
 	}
 	return answer.fault
 }

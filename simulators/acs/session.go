@@ -30,15 +30,15 @@ type session struct {
 	doc      *document
 	now      time.Time
 	events   map[string]bool
-	existing bool     // the server knew the device before
-	had      []string // tags at its beginning; these and those of doc have the form of scripts
-	answers  map[string]answerOf
-	seen     map[string]bool // patterns whose parameters were looked for
-	missing  map[string]bool // parameters that the device does not have
-	given    map[string]any  // values that were set in this session
-	calls    int             // of the device, to make instances
-	changed  bool            // by the presets that run: a tag, or a value of the device
-	retries  map[string]int  // of channels whose faults have ended in the session
+	existing bool                // the server knew the device before
+	had      []string            // tags at its beginning; these and those of doc have the form of scripts
+	answers  map[string]answerOf // of the extension, since the presets, or a task, began to run
+	seen     map[string]bool     // patterns whose parameters were looked for
+	missing  map[string]bool     // parameters that the device does not have
+	given    map[string]any      // values that were set in this session
+	calls    int                 // of the device, to make instances
+	changed  bool                // by the presets that run: a tag, or a value of the device
+	retries  map[string]int      // of channels whose faults have ended in the session
 	after    []func(ctx context.Context)
 }
 
@@ -276,6 +276,7 @@ func channels(list []chosen) []string {
 // cycle runs provisions once. A channel that fails is held back alone: the server runs all together, and of a fault it
 // does not know whose it is, so that it tries each of the channels by itself at once.
 func (x *session) cycle(list []chosen, failed map[string]bool) {
+	clear(x.answers)
 	several := len(channels(list)) > 1
 	for _, p := range list {
 		if failed[p.channel] {
@@ -284,6 +285,7 @@ func (x *session) cycle(list []chosen, failed map[string]bool) {
 		f := x.provision(p.name, p.args)
 		if failed[p.channel] = f != nil; f != nil {
 			f.preset = &p
+			clear(x.answers)
 			if several {
 				f.retries = 1 // it was tried with the others, and by itself
 			}

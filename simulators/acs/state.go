@@ -24,6 +24,7 @@ type state struct {
 	server     Faults
 	ids        uint64 // of tasks, given so far
 	calls      int    // of the extension
+	resets     int    // of devices to their makers' settings
 	lines      []string
 	requests   []string
 }

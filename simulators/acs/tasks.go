@@ -94,6 +94,7 @@ func (s *Simulator) endTask(device string, id oid) {
 
 // task carries one task out.
 func (x *session) task(t *task) *fault {
+	clear(x.answers)
 	name, _ := t.body["name"].(string)
 	object, _ := t.body["objectName"].(string)
 	switch name {
@@ -250,6 +251,9 @@ func (d *device) reboot(now time.Time) {
 
 // reset makes a device as its maker did; it keeps the firmware and the keys on its label.
 func (s *Simulator) reset(d *device) {
+	s.mu.Lock()
+	s.state.resets++
+	s.mu.Unlock()
 	d.boxMu.Lock()
 	defer d.boxMu.Unlock()
 	firmware := d.box.params[d.cfg.Root+".DeviceInfo.SoftwareVersion"].value

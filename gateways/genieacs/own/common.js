@@ -1,8 +1,11 @@
 // The names of the platform's tags as scripts have them; all others belong to whoever made them. "left" marks a login
-// that may be on the device and is not its any more.
+// that may be on the device and is not its any more, "former" an organization whose tags may be on the device that it
+// does not have any more.
 const waiting = "Tags.lastmile_unidentified";
+const organization = "Tags.org0x3A";
 const subscriber = "Tags.sub0x3A";
 const left = "Tags.lastmile_was0x3A";
+const former = "Tags.lastmile_left0x3A";
 
 // The name and password with which a device signs in at this server.
 const signIn = /\.ManagementServer\.(Username|Password)$/;

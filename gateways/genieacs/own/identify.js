@@ -40,7 +40,7 @@ function nameOf(name) {
   return name;
 }
 
-const ours = ["Tags.org0x3A", "Tags.plan0x3A", subscriber];
+const ours = [organization, "Tags.plan0x3A", subscriber];
 
 if (!told) {
   // The platform was out of reach: the next inform asks again.
@@ -53,6 +53,9 @@ if (!told) {
   for (const path of tags) {
     if (ours.some((prefix) => path.startsWith(prefix)) && !wanted.includes(path) && tagOf(path) !== null) {
       declare(path, null, {value: false});
+      if (path.startsWith(organization)) { // its own scripts may run in this session, and set tags
+        declare(former + path.slice(organization.length), null, {value: true});
+      }
       if (path.startsWith(subscriber)) { // the device may have this login, whatever becomes of another one
         const mark = left + path.slice(subscriber.length);
         declare(mark, null, {value: true});

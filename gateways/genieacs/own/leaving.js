@@ -1,6 +1,20 @@
-// Runs at each session and takes from the device a login that is not its any more: a mark names it. One that the device
+// Runs at each session and takes from the device what is not its any more: a mark names it. A login that the device
 // got from other hands stays. While the device has the tag of a login, its marks wait until that one is on it.
 const tags = tagPaths();
+
+// The tags that scripts of an organization have set go when it does not have the device any more. Its name may begin
+// that of another one, whose tags begin alike: so they go in the first session of that one, in which its scripts run
+// behind this one, and not later. They go before the login, so that a device which keeps that one has none of them.
+for (const mark of tags.filter((path) => path.startsWith(former) && tagOf(path) !== null)) {
+  const name = mark.slice(former.length);
+  if (!tags.includes(organization + name)) {
+    for (const path of tags.filter((one) => one.startsWith("Tags." + name + "-") && tagOf(one) !== null)) {
+      declare(path, null, {value: false});
+    }
+    declare(mark, null, {value: false});
+  }
+}
+
 const marks = tags.filter((path) => path.startsWith(left) && tagOf(path) !== null);
 
 if (marks.length > 0 && !tags.some((path) => path.startsWith(subscriber))) {
