@@ -57,7 +57,7 @@ type child struct {
 func startChild(t *testing.T, database, schema, addr string) *child {
 	t.Helper()
 	c := &child{command: exec.Command(os.Args[0], schema, addr)}
-	c.command.Env = append(os.Environ(), childVariable+"="+database)
+	c.command.Env = append(os.Environ(), childVariable+"="+database, "GOMEMLIMIT=", "GOGC=")
 	c.command.Stderr = os.Stderr
 	input, err := c.command.StdinPipe()
 	if err != nil {

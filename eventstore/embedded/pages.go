@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/semaphore"
 )
 
 // Sizes of a page, in rows. The first page is small because most streams are short; later pages grow.
@@ -28,13 +27,13 @@ type logReader struct {
 	pool    *pgxpool.Pool
 	queries *queries
 	now     func() time.Time
-	memory  *semaphore.Weighted // pagesBytes, for the large pages of all readers
+	memory  *readMemory
 	ends    *ends
 }
 
 // newLogReader makes a reader whose memory for large pages is free.
 func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
-	return &logReader{pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes), ends: newEnds()}
+	return &logReader{pool: pool, queries: q, now: now, memory: newReadMemory(), ends: newEnds()}
 }
 
 // retry repeats a read while the connection is at fault, for readOutage at most.
@@ -72,23 +71,24 @@ func connectionFault(err error) bool {
 
 // page is a part of the log, in the order of reading.
 type page struct {
-	rows []record
-	more bool // rows may follow
+	rows  []record
+	more  bool // rows may follow
+	large int  // bytes of the next event, when it alone does not fit; there are no rows then
 }
 
-// fetch reads the next page of at most limit rows and about so many bytes. It keeps its own place between the calls.
+// fetch reads the next page of at most limit rows that fit into so many bytes. It keeps its place between the calls.
 type fetch func(ctx context.Context, limit, bytes int) (page, error)
 
-// extent bounds a page: in rows, and in bytes, which the last row may pass.
+// extent bounds a page in rows and in bytes.
 type extent struct{ rows, bytes int }
 
-// read runs one paged statement; its arguments are first, second (unless nil) and the limit in rows.
+// read runs one paged statement; its arguments are first, second (unless nil) and the limits.
 func (l *logReader) read(ctx context.Context, sql string, first any, second any, size extent) (p page, err error) {
 	args := []any{first}
 	if second != nil {
 		args = append(args, second)
 	}
-	args = append(args, size.rows)
+	args = append(args, size.rows, size.bytes)
 	err = l.retry(ctx, func() error {
 		rows, err := l.pool.Query(ctx, sql, args...)
 		if err != nil {
@@ -100,20 +100,23 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 	return p, err
 }
 
-// scanPage reads rows until the page is full, and closes rows.
+// scanPage reads the rows of a page, and closes rows. PostgreSQL sends no more than fits, and of the first event that
+// does not fit the size.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
 	defer rows.Close()
 	var p page                   // grows with what there is: most reads of a stream find a few events
 	types := map[string]string{} // event types repeat: keep one copy of each
-	for bytes := 0; rows.Next(); {
-		p.rows = append(p.rows, record{})
-		r := &p.rows[len(p.rows)-1]
-		if err := scanRecord(rows, r, types); err != nil {
-			return page{}, err
-		}
-		if bytes += r.size(); bytes >= size.bytes {
+	for rows.Next() {
+		if v := rows.RawValues(); v[8] == nil {
 			p.more = true
+			if len(p.rows) == 0 {
+				p.large = int(binary.BigEndian.Uint64(v[9]))
+			}
 			return p, nil
+		}
+		p.rows = append(p.rows, record{})
+		if err := scanRecord(rows, &p.rows[len(p.rows)-1], types); err != nil {
+			return page{}, err
 		}
 	}
 	p.more = len(p.rows) == size.rows
@@ -125,8 +128,9 @@ func scanPage(rows pgx.Rows, size extent) (page, error) {
 func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	for _, i := range []int{0, 2, 3, 5, 6, 7, 8} {
 		if rows.FieldDescriptions()[i].Format != pgx.BinaryFormatCode {
+			var size int64
 			return rows.Scan(&r.position, &r.stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata,
-				&r.data)
+				&r.data, &size)
 		}
 	}
 	v := rows.RawValues()

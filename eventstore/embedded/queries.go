@@ -50,19 +50,32 @@ var (
 		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 )
 
-// Columns of a record, in the order that scanRecord expects. The name of the stream is looked up for each row after the
-// limit was applied: a join could make the planner read all streams for a page.
+// Columns of a record, in the order that scanRecord expects, from rows that sized gives. The name of the stream is
+// looked up for each row after the limit was applied: a join could make the planner read all streams for a page. An
+// event that does not fit into the bytes of the page comes without its body.
 const (
-	eventColumns = `revision, event_id, type, is_json, created, metadata, data`
-	allColumns   = `position, (select s.name from {schema}.streams s where s.id = e.stream_id), ` + eventColumns
-	ownColumns   = `position, $1::text, ` + eventColumns
+	eventColumns = `revision, event_id, type, is_json, created, case when total <= {bytes} then metadata end,
+		case when total <= {bytes} then data end, size::bigint`
+	allColumns = `position, (select s.name from {schema}.streams s where s.id = e.stream_id), ` + eventColumns
+	ownColumns = `position, $1::text, ` + eventColumns
+	// bodySize is about the number of bytes of memory that a record takes. An event that was moved out of its row is
+	// not fetched for it.
+	bodySize = `octet_length(metadata) + octet_length(data) + 200`
 )
+
+// sized reads rows in order, until one does not fit into so many bytes, which is the last one.
+func sized(columns, rows, order, bytes string) string {
+	return strings.ReplaceAll(`select `+columns+` from (
+			select *, `+bodySize+` as size,
+				sum(`+bodySize+`) over (order by `+order+` rows unbounded preceding) as total
+			from (`+rows+`) p
+		) e where total - size < {bytes} order by `+order, "{bytes}", bytes)
+}
 
 // newQueries replaces {schema} and the names of column lists in every statement.
 func newQueries(schema string) *queries {
 	in := func(sql string) string {
 		for _, part := range [][2]string{
-			{"{all}", allColumns}, {"{own}", ownColumns},
 			{"{stream}", `(select s.id from {schema}.streams s where s.name = $1)`},
 			{"{schema}", pgx.Identifier{schema}.Sanitize()},
 		} {
@@ -88,18 +101,19 @@ func newQueries(schema string) *queries {
 			from {schema}.events e order by position desc limit $1`),
 		identities: in(`select event_id, position from {schema}.events
 			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
-		streamUp: in(`select {own} from {schema}.events
-			where stream_id = {stream} and revision >= $2 order by revision limit $3`),
-		streamDown: in(`select {own} from {schema}.events
-			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`),
-		allUp:   in(`select {all} from {schema}.events e where position >= $1 order by position limit $2`),
-		allDown: in(`select {all} from {schema}.events e where position < $1 order by position desc limit $2`),
-		targets: in(`
-			select e.position, t.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
+		streamUp: in(sized(ownColumns, `select * from {schema}.events
+			where stream_id = {stream} and revision >= $2 order by revision limit $3`, `revision`, `$4`)),
+		streamDown: in(sized(ownColumns, `select * from {schema}.events
+			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`, `revision desc`, `$4`)),
+		allUp: in(sized(allColumns, `select * from {schema}.events where position >= $1 order by position limit $2`,
+			`position`, `$3`)),
+		allDown: in(sized(allColumns, `select * from {schema}.events
+			where position < $1 order by position desc limit $2`, `position desc`, `$3`)),
+		targets: in(sized(`position, stream, `+eventColumns, `
+			select t.stream, t.number, e.*
 			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
 			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s
-			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision
-			order by t.number`),
+			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision`, `number`, `$3`)),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

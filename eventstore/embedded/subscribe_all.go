@@ -32,11 +32,12 @@ func (r *reader) subscribeAll() error {
 		}
 		return nil
 	}
-	live := false
-	buffer := make([]record, 0, liveBatch)
+	live, buffer := false, []record(nil) // for events from the tail
 	for {
-		rows, more, held := r.tail.after(position, extent{liveBatch, smallBytes}, buffer[:0])
+		rows, more, held, err := r.live(position, buffer)
 		switch {
+		case err != nil:
+			return err
 		case !held:
 			live = false
 			if err := r.catchUpAll(position, considered); err != nil {
@@ -47,6 +48,8 @@ func (r *reader) subscribeAll() error {
 				return err
 			}
 			clear(rows)
+			buffer = rows
+			r.room.free()
 		case !live:
 			live = true
 			if marks.mark(position) {

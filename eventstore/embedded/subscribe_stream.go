@@ -29,11 +29,12 @@ func (r *reader) subscribeStream() error {
 	if err := r.catchUpStream(&at); err != nil {
 		return err
 	}
-	live := false
-	buffer := make([]record, 0, liveBatch)
+	live, buffer := false, []record(nil) // for events from the tail
 	for {
-		rows, more, held := r.tail.after(at.position, extent{liveBatch, smallBytes}, buffer[:0])
+		rows, more, held, err := r.live(at.position, buffer)
 		switch {
+		case err != nil:
+			return err
 		case !held:
 			live = false
 			if err := r.catchUpStream(&at); err != nil {
@@ -45,6 +46,8 @@ func (r *reader) subscribeStream() error {
 				return err
 			}
 			clear(rows)
+			buffer = rows
+			r.room.free()
 		case !live:
 			live = true
 			if err := r.caughtUp(); err != nil {

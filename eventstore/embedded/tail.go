@@ -8,7 +8,7 @@ import (
 // Bounds of the tail. A live subscriber that lags further behind reads pages from the database again.
 const (
 	tailEvents = 1 << 14
-	tailBytes  = 32 << 20
+	tailBytes  = 16 << 20
 )
 
 // tail keeps the newest events in memory and wakes the subscribers that wait. publish never waits for a reader. Safe
