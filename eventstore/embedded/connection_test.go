@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ type testConn struct {
 	in     bytes.Buffer
 	out    chan []byte
 	closed chan struct{}
+	once   sync.Once
 }
 
 // newTestConn has nothing to read.
@@ -33,9 +35,9 @@ func (c *testConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close may be called once.
+// Close tells so.
 func (c *testConn) Close() error {
-	close(c.closed)
+	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	chunkBytes = 16 << 10 // events are encoded into chunks of memory; a larger one gets its own
 	outBytes   = 32 << 10 // chunks that the transport has when the next one is begun
+	fastBytes  = 96 << 10 // the same while the reader has a large page
 )
 
 // chunks are those that are not in use.
@@ -26,6 +27,7 @@ type outbox struct {
 	room    *holding   // of an event that does not fit into a chunk
 	rest    mem.Buffer // of the chunk in work; nil = none
 	pending atomic.Int64
+	fast    atomic.Bool   // the reader has a large page
 	sent    chan struct{} // has an element when something was sent since the last look
 	stopped <-chan struct{}
 }
@@ -100,7 +102,11 @@ func (o *outbox) flush(ctx context.Context) error {
 		o.rest.Free()
 		o.rest = nil
 	}
-	for before := int64(-1); o.pending.Load() > outBytes; {
+	most := int64(outBytes)
+	if o.fast.Load() {
+		most = fastBytes
+	}
+	for before := int64(-1); o.pending.Load() > most; {
 		if now := o.pending.Load(); now != before {
 			before = now
 			o.room.waits(true)

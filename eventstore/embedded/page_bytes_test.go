@@ -49,12 +49,13 @@ func countedReads(t *testing.T, cfg *embedded.Config) *atomic.Int64 {
 	return read
 }
 
-// keptBytes reads to the end and returns about how much memory the events take.
-func keptBytes(t *testing.T, call *esdb.ReadStream, err error) (kept int64) {
+// keptBytes reads to the end and returns how many events there are and about how much memory they take.
+func keptBytes(t *testing.T, call *esdb.ReadStream, err error) (n int, kept int64) {
 	t.Helper()
 	for err == nil {
 		var e *esdb.ResolvedEvent
 		if e, err = call.Recv(); err == nil {
+			n++
 			kept += int64(len(e.Event.Data) + len(e.Event.UserMetadata) + 200)
 		}
 	}
@@ -62,7 +63,7 @@ func keptBytes(t *testing.T, call *esdb.ReadStream, err error) (kept int64) {
 		t.Fatal(err)
 	}
 	call.Close()
-	return kept
+	return n, kept
 }
 
 // TestPage_ReadsFromPostgreSQLNoMoreThanItKeeps whatever the size of the events, in each direction.
@@ -80,11 +81,14 @@ func TestPage_ReadsFromPostgreSQLNoMoreThanItKeeps(t *testing.T) {
 		}
 		mustAppend(t, client, "large", esdb.Any{}, e)
 	}
-	batch := make([]esdb.EventData, 3000)
-	for i := range batch {
-		batch[i] = oneEvent()
+	for range 2 { // small events, one that is larger, and small ones again
+		batch := make([]esdb.EventData, 3000)
+		for i := range batch {
+			batch[i] = oneEvent()
+		}
+		batch[2500].ContentType, batch[2500].Data = esdb.ContentTypeBinary, make([]byte, size)
+		mustAppend(t, client, "small", esdb.Any{}, batch...)
 	}
-	mustAppend(t, client, "small", esdb.Any{}, batch...)
 	options := func(d esdb.Direction, from esdb.StreamPosition) esdb.ReadStreamOptions {
 		return esdb.ReadStreamOptions{Direction: d, From: from}
 	}
@@ -112,7 +116,11 @@ func TestPage_ReadsFromPostgreSQLNoMoreThanItKeeps(t *testing.T) {
 	} {
 		before := read.Load()
 		call, err := open()
-		kept := keptBytes(t, call, err)
+		n, kept := keptBytes(t, call, err)
+		want, counted := map[string]int{"one": 1, "small": 6000, "all": 6061, "all backwards": 6061}[name]
+		if counted && n != want {
+			t.Errorf("%s: %d events, not %d", name, n, want)
+		}
 		if got := read.Load() - before; got > kept+kept/20+20_000 {
 			t.Errorf("%s: PostgreSQL sent %d bytes for %d", name, got, kept)
 		}

@@ -73,7 +73,8 @@ func connectionFault(err error) bool {
 type page struct {
 	rows  []record
 	more  bool // rows may follow
-	large int  // bytes of the next event, when it alone does not fit; there are no rows then
+	cut   bool // the next event does not fit
+	large int  // bytes of that event if there are no rows
 }
 
 // fetch reads the next page of at most limit rows that fit into so many bytes. It keeps its place between the calls.
@@ -100,6 +101,29 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 	return p, err
 }
 
+// evenRows is from how many rows on a page is asked for as if its events were of one size.
+const evenRows = 256
+
+// pages reads pages of one statement. A page of many rows is asked for in the fast way, by an equal part of the bytes
+// for each event, until an event is larger.
+type pages struct {
+	log    *logReader
+	query  pageQuery
+	uneven bool
+}
+
+// read reads the next page.
+func (p *pages) read(ctx context.Context, first any, second any, size extent) (page, error) {
+	sql := p.query.sized
+	if !p.uneven && size.rows >= evenRows {
+		sql = p.query.even
+		size.bytes /= size.rows
+	}
+	got, err := p.log.read(ctx, sql, first, second, size)
+	p.uneven = p.uneven || got.cut
+	return got, err
+}
+
 // scanPage reads the rows of a page, and closes rows. PostgreSQL sends no more than fits, and of the first event that
 // does not fit the size.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
@@ -108,7 +132,7 @@ func scanPage(rows pgx.Rows, size extent) (page, error) {
 	types := map[string]string{} // event types repeat: keep one copy of each
 	for rows.Next() {
 		if v := rows.RawValues(); v[8] == nil {
-			p.more = true
+			p.more, p.cut = true, true
 			if len(p.rows) == 0 {
 				p.large = int(binary.BigEndian.Uint64(v[9]))
 			}
