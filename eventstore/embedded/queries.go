@@ -21,6 +21,7 @@ type queries struct {
 	allUp       string
 	allDown     string
 	targets     string
+	names       string
 	claim       string
 	retake      string
 	holder      string
@@ -50,11 +51,10 @@ var (
 		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 )
 
-// Columns of a record, in the order that scanRecord expects. The name of the stream is looked up for each row after the
-// limit was applied: a join could make the planner read all streams for a page.
+// Columns of a record, in the order that scanRecord expects. Rows of $all have the number of the stream (streamNames).
 const (
 	eventColumns = `revision, event_id, type, is_json, created, metadata, data`
-	allColumns   = `position, (select s.name from {schema}.streams s where s.id = e.stream_id), ` + eventColumns
+	allColumns   = `position, stream_id, ` + eventColumns
 	ownColumns   = `position, $1::text, ` + eventColumns
 )
 
@@ -92,14 +92,15 @@ func newQueries(schema string) *queries {
 			where stream_id = {stream} and revision >= $2 order by revision limit $3`),
 		streamDown: in(`select {own} from {schema}.events
 			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`),
-		allUp:   in(`select {all} from {schema}.events e where position >= $1 order by position limit $2`),
-		allDown: in(`select {all} from {schema}.events e where position < $1 order by position desc limit $2`),
+		allUp:   in(`select {all} from {schema}.events where position >= $1 order by position limit $2`),
+		allDown: in(`select {all} from {schema}.events where position < $1 order by position desc limit $2`),
 		targets: in(`
 			select e.position, t.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
 			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
 			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s
 			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision
 			order by t.number`),
+		names: in(`select id, name from {schema}.streams where id = any($1::bigint[])`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

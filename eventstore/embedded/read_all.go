@@ -39,6 +39,9 @@ func (r *reader) allPages(from int64) fetch {
 	}
 	return func(ctx context.Context, limit, bytes int) (page, error) {
 		p, err := r.log.read(ctx, sql, from, nil, extent{limit, bytes})
+		if err == nil {
+			err = r.log.retry(ctx, func() error { return r.log.names.fill(ctx, r.log.pool, p.rows) })
+		}
 		if n := len(p.rows); n > 0 {
 			from = p.rows[n-1].position
 			if !r.backwards {
