@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -72,11 +73,8 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 		select {
 		case r := <-c.replies:
 			c.settle(r)
-		case err := <-taken:
-			if err != nil {
-				return err
-			}
-			ended = true
+		case err := <-taken: // what was taken before has its answer all the same
+			ended, end = true, cmp.Or(end, err)
 		case <-c.late.C:
 			c.answerLate()
 		case <-call.Context().Done(): // the client has gone, or the node can write no more
