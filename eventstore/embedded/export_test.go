@@ -17,3 +17,6 @@ func NoWriteMemory(n *Node) bool {
 	n.writes.Release(writeBytes)
 	return true
 }
+
+// Stopping is closed when the node begins to stop.
+func Stopping(n *Node) <-chan struct{} { return n.stopping }
