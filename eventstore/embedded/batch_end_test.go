@@ -11,6 +11,23 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
+// stopping begins to stop a node, which has stopped at the end of the test.
+func stopping(t *testing.T, n *embedded.Node) {
+	t.Helper()
+	stopped := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		stopped <- n.Stop(ctx)
+	}()
+	t.Cleanup(func() {
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+	<-embedded.Stopping(n)
+}
+
 // TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds: whether a message of the client ends it, or the stop of the node,
 // after which no append is taken any more.
 func TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds(t *testing.T) {
@@ -22,18 +39,7 @@ func TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds(t *testing.T) {
 			}
 		},
 		"the stop": func(t *testing.T, n *embedded.Node, call streams.Streams_BatchAppendClient) {
-			stopped := make(chan error, 1)
-			go func() {
-				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-				defer cancel()
-				stopped <- n.Stop(ctx)
-			}()
-			t.Cleanup(func() {
-				if err := <-stopped; err != nil {
-					t.Error(err)
-				}
-			})
-			<-embedded.Stopping(n)
+			stopping(t, n)
 			_ = call.Send(contract.BatchRequest("late", 1)) // the call may have ended by then
 		},
 	} {
