@@ -178,8 +178,19 @@ func (c *batchCall) settle(r reply) {
 	case errors.Is(r.err, errAbandoned):
 		c.answer(b, c.response(b, outcome{}, fromContext(context.DeadlineExceeded)))
 	default:
-		c.answer(b, c.response(b, r.outcome, r.err))
+		c.answerWith(b, r)
 	}
+}
+
+// answerWith answers an append with its outcome.
+func (c *batchCall) answerWith(b *batch, r reply) {
+	if r.err == nil && (r.verdict == verdictWrite || r.verdict == verdictRepeat) {
+		if f := storedAnswer(b, r.outcome); f != nil {
+			_ = c.call.SendMsg(&f)
+			return
+		}
+	}
+	c.answer(b, c.response(b, r.outcome, r.err))
 }
 
 // take adds a message to its append and queues the append when the message is the final one: the queue keeps the order
@@ -250,7 +261,10 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 
 // answer sends one response; only the goroutine of the call does. An error of Send is ignored, because then the call
 // has ended.
-func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
+func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) { _ = c.call.Send(b.named(resp)) }
+
+// named gives a response what says to which append it belongs.
+func (b *batch) named(resp *streams.BatchAppendResp) *streams.BatchAppendResp {
 	resp.CorrelationId = structured(b.correlation)
 	if b.stringID {
 		resp.CorrelationId = &shared.UUID{Value: &shared.UUID_String_{String_: b.correlation.String()}}
@@ -266,7 +280,7 @@ func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	case *streams.BatchAppendReq_Options_StreamExists:
 		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamExists{StreamExists: &emptypb.Empty{}}
 	}
-	_ = c.call.Send(resp)
+	return resp
 }
 
 // response builds the response to one append, also for an error.
