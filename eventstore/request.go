@@ -92,7 +92,8 @@ func appendOptions(b []byte, patience time.Duration, stream string, expected Exp
 // appendEvent adds an event.
 func appendEvent(b []byte, e *catalog.Encoded) []byte {
 	most, least := binary.BigEndian.Uint64(e.ID[:8]), binary.BigEndian.Uint64(e.ID[8:])
-	size := hotcodec.SizeID(most, least) + hotcodec.SizeEntry("type", e.Type) + hotcodec.SizeEntry("content-type", "application/json") +
+	size := hotcodec.SizeID(most, least) + hotcodec.SizeEntry("type", e.Type) +
+		hotcodec.SizeEntry("content-type", "application/json") +
 		1 + protowire.SizeBytes(len(e.Metadata)) + 1 + protowire.SizeBytes(len(e.Data))
 	b = hotcodec.AppendSize(b, fieldProposed, size)
 	b = hotcodec.AppendID(b, fieldID, most, least)

@@ -21,11 +21,12 @@ type tail struct {
 	first   int64    // oldest position held
 	bytes   int
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
+	watched map[string]*watched
 }
 
 // newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
-	t := &tail{ring: make([]record, tailEvents), first: last + 1}
+	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watched{}}
 	t.last.Store(last)
 	return t
 }
@@ -42,6 +43,9 @@ func (t *tail) publish(rows []record) {
 		}
 		t.ring[last%tailEvents] = rows[i]
 		t.bytes += rows[i].size()
+		if len(t.watched) > 0 {
+			t.watched[rows[i].stream].add(last, t.first)
+		}
 	}
 	for t.bytes > tailBytes && t.first <= last {
 		t.evict()
