@@ -33,6 +33,7 @@ type Node struct {
 	served   chan struct{} // closed when the server no longer accepts
 	watched  chan struct{} // closed when the watch over the sequencer has ended
 	cancel   context.CancelFunc
+	looking  sync.WaitGroup
 	fatal    chan error // what Err returns
 }
 
@@ -130,6 +131,12 @@ func (n *Node) serve() {
 	n.cancel = cancel
 	n.server = newServer(n)
 	go n.sequencer.run(ctx)
+	looker := &typeLooker{
+		pool: n.config.Pool, queries: n.log.queries, tail: n.tail, blocks: n.log.types, failed: func(err error) {
+			n.config.Logger.Warn("event store does not note types of events", "error", err)
+		},
+	}
+	n.looking.Go(func() { looker.run(ctx) })
 	go func() {
 		defer close(n.served)
 		_ = n.server.Serve(n.listener) // returns when the server stops, with no other error to report
@@ -208,6 +215,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	}
 	n.sequencer.stop()
 	n.cancel()
+	n.looking.Wait()
 	<-n.served
 	<-n.watched
 	return err

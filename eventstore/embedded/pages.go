@@ -32,13 +32,14 @@ type logReader struct {
 	memory  *semaphore.Weighted // pagesBytes, for the large pages of all readers
 	ends    *ends
 	names   *streamNames
+	types   *typeBlocks
 }
 
 // newLogReader makes a reader whose memory for large pages is free.
 func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
 	return &logReader{
 		pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes), ends: newEnds(),
-		names: newStreamNames(q),
+		names: newStreamNames(q), types: newTypeBlocks(),
 	}
 }
 

@@ -22,9 +22,12 @@ type queries struct {
 	allDown     string
 	targets     string
 	names       string
-	claim       string
-	retake      string
-	holder      string
+	typeBlocks  string
+
+	addTypeBlocks string
+	claim         string
+	retake        string
+	holder        string
 }
 
 // insertParts are the pieces of the two statements that write a group of records if this node still holds the log. They
@@ -101,6 +104,11 @@ func newQueries(schema string) *queries {
 			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision
 			order by t.number`),
 		names: in(`select id, name from {schema}.streams where id = any($1::bigint[])`),
+		typeBlocks: in(`select block, types from {schema}.type_blocks where block >= $1 and block < $2
+			order by block limit $3`),
+		addTypeBlocks: in(`insert into {schema}.type_blocks (block, types)
+			select (position - 1) >> $1, array_agg(distinct type) from {schema}.events
+			where position > $2 and position <= $3 group by 1 on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

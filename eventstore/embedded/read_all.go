@@ -38,6 +38,9 @@ func (r *reader) allPages(from int64) fetch {
 		sql = r.log.queries.allDown
 	}
 	return func(ctx context.Context, limit, bytes int) (page, error) {
+		if !r.backwards {
+			from = r.log.types.next(from, r.filter)
+		}
 		p, err := r.log.read(ctx, sql, from, nil, extent{limit, bytes})
 		if err == nil {
 			err = r.log.retry(ctx, func() error { return r.log.names.fill(ctx, r.log.pool, p.rows) })

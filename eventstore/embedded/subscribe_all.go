@@ -39,9 +39,11 @@ func (r *reader) subscribeAll() error {
 		switch {
 		case !held:
 			live = false
+			end := r.tail.last.Load() // up to here all is searched afterwards, also what was passed over
 			if err := r.catchUpAll(position, considered); err != nil {
 				return err
 			}
+			position = max(position, end)
 		case len(rows) > 0:
 			if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
 				return err

@@ -3,6 +3,8 @@ package embedded
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Bounds of the tail. A live subscriber that lags further behind reads pages from the database again.
@@ -22,11 +24,13 @@ type tail struct {
 	bytes   int
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
 	watched map[string]*watched
+	filled  chan struct{} // woken when a block is full (typeBlocks)
 }
 
 // newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
-	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watched{}}
+	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watched{},
+		filled: make(chan struct{}, 1)}
 	t.last.Store(last)
 	return t
 }
@@ -36,6 +40,7 @@ func (t *tail) publish(rows []record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := t.last.Load()
+	full := last >> blockBits
 	for i := range rows {
 		last = rows[i].position
 		if last-t.first >= tailEvents {
@@ -51,6 +56,9 @@ func (t *tail) publish(rows []record) {
 		t.evict()
 	}
 	t.last.Store(last)
+	if last>>blockBits > full {
+		loop.Wake(t.filled)
+	}
 	if t.changed != nil {
 		close(t.changed)
 		t.changed = nil
