@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/acstag"
@@ -205,6 +206,42 @@ func (k *kit) organizes(org, text string) {
 	c := genieacs.Custom{Name: org + "-tags", Tag: "org:" + org, Version: 1, Text: text}
 	if err := k.InstallCustom(k.t.Context(), c); err != nil {
 		k.t.Fatal(err)
+	}
+}
+
+// TestCustom_AScriptRunsNoMoreWhereItsOrganizationHasGivenTheDeviceUp: the server tries what has failed again on a
+// device that the preset does not fit any more. Tags that it set then would have no mark, and pass to the next
+// organization.
+func TestCustom_AScriptRunsNoMoreWhereItsOrganizationHasGivenTheDeviceUp(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]string{
+		"nobody has it": pending, "another one has it": `{"known":true,"tags":["org:rival"],"parameters":[]}`,
+	} {
+		k, p := ready(t)
+		id := k.add(acs.DeviceConfig{Serial: "A-1"})
+		k.organizes("acme", `declare("Tags.acme-x", null, {value: true}); log("of acme");
+			log(declare("Device.None", {value: 1}).value[0]);`)
+		k.inform(id, "2 PERIODIC")
+		if faults, err := k.DeviceFaults(t.Context(), id); err != nil || len(faults) != 1 ||
+			!slices.Contains(k.read(id).Tags, "acme-x") {
+			t.Fatalf("%s: it has faults %v (%v)", name, faults, err)
+		}
+		p.tell(200, after)
+		k.tagged(id, genieacs.Unidentified)
+		k.inform(id, "2 PERIODIC") // the fault holds the script back
+		if tags := k.read(id).Tags; slices.Contains(tags, "acme-x") || slices.Contains(tags, "org:acme") {
+			t.Fatalf("%s: it has tags %v", name, tags)
+		}
+		ran := strings.Count(strings.Join(k.sim.Log(), "\n"), "of acme")
+		k.clock.Advance(time.Hour)
+		k.inform(id, "2 PERIODIC")
+		if n := strings.Count(strings.Join(k.sim.Log(), "\n"), "of acme"); n != ran {
+			t.Errorf("%s: it ran %d times more", name, n-ran)
+		}
+		if tags := k.read(id).Tags; slices.Contains(tags, "acme-x") {
+			t.Errorf("%s: it has tags %v", name, tags)
+		}
+		k.noFaults()
 	}
 }
 

@@ -119,6 +119,7 @@ func (s *faultServer) clear(w http.ResponseWriter, path string) {
 		_, _ = w.Write([]byte(answerTexts[status]))
 	default:
 		s.cleared = append(s.cleared, path)
+		s.ids = slices.DeleteFunc(slices.Clone(s.ids), func(fault string) bool { return "/faults/"+fault == path })
 	}
 }
 

@@ -37,9 +37,11 @@ type Following struct {
 	Queue      *jobrunner.Runner
 }
 
-// Attempts of the work at the CPE server. When it stays away, the reading of its devices mends their tags.
+// Attempts of the work at the CPE server. When it stays away, the reading of its devices mends their tags, and the rest
+// is done later.
 const (
 	followAttempts = 4
+	followPause    = 5 * time.Minute // after which attempts that are used up begin anew
 	tagTries       = 3
 )
 
@@ -48,6 +50,7 @@ func (f Following) Register(queue *jobrunner.Runner) {
 	jobrunner.AddWorker(queue, f.Tag, jobrunner.Options{
 		MaxAttempts: followAttempts, Backoff: jobrunner.Doubling(5*time.Second, time.Minute),
 	})
+	jobrunner.OnDiscarded(queue, jobrunner.OnceMore[commands.TagCpe](queue, followPause))
 	jobrunner.AddWorker(queue, f.Line, jobrunner.Options{})
 	jobrunner.AddWorker(queue, f.leave, jobrunner.Options{})
 }
@@ -88,16 +91,7 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 			break
 		}
 	}
-	return f.unpause(ctx, device, *row)
-}
-
-// unpause ends the pauses of a CPE that began with who had it before.
-func (f Following) unpause(ctx context.Context, device genieacs.DeviceID, row cpeviews.CPERow) error {
-	faults, err := f.Gateway.DeviceFaults(ctx, device)
-	if err != nil {
-		return err
-	}
-	return f.Pauses.End(ctx, row, faults)
+	return f.Pauses.End(ctx, *row, device)
 }
 
 // tag writes what differs, and gives the device; "" = the server does not know it. A device that loses a login is
