@@ -156,8 +156,9 @@ func (p Pauses) mend(ctx context.Context, m mending, cause jobs.Cause) error {
 	var failed failures
 	old, err := p.endable(ctx, m.old)
 	failed.add(err)
+	asked := asking(m.loops)
 	held := some(waiting(m.loops), cause.JobID)
-	if err := p.witness(ctx, held); err != nil {
+	if err := p.witness(ctx, held, asked); err != nil {
 		failed.add(err)
 		held = nil // the faults that prove it must stay until it is noted
 	}
