@@ -35,8 +35,8 @@ type faultServer struct {
 	cut     bool
 	cleared []string // addresses
 	calls   int      // that were to clear a fault
-	// answers are those to calls that are to clear faults of some devices, or one; 0 = the server breaks off. With away,
-	// it answers nothing any more from the first of these calls on.
+	// answers are those to calls that are to clear faults of some devices, or one; 0 = the server breaks off. With
+	// away, it answers nothing any more from the first of these calls on.
 	answers map[string]int
 	away    bool
 	// before is done when it is asked for one fault; nil = nothing.
