@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
 // standbyOf starts a program in a process of its own that stands by, with a DATA_DIR of its own.
@@ -43,8 +45,8 @@ func (k *kit) isReady(c *child) {
 	})
 }
 
-// TestStandby_AProgramTakesOverFromOneThatIsKilledOrHangs: the second program serves nothing while the first one has the
-// log, takes over when that is killed, and ends with an error when it was stopped for longer than the silence and
+// TestStandby_AProgramTakesOverFromOneThatIsKilledOrHangs: the second program serves nothing while the first one has
+// the log, takes over when that is killed, and ends with an error when it was stopped for longer than the silence and
 // another one has taken over from it.
 func TestStandby_AProgramTakesOverFromOneThatIsKilledOrHangs(t *testing.T) {
 	t.Parallel()
@@ -124,8 +126,19 @@ func TestStandby_ProgramsBesideAPairOfNodesFindTheOneThatServes(t *testing.T) {
 	}
 }
 
-// TestStandby_IsRefusedWhereNobodyCanTakeOver: a private PostgreSQL has one program, and a program without a node has no
-// turn to wait for.
+// TestStandby_TakesNobodysWorkForLeftBehind: the program before it may have lost the log alone, and end soon.
+func TestStandby_TakesNobodysWorkForLeftBehind(t *testing.T) {
+	t.Parallel()
+	for pair, want := range map[bool]bool{false: true, true: false} {
+		s := storage{node: &embedded.Node{}, pair: pair}
+		if got := s.sole(allRoles); got != want {
+			t.Errorf("one of a pair %t: sole %t", pair, got)
+		}
+	}
+}
+
+// TestStandby_IsRefusedWhereNobodyCanTakeOver: a private PostgreSQL has one program, and a program without a node has
+// no turn to wait for.
 func TestStandby_IsRefusedWhereNobodyCanTakeOver(t *testing.T) {
 	t.Parallel()
 	elsewhere := "EVENTSTORE_URL=esdb://127.0.0.1:1?tls=false"

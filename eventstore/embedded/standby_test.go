@@ -344,6 +344,8 @@ func TestStandby_WaitsForTheEndOfAMigration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	log := &counted{Handler: quiet().Handler(), lines: map[string]int{}}
+	cfg.Logger = slog.New(log)
 	next := standBy(t, cfg)
 	if holder := <-next.holders; holder != "" {
 		t.Errorf("it stands behind %q although nobody can read who it is", holder)
@@ -354,6 +356,9 @@ func TestStandby_WaitsForTheEndOfAMigration(t *testing.T) {
 		}
 	}
 	next.takesOver(t)
+	if log.count("event store database unreachable, the node stands by") > 0 {
+		t.Error("a migration is taken for an outage")
+	}
 }
 
 // TestStandby_StopsWaitingWhenItIsTold: a start that waits ends with its context.
