@@ -55,7 +55,8 @@ func (s *sessions) standInLine(ctx context.Context, away *loop.Outage) (first *s
 			_ = conn.Close(context.WithoutCancel(ctx))
 		}
 	}()
-	if away.Ended() && !loop.Sleep(ctx, lineGrace) {
+	// Half of the silence, because the server would end this session too.
+	if away.Ended() && !loop.Sleep(ctx, min(lineGrace, s.silence/2)) {
 		return nil, ctx.Err()
 	}
 	for tries := 0; ; tries++ {
@@ -70,7 +71,9 @@ func (s *sessions) standInLine(ctx context.Context, away *loop.Outage) (first *s
 			return nil, ctx.Err()
 		}
 	}
-	s.log.InfoContext(ctx, "event store node takes over", "holder", s.before)
+	if s.stands {
+		s.log.InfoContext(ctx, "event store node takes over", "holder", s.before)
+	}
 	epoch, err := s.migrateClaim(ctx, conn)
 	if err != nil {
 		return nil, err

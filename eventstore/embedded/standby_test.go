@@ -296,7 +296,12 @@ func TestStandby_GoesOnWaitingWhileTheDatabaseIsAway(t *testing.T) {
 	if err := syscall.Kill(cluster.PID(), syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}
-	for line := ""; line != "event store database unreachable, the node stands by"; line = <-lines {
+	for line := ""; line != "event store database unreachable, the node stands by"; {
+		select {
+		case line = <-lines:
+		case err := <-next.failed:
+			t.Fatalf("it does not go on waiting: %v", err)
+		}
 	}
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)
