@@ -38,7 +38,8 @@ type Node struct {
 }
 
 // Start opens the log in the schema (which it creates or migrates), takes the right to write and serves the protocol.
-// It fails when another node has that right; the error names the address of that node.
+// While another node has that right it fails, with an error that names the address of that node, or waits for its turn
+// where Config.Standby says so.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -61,9 +62,19 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.advertised == "" {
 		n.advertised = host
 	}
+	if cfg.Standby {
+		_ = listener.Close() // the address is free; clients must not find a node there that does not serve
+	}
 	if err := n.open(ctx); err != nil {
 		_ = listener.Close()
 		return nil, err
+	}
+	if cfg.Standby {
+		n.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(bound)))
+		if err != nil {
+			n.sequencer.session.close()
+			return nil, fmt.Errorf("event store: %w", err)
+		}
 	}
 	n.serve()
 	if err := n.seed(ctx); err != nil {
@@ -78,8 +89,9 @@ func (n *Node) open(ctx context.Context) error {
 	q := newQueries(n.config.Schema)
 	opener := &sessions{
 		config: n.config.Pool.Config().ConnConfig, queries: q, schema: n.config.Schema, lock: lockKey(n.config.Schema),
-		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger, silence: holderSilence,
-		patience: lockPatience,
+		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger,
+		silence: n.config.HolderSilence, patience: lockPatience, production: n.config.Production,
+		waits: n.config.Standby, standingBy: n.config.StandingBy,
 	}
 	first, err := opener.start(ctx)
 	if err != nil {
@@ -93,9 +105,6 @@ func (n *Node) open(ctx context.Context) error {
 	if s.published, s.lastStream, err = s.readLast(ctx); err == nil {
 		err = s.recent.warm(ctx, first.conn, q.recent)
 	}
-	if err == nil {
-		err = n.checkDurability(ctx, s)
-	}
 	if err != nil {
 		first.close()
 		return err
@@ -104,24 +113,6 @@ func (n *Node) open(ctx context.Context) error {
 	n.tail = newTail(s.published)
 	s.tail = n.tail
 	n.sequencer = s
-	return nil
-}
-
-// checkDurability refuses fsync = off in production and warns elsewhere: then a commit does not survive power loss, and
-// a session cannot change that setting.
-func (n *Node) checkDurability(ctx context.Context, s *sequencer) error {
-	var fsync string
-	if err := s.session.conn.QueryRow(ctx, `show fsync`).Scan(&fsync); err != nil {
-		return fmt.Errorf("look at fsync: %w", err)
-	}
-	if fsync == "on" {
-		return nil
-	}
-	if n.config.Production {
-		return errors.New("event store: PostgreSQL runs with fsync off; in production an acknowledged event must " +
-			"survive power loss")
-	}
-	n.config.Logger.Warn("event store database runs with fsync off: a power loss can lose events")
 	return nil
 }
 

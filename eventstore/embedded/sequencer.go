@@ -12,7 +12,8 @@ import (
 // queueLength is the number of writes that may wait before enqueue itself blocks; their bytes are bounded by load.
 const queueLength = 1024
 
-// idlePing is the interval at which an idle sequencer checks its session.
+// idlePing is the interval at which an idle sequencer checks its session. It is never more than a fifth of the silence
+// after which the server ends the session.
 const idlePing = 2 * time.Second
 
 // sequencer is the only writer of the log. One goroutine collects the writes that wait, decides them, commits them and
@@ -88,7 +89,7 @@ var errNoDatabase = unavailable("the event store cannot reach its database")
 func (q *sequencer) run(ctx context.Context) {
 	defer close(q.ended)
 	defer func() { q.session.close() }()
-	idle := time.NewTicker(idlePing)
+	idle := time.NewTicker(min(idlePing, q.sessions.silence/5))
 	defer idle.Stop()
 	for {
 		var err error
