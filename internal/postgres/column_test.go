@@ -74,6 +74,26 @@ func TestColumn_TheServerReadsEachValueAsItDoesAlone(t *testing.T) {
 	}
 }
 
+// TestColumn_IsTheArrayThatPgxSends compares octets, among them those that the server does not look at.
+func TestColumn_IsTheArrayThatPgxSends(t *testing.T) {
+	t.Parallel()
+	types, text := pgtype.NewMap(), "a"
+	for _, list := range [][]*string{{&text, &text}, {&text, nil, &text}} {
+		c, _ := postgres.NewColumn(pgtype.TextOID)
+		for _, value := range list {
+			element, err := c.AppendElement(types, value, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Add(element)
+		}
+		want, err := types.Encode(pgtype.TextArrayOID, pgtype.BinaryFormatCode, list, nil)
+		if got := c.Array(); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%x, want %x, %v", got, want, err)
+		}
+	}
+}
+
 func TestColumn_RefusesWhatIsSentInAnotherForm(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()

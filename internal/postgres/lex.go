@@ -46,9 +46,6 @@ func tokens(sql string) (list []token, ok bool) {
 		}
 		t.from, t.to = at, at+len(t.text)
 		at = t.to
-		if glued(t, sql[at:]) {
-			return nil, false
-		}
 		list = append(list, t)
 	}
 }
@@ -75,15 +72,6 @@ func nextToken(sql string) token {
 		}
 	}
 	return token{}
-}
-
-// glued reports whether what follows a token might belong to it, as in e'text', 12e3 or $1a.
-func glued(t token, rest string) bool {
-	if rest == "" || t.kind == tokenSign {
-		return false
-	}
-	c := rest[0]
-	return letter(c) || digit(c) || c == '\'' || c == '"' || c == '$' || c == '\\' || c >= 0x80
 }
 
 // span is the beginning of SQL of which all from an index on are of a kind.

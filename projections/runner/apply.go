@@ -62,6 +62,9 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 	return nil
 }
 
+// internalError is the class of errors of the server itself, of which it also makes octets that it cannot read.
+const internalError = "XX"
+
 // applyTogether writes events in one transaction and one round trip, with rows merged. Where that fails the statements
 // are sent once more as they are, and when the fault was in merging, nothing is merged in these tables any more.
 func (r *Runner) applyTogether(
@@ -75,7 +78,7 @@ func (r *Runner) applyTogether(
 		}
 	}
 	bad, again := r.applyAll(ctx, p, g, list, upTo, sendTogether)
-	if again == nil && err != nil && lasting(err) {
+	if again == nil && err != nil && (lasting(err) || postgres.Class(err) == internalError) {
 		g.apart = err
 		r.logger.WarnContext(ctx, "projection merges no rows any more", "projection", g.Name, "schema", g.Schema,
 			"error", err)

@@ -125,15 +125,12 @@ func (m *merger) gather(i int) bool {
 			break
 		}
 	}
-	key := ""
-	if in.Update {
-		key = m.key(in)
-		if _, again := in.seen[key]; again || in.octets > mergeOctets {
-			m.end(in)
-		}
-		in.seen[key] = struct{}{}
-	} else if in.octets > mergeOctets {
+	key, full := m.key(in), in.octets > mergeOctets
+	if _, again := in.seen[key]; full || in.Update && again {
 		m.end(in)
+	}
+	if in.Update {
+		in.seen[key] = struct{}{}
 	}
 	if len(in.rows) == 0 {
 		m.open = append(m.open, in)
@@ -166,7 +163,7 @@ func (m *merger) encode(in *insert, args []any) bool {
 	return true
 }
 
-// key is the key of the encoded row.
+// key is the key of the encoded row, where a key counts.
 func (m *merger) key(in *insert) string {
 	var key []byte
 	for _, n := range in.Keys {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -263,6 +264,9 @@ func TestMerge_RunsEndWhereOrderCounts(t *testing.T) {
 				return []written{keep(i)}
 			}
 			return []written{keepID(i)}
+		}},
+		{"much text", "added", 20, 4, func(int) []written { // up to a mebibyte and a row
+			return []written{{"add", []any{orgA, 1, strings.Repeat("a", 200_000), noon, 0.5}}}
 		}},
 		{"lists", "lists", 20, 20, func(i int) []written { return []written{list(i)} }},
 		{"numbered rows", "numbered", 20, 20, func(int) []written { return []written{{"numbers", []any{"a"}}} }},
