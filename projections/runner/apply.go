@@ -102,7 +102,7 @@ type sender func(ctx context.Context, tx pgx.Tx, g *generation, queue []queued) 
 func (r *Runner) applyAll(
 	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, send sender,
 ) (bad int, err error) {
-	w := &Writes{schema: g.Schema, known: g.known}
+	w := &Writes{schema: g.Schema, known: g.known, queue: make([]queued, 0, len(list)+2)}
 	if g.checkpointed() {
 		//nolint:gosec // positions fit
 		w.first(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))

@@ -378,3 +378,52 @@ func (priced) Apply(w *runner.Writes, e events.Envelope) error {
 		pgx.NamedArgs{"org": e.Meta.OrgID, "price": math.Copysign(0, float64(v.N%2)-1), "n": v.N})
 	return nil
 }
+
+// listed adds a row for each event; the database refuses one whose number is too high.
+type listed struct{ sales }
+
+// DDL has one table.
+func (listed) DDL() string {
+	return `create table {schema}.sales (org_id uuid not null, item text not null, n int check (n < 1000))`
+}
+
+// Apply adds one row.
+func (listed) Apply(w *runner.Writes, e events.Envelope) error {
+	v, _ := e.Event.(sold)
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3)`, e.Meta.OrgID, v.Item, v.N)
+	return nil
+}
+
+// TestMerge_StopsAtThePoisonousEventOfAPage has pages of tables with a checkpoint: one of many rows, of which one is
+// refused, and one of too few for a run.
+func TestMerge_StopsAtThePoisonousEventOfAPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ before, statements int }{{40, 1}, {7, 7}} {
+		b := newBench(t)
+		last := b.sell("apple", c.before)
+		r := b.start(t, listed{})
+		if err := reach(t, r, "sales", last); err != nil {
+			t.Fatal(err)
+		}
+		var rows, statements int
+		sql := r.Views().SQL("sales", `select count(*), count(distinct cmin::text) from {schema}.sales`)
+		if err := b.db.Owner.QueryRow(t.Context(), sql).Scan(&rows, &statements); err != nil {
+			t.Fatal(err)
+		}
+		if rows != c.before || statements != c.statements {
+			t.Errorf("%d rows were added by %d statements, want %d by %d", rows, statements, c.before, c.statements)
+		}
+		r.Stop()
+		last = b.sell("pear", 20)
+		bad := b.log.Append(events.Metadata{OrgID: orgA}, sold{"pear", 5000})
+		b.sell("pear", 20)
+		r = b.start(t, listed{})
+		s := until(t, r, "stopped", func(s runner.Status) bool { return s.State == runner.StateStopped })
+		if s.Position != last || !strings.Contains(s.Error, fmt.Sprint("position ", bad)) {
+			t.Errorf("stopped at %d, want %d: %s", s.Position, last, s.Error)
+		}
+		if err := b.db.Owner.QueryRow(t.Context(), sql).Scan(&rows, &statements); err != nil || rows != c.before+20 {
+			t.Errorf("%d rows before the event that is refused, want %d, %v", rows, c.before+20, err)
+		}
+	}
+}

@@ -50,7 +50,8 @@ func (w *Writes) first(sql string, args ...any) {
 
 // Exec queues a statement; {schema} in it stands for the schema being filled. The text must be a constant, because each
 // text is parsed once and kept. The arguments are values for $1, $2, ..., or one pgx.NamedArgs with exactly the names
-// that stand in the text as @name: a missing or a superfluous name fails the event.
+// that stand in the text as @name: a missing or a superfluous name fails the event. Many rows of a plain insert are
+// sent as one statement (docs/rules/engine.md#merged-inserts).
 func (w *Writes) Exec(sql string, args ...any) {
 	q, err := w.known.ready(sql, w.schema, args)
 	if err != nil {
