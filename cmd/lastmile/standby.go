@@ -92,7 +92,7 @@ func (a *App) unlessInLine(starting http.Handler) http.Handler {
 		case r.URL.Path == "/readyz":
 			httpapi.SendAwaited(w, r, what.part, what.why)
 		default:
-			httpapi.SendFailure(r.Context(), w, failure.NewUnavailable("not_ready",
+			httpapi.SendFailure(r.Context(), w, failure.NewUnavailable("stands_by",
 				"This program stands by. Please ask the one that serves.", standbyRetry, nil))
 		}
 	})

@@ -103,6 +103,9 @@ func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (gen
 	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
 		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
 	})
+	if errors.Is(err, genieacs.ErrUnfit) { // it cannot be asked for, and gets its tags when it calls
+		return "", nil
+	}
 	should, has := row.Tags(), slices.DeleteFunc(slices.Clone(device.Tags), unfit)
 	var gone []string
 	marks, left := leftTags(has, should)

@@ -45,6 +45,28 @@ func TestTag_MendsWhereTheCallsOfACpeAreCounted(t *testing.T) {
 	}
 }
 
+// TestTag_ADeviceThatCannotBeNamedIsNotTriedForEver: the CPE server could not be asked for it. It gets its tags when it
+// calls.
+func TestTag_ADeviceThatCannotBeNamedIsNotTriedForEver(t *testing.T) {
+	t.Parallel()
+	kit := coretest.New(t, clock.System(), cpeviews.CPEs{})
+	bus.Register(kit.Bus, cpe.CPEs())
+	informs, _ := open(t)
+	following := cpejobs.Following{
+		Gateway: serve(t).Gateway, Informs: informs, Rows: cpeviews.CPEsQuery{Views: kit.Show(t)},
+	}
+	for _, serial := range []string{strings.Repeat("\U0001F600", 64), "A*1"} {
+		identity := events.CpeIdentity{SerialNumber: serial, OUI: "00D09E", ProductClass: "HomeBox-2"}
+		box := commands.CpeID(identity)
+		identify := commands.IdentifyCpe{CpeID: box, Identity: identity}
+		done := kit.Run(t, coretest.Operator(id.Organization{}), identify)
+		args := commands.TagCpe{CpeID: box, Position: done.Position}
+		if err := following.Tag(t.Context(), args, jobs.Cause{}); err != nil {
+			t.Errorf("%s: %v", serial, err)
+		}
+	}
+}
+
 // TestTag_ATagThatCannotBeNamedHoldsUpNoRelease: a script has set one that is longer than the names that the server is
 // told. The others go at once, the pauses end, and the device loses that one at its next call.
 func TestTag_ATagThatCannotBeNamedHoldsUpNoRelease(t *testing.T) {
