@@ -111,7 +111,7 @@ func (n *Node) open(ctx context.Context) error {
 	}
 	n.log = newLogReader(n.config.Pool, q, n.config.Clock.Now)
 	n.tail = newTail(s.published)
-	s.tail = n.tail
+	s.tail, s.names, s.answered = n.tail, n.log.names, patienceClock.Now()
 	n.sequencer = s
 	return nil
 }

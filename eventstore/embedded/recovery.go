@@ -21,6 +21,7 @@ var errStopped = errors.New("event store: stopped while its database was unreach
 func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, err error) {
 	q.session.close()
 	q.heads = newHeadCache()
+	q.names.forget()
 	outage := time.AfterFunc(outagePatience, func() { q.down.Store(true) })
 	defer func() {
 		outage.Stop()
@@ -30,6 +31,8 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		last, err := q.reopen(ctx)
 		if err == nil {
+			q.names.forget()
+			q.answered = patienceClock.Now()
 			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last)
 			return last, nil
 		}

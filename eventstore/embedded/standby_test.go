@@ -139,13 +139,18 @@ func TestStandby_ANodeThatWasPausedWritesNothingMore(t *testing.T) {
 	patient := time.Minute
 	for i := range cap(answers) {
 		go func() {
-			_, err := client.AppendToStream(context.Background(), fmt.Sprint("late-", i),
-				esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}, Deadline: &patient}, oneEvent())
+			stream, at := fmt.Sprint("late-", i), esdb.ExpectedRevision(esdb.NoStream{})
+			if i == 0 { // which is refused as far as the paused node knows, and not any more
+				stream, at = "before", esdb.Revision(1)
+			}
+			_, err := client.AppendToStream(context.Background(), stream,
+				esdb.AppendToStreamOptions{ExpectedRevision: at, Deadline: &patient}, oneEvent())
 			answers <- err
 		}()
 	}
 	other := contract.Connect(t, next.takesOver(t).URL())
 	mustAppend(t, other, "after", esdb.NoStream{}, oneEvent())
+	mustAppend(t, other, "before", esdb.Revision(0), oneEvent())
 	if err := paused.command.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

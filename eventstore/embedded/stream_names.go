@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,7 @@ const namesKept = 1 << 17
 type streamNames struct {
 	queries *queries
 	kept    *lru.Cache[int64, string]
+	forgot  atomic.Int64 // counts calls of forget
 }
 
 // newStreamNames knows none yet.
@@ -25,6 +27,13 @@ func newStreamNames(q *queries) *streamNames {
 		panic(err) // only for a size that is not positive
 	}
 	return &streamNames{queries: q, kept: kept}
+}
+
+// forget forgets all names: after a fail-over of the database a number can be that of another stream, when a commit
+// that was never acknowledged is lost.
+func (n *streamNames) forget() {
+	n.forgot.Add(1)
+	n.kept.Purge()
 }
 
 // fill gives rows the names of their streams. It reads those that are not in memory.
@@ -47,6 +56,7 @@ func (n *streamNames) fill(ctx context.Context, db querier, rows []record) error
 	if len(missing) == 0 {
 		return nil
 	}
+	before := n.forgot.Load()
 	found, err := db.Query(ctx, n.queries.names, missing)
 	if err != nil {
 		return fmt.Errorf("read names of streams: %w", err)
@@ -59,6 +69,9 @@ func (n *streamNames) fill(ctx context.Context, db querier, rows []record) error
 		return nil
 	}); err != nil {
 		return fmt.Errorf("read names of streams: %w", err)
+	}
+	if n.forgot.Load() != before { // these may be of before
+		n.kept.Purge()
 	}
 	for i := range rows {
 		if rows[i].stream == "" {

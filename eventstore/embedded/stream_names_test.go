@@ -2,12 +2,14 @@ package embedded_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
 // TestNames_AreThoseOfTheStreams: of events whose streams come in runs and in turns, known ones and new ones in one
@@ -65,5 +67,37 @@ func typesOfNamed(t *testing.T, client *esdb.Client, direction esdb.Direction, f
 		if count++; e.Event.StreamID != e.Event.EventType {
 			t.Errorf("an event of %s is given with %s", e.Event.EventType, e.Event.StreamID)
 		}
+	}
+}
+
+// TestNames_AreReadAnewAfterASessionWasLost: with a fail-over of the database a commit can be lost that a reader had
+// seen, and the number of its stream become that of another one.
+func TestNames_AreReadAnewAfterASessionWasLost(t *testing.T) {
+	t.Parallel()
+	config := testConfig(t)
+	client := contract.Connect(t, start(t, config).URL())
+	mustAppend(t, client, "first", esdb.NoStream{}, oneEvent())
+	streams := func() (names []string) {
+		list, err := readPlaces(t.Context(), client, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range list {
+			names = append(names, at.stream)
+		}
+		return names
+	}
+	if got := streams(); !slices.Equal(got, []string{"first"}) { // now the name is in memory
+		t.Fatalf("streams %v", got)
+	}
+	run(t, config, `update {schema}.streams set name = 'second' where name = 'first'`)
+	run(t, config, `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objsubid = 1
+		and (classid::bigint << 32) | objid::bigint = `+fmt.Sprint(embedded.LockKey(config.Schema)))
+	for failed := true; failed; { // until the node has a session again
+		_, err := client.AppendToStream(t.Context(), "other", esdb.AppendToStreamOptions{}, oneEvent())
+		failed = err != nil
+	}
+	if got := streams(); got[0] != "second" {
+		t.Errorf("streams %v", got)
 	}
 }

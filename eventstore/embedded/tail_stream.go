@@ -1,9 +1,6 @@
 package embedded
 
-import (
-	"slices"
-	"sort"
-)
+import "sort"
 
 // watched is a stream to which somebody subscribes. The lock of the tail guards it.
 type watched struct {
@@ -32,7 +29,7 @@ func (w *watched) forget(first int64) {
 	gone := sort.Search(len(w.positions), func(i int) bool { return w.positions[i] >= first })
 	if gone > 0 {
 		w.lost = w.positions[gone-1]
-		w.positions = slices.Delete(w.positions, 0, gone)
+		w.positions = w.positions[gone:] // what is before goes when the rest is copied, once in a while
 	}
 }
 
