@@ -84,6 +84,7 @@ type App struct {
 	door, gardenDoor *door                   // nil as their listeners
 	ran              bool                    // before, with this DATA_DIR and this platform key
 	awaits           atomic.Pointer[awaited] // what the start waits for; nil = nothing
+	line             *inLine                 // nil without STANDBY
 	again            *awaited                // why the last start failed that this one repeats; nil = there was none
 	steps            *startSteps             // of the start
 	runtime          runtimeFile
@@ -127,7 +128,7 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 		if ctx.Err() != nil {
 			return nil, errInterrupted
 		}
-		if again = passing(err); again == nil || !a.ran || opts.demo {
+		if again = passing(err); again == nil || !a.ran && a.line == nil || opts.demo {
 			return nil, err
 		}
 		logger.WarnContext(ctx, "the start is tried again", "error", err, "retry_in", pause.Pause())
@@ -141,6 +142,9 @@ func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{}, steps: newStartSteps(logger),
 	}
 	a.changes = changesapi.New(changesapi.Config{Clock: a.clock, Logger: logger, Serves: a.serves})
+	if !opts.demo {
+		a.line = waitsInLine(cfg, a.steps, a)
+	}
 	a.dialRouter, a.betweenSteps = opts.dialRouter, opts.betweenSteps
 	a.breakers = breaker.New(breaker.Config{
 		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{
@@ -260,7 +264,7 @@ func (a *App) startWork(ctx context.Context) error {
 // database, and takes money meanwhile; every program waits for the event store of another machine.
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
-		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.ran,
+		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.ran || a.line != nil, line: a.line,
 		awaitsStore: !opts.demo, awaiting: a.await, steps: a.steps, opened: a.startPresence, passwords: opts.passwords,
 	}
 }
@@ -389,7 +393,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 		return nil
 	}
 	if a.cfg.WalledGardenAddr != "" {
-		a.gardenDoor = &door{starting: http.HandlerFunc(a.gardenNotReady)}
+		a.gardenDoor = &door{starting: a.unlessInLine(http.HandlerFunc(a.gardenNotReady))}
 		a.redirect, err = a.listenAt(ctx, "WALLED_GARDEN_ADDR", a.cfg.WalledGardenAddr, a.gardenDoor)
 		if err != nil {
 			return err
@@ -399,7 +403,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.door = &door{starting: starting}
+	a.door = &door{starting: a.unlessInLine(starting)}
 	a.listener, err = a.listenAt(ctx, "HTTP_ADDR", a.cfg.HTTPAddr, a.door)
 	return err
 }

@@ -123,6 +123,8 @@ func (p program) logger(cfg Config) *slog.Logger {
 // serveCommand is `lastmile serve`, with the roles that this program takes.
 type serveCommand struct {
 	Roles []string `help:"The parts that this program runs." default:"api,projections,processes,jobs,radius,eventstore"`
+
+	Standby bool `help:"Wait while another program has the log, and take over when it ends."`
 }
 
 // Run serves until a signal, or until a part fails for good.
@@ -131,6 +133,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
+	cfg.Standby = cfg.Standby || c.Standby
 	if cfg.hasDemoSecrets() {
 		return errors.New("PAYMENT_CONSUMER_SECRET: the demo's credentials are for `lastmile demo` only")
 	}

@@ -9,12 +9,18 @@ import (
 )
 
 // eventstoreCommand is `lastmile eventstore`: the node alone, for several replicas of the program.
-type eventstoreCommand struct{}
+type eventstoreCommand struct {
+	Standby bool `help:"Wait while another node has the log, and take over when it ends."`
+}
 
 // Run serves the log at EVENTSTORE_ADDR until a signal or until the right to write is lost.
-func (eventstoreCommand) Run(ctx context.Context, p program) error {
+func (c eventstoreCommand) Run(ctx context.Context, p program) error {
 	cfg, err := p.config()
 	if err != nil {
+		return err
+	}
+	cfg.Standby = cfg.Standby || c.Standby
+	if err := checkStandby(cfg); err != nil {
 		return err
 	}
 	if cfg.EventStoreURL != "" {
@@ -52,7 +58,7 @@ func eventstoreAlone(ctx context.Context, cfg Config, l *lifecycle) (*storage, e
 		return nil, err
 	}
 	at.begin("postgres", "opening the event store")
-	return s, s.startNode(ctx, cfg, clock.System(), l)
+	return s, s.startNode(ctx, cfg, clock.System(), l, waitsInLine(cfg, at, nil))
 }
 
 // serveEventstore tells the address of the node, and waits for the end.

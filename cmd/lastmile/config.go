@@ -52,6 +52,8 @@ type Config struct {
 	EventStoreCertFile string `env:"EVENTSTORE_TLS_CERT_FILE"`
 	EventStoreKeyFile  string `env:"EVENTSTORE_TLS_KEY_FILE"`
 	EventStoreCAFile   string `env:"EVENTSTORE_TLS_CA_FILE"`
+	// Standby is `--standby` of serve and eventstore: the embedded node waits while another program has the log.
+	Standby bool `env:"STANDBY"`
 
 	EncryptionKey secrets.Text `env:"PLATFORM_ENCRYPTION_KEY"`
 	// PreviousEncryptionKeys open values that were sealed before a rotation.

@@ -369,3 +369,52 @@ func TestCpe_TagsOfScriptsDoNotPassToTheNextOrganization(t *testing.T) {
 		}
 	}
 }
+
+// TestCpe_AReleaseWhileTheServerIsAwayLeavesNothingOfTheOrganization: what could not be done then is done when the
+// server is back, without a call of the device: its failing script waits nowhere any more, and its tags go.
+func TestCpe_AReleaseWhileTheServerIsAwayLeavesNothingOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	k := newACSKit(t, "CPE_FAULT_POLL_INTERVAL=24h", "CPE_SYNC_INTERVAL=24h")
+	k.organization("rival", "ada@rival.test")
+	k.must(k.admin, "PUT", "/cpe/provisions/broken", map[string]any{
+		"script": `declare("Tags.acme-x", null, {value: true}); log("of acme");
+			log(declare("Device.None", {value: 1}).value[0]);`,
+	})
+	device, box := k.adds("SN-1", "Device")
+	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	k.tagged(device, "org:acme")
+	k.now.Advance(time.Minute)
+	k.informs(device)
+	document := func() string { return k.served(t.Context(), "/devices/?projection=_tags") }
+	_, waits := k.serverFaults(t.Context(), device)["acme-broken"]
+	if !waits || !strings.Contains(document(), `"acme-x"`) {
+		t.Fatalf("the script has set %s", document())
+	}
+	k.acs.SetFaults(acs.Faults{Refuse: true})
+	k.must(k.admin, "POST", "/cpe/devices/"+box+"/release", nil)
+	k.eventually("the end of all attempts", func(context.Context) (bool, error) {
+		k.now.Advance(5 * time.Second)
+		return strings.Contains(k.log.String(), "job discarded"), nil
+	})
+	k.acs.SetFaults(acs.Faults{})
+	k.informs(device)
+	k.eventually("the end of the script's fault, and of the tags", func(ctx context.Context) (bool, error) {
+		k.now.Advance(10 * time.Second)
+		tags := k.served(ctx, "/devices/?projection=_tags")
+		return len(k.serverFaults(ctx, device)) == 0 && !strings.Contains(tags, `"acme-`) &&
+			!strings.Contains(tags, `"org:`), nil
+	})
+	ran := strings.Count(strings.Join(k.acs.Log(), "\n"), "of acme")
+	k.now.Advance(time.Hour)
+	k.informs(device)
+	rival, _ := k.login("rival", "ada@rival.test", testPassword)
+	k.must(rival, "POST", "/cpe/pending/"+box+"/claim", nil)
+	k.tagged(device, "org:rival")
+	k.informs(device)
+	if n := strings.Count(strings.Join(k.acs.Log(), "\n"), "of acme"); n != ran {
+		t.Errorf("the script of before ran %d times more", n-ran)
+	}
+	if tags := document(); strings.Contains(tags, "acme") {
+		t.Errorf("tags %s", tags)
+	}
+}

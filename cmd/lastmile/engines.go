@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -35,6 +36,7 @@ type engines struct {
 	access      *identityviews.Access
 	index       *cpeviews.Index
 	indexed     *runner.Memory // fills the index from the log
+	current     *runner.Fresh  // watches whether it does
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
 	absence     atomic.Pointer[accessjobs.Absence] // nil until just before the processes start
@@ -84,7 +86,9 @@ func startEngines(
 	}
 	e.access, e.fresh = identityviews.NewAccess(e.shows), runner.NewFresh(e.shows, c, l.logger)
 	e.access.Watch(e.fresh.Stuck)
-	if err := l.startBeside(ctx, "age of the directory", stopEngines, e.fresh); err != nil {
+	e.current = runner.NewFresh(e.indexed, c, l.logger)
+	ages := map[string]service{"age of the directory": e.fresh, "age of the index of cpes": e.current}
+	if err := l.startTogether(ctx, stopEngines, ages); err != nil {
 		return nil, err
 	}
 	e.jobs = jobrunner.New(jobrunner.Config{
@@ -130,9 +134,12 @@ func (e *engines) shown() []runner.Status {
 	return append(e.projections.Status(), e.shows.Status(), e.indexed.Status())
 }
 
+// indexAge is the age from which on the index of CPEs is not asked any more: it is below ten seconds while all is well.
+const indexAge = 15 * time.Second
+
 // told gives what is known of a CPE in memory; false when the log has to be asked.
 func (e *engines) told(cpe id.CPE) (cpeviews.Told, bool) {
-	if e.indexed.Fault() != "" {
+	if e.indexed.Fault() != "" || e.current.Age() > indexAge {
 		return cpeviews.Told{}, false
 	}
 	return e.index.Told(cpe)

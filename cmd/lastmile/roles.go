@@ -38,7 +38,7 @@ func (r roles) check(cfg Config) error {
 	if !r.has(roleEventStore) && cfg.EventStoreURL == "" {
 		return fmt.Errorf("--roles without %s needs EVENTSTORE_URL", roleEventStore)
 	}
-	return nil
+	return checkStandby(cfg)
 }
 
 // all reports whether the program has every role that works on what is stored. RADIUS only reads.

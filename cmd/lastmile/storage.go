@@ -28,11 +28,13 @@ type storage struct {
 	nodeURL string
 	guard   nodeGuard            // of our node
 	writes  *postgres.WriteWatch // nil in commands beside a program
+	pair    bool                 // another program takes over from this one, or has been taken over from
 }
 
 // sole reports whether no other program can work on this data: this one has every role, and its node admits no second
-// node. Work that such a program finds begun at its start belongs to a program that died.
-func (s *storage) sole(r roles) bool { return s.node != nil && r.all() }
+// node. Work that such a program finds begun at its start belongs to a program that died. One that was taken over from
+// may have lost the log alone, and end soon.
+func (s *storage) sole(r roles) bool { return s.node != nil && r.all() && !s.pair }
 
 // storageMode says which parts of the storage a command starts, and whether it uses those of a running program.
 type storageMode struct {
@@ -51,6 +53,7 @@ type storageMode struct {
 	patience            time.Duration // for every other event store; 0 = storePatience
 	// opened is called as soon as there are database and vault; nil = nobody is.
 	opened    func(context.Context, *vault.Vault) error
+	line      *inLine      // how the node waits while another one has the log; nil = it does not
 	passwords vault.Argon2 // cost of new hashes; zero = vault.DefaultArgon2
 }
 
@@ -67,6 +70,11 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	ring, err := openKeyring(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if mode.line != nil { // before anything in the database is changed that the other program works with
+		if err := s.startNode(ctx, cfg, c, l, mode.line); err != nil {
+			return nil, err
+		}
 	}
 	mode.steps.begin("postgres", "opening the vault")
 	s.vault, err = vault.Open(ctx, vault.Config{
@@ -214,6 +222,8 @@ func (s *storage) openLog(
 	ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode, running runtimeFile,
 ) (string, error) {
 	switch {
+	case s.node != nil:
+		return withCredentials(s.nodeURL, s.guard), nil
 	case cfg.EventStoreURL != "":
 		return string(cfg.EventStoreURL), nil
 	case running.EventStore != "":
@@ -225,26 +235,30 @@ func (s *storage) openLog(
 	if mode.attach {
 		cfg.EventStoreAddr = "127.0.0.1:0" // a short command leaves the usual port free
 	}
-	if err := s.startNode(ctx, cfg, c, l); err != nil {
+	if err := s.startNode(ctx, cfg, c, l, nil); err != nil {
 		return "", err
 	}
 	return withCredentials(s.nodeURL, s.guard), nil
 }
 
-// startNode starts the embedded node. Its failure ends the program: without the right to write nothing here works.
-func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle) error {
+// startNode starts the embedded node, or waits in line before. Its failure ends the program: without the right to write
+// nothing here works.
+func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, line *inLine) error {
 	guard, err := guardNode(cfg)
 	if err != nil {
 		return err
 	}
+	s.pair = line != nil
+	line.begin()
 	s.node, err = embedded.Start(ctx, embedded.Config{
 		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger,
 		Clock: c, TLS: guard.tls, Username: guard.username, Password: guard.password.Reveal(),
-		Production: cfg.Production(),
+		Production: cfg.Production(), Standby: s.pair, StandingBy: line.standsBehind,
 	})
 	if err != nil {
 		return err
 	}
+	line.takesOver()
 	s.nodeURL, s.guard = s.node.URL(), guard
 	l.failsWith("event store node stopped", s.node.Err())
 	l.started("event store node", stopStorage, func(ctx context.Context) {

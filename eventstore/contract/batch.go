@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// batchRequest makes an append of n events to a new stream, complete in one message.
-func batchRequest(s string, n int) *streams.BatchAppendReq {
+// BatchRequest makes an append of n events to a new stream, complete in one message.
+func BatchRequest(s string, n int) *streams.BatchAppendReq {
 	r := &streams.BatchAppendReq{
 		CorrelationId: &shared.UUID{Value: &shared.UUID_String_{String_: uuid.NewString()}},
 		Options: &streams.BatchAppendReq_Options{
@@ -83,7 +83,7 @@ func testBatchAppend(t *testing.T, k *kit) {
 	t.Run("interleaved appends are told apart", func(t *testing.T) {
 		t.Parallel()
 		call := k.batchCall(t)
-		one, two := batchRequest(stream("batch"), 2), batchRequest(stream("batch"), 3)
+		one, two := BatchRequest(stream("batch"), 2), BatchRequest(stream("batch"), 3)
 		rest := &streams.BatchAppendReq{
 			CorrelationId: one.CorrelationId, ProposedMessages: one.ProposedMessages[1:], IsFinal: true,
 		}
@@ -127,7 +127,7 @@ func batchMany(t *testing.T, k *kit) {
 	wanted := map[string]bool{}
 	requests := make([]*streams.BatchAppendReq, n)
 	for i := range requests {
-		requests[i] = batchRequest(stream("batch"), 1)
+		requests[i] = BatchRequest(stream("batch"), 1)
 		wanted[requests[i].CorrelationId.GetString_()] = true
 	}
 	sent := make(chan error, 1)
@@ -160,7 +160,7 @@ func batchOrder(t *testing.T, k *kit) {
 	revision := map[string]uint64{}
 	requests := make([]*streams.BatchAppendReq, n)
 	for i := range requests {
-		requests[i] = batchRequest(name, 1)
+		requests[i] = BatchRequest(name, 1)
 		if i > 0 {
 			requests[i].Options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_StreamPosition{
 				StreamPosition: uint64(i - 1),
@@ -197,33 +197,33 @@ func batchOrder(t *testing.T, k *kit) {
 func batchErrors(t *testing.T, k *kit) {
 	call := k.batchCall(t)
 	s := stream("batch")
-	if resp := exchange(t, call, batchRequest(s, 2)); resp.GetSuccess() == nil {
+	if resp := exchange(t, call, BatchRequest(s, 2)); resp.GetSuccess() == nil {
 		t.Fatalf("got %v", resp)
 	}
-	wantDetail(t, exchange(t, call, batchRequest(s, 1)), codes.AlreadyExists, &shared.WrongExpectedVersion{
+	wantDetail(t, exchange(t, call, BatchRequest(s, 1)), codes.AlreadyExists, &shared.WrongExpectedVersion{
 		CurrentStreamRevisionOption:  &shared.WrongExpectedVersion_CurrentStreamRevision{CurrentStreamRevision: 1},
 		ExpectedStreamPositionOption: &shared.WrongExpectedVersion_ExpectedNoStream{ExpectedNoStream: &emptypb.Empty{}},
 	})
-	large := batchRequest(stream("batch"), 1)
+	large := BatchRequest(stream("batch"), 1)
 	large.ProposedMessages[0].Data = make([]byte, 1<<20+1)
 	wantDetail(t, exchange(t, call, large), codes.InvalidArgument,
 		&shared.MaximumAppendSizeExceeded{MaxAppendSize: 1 << 20})
-	wantDetail(t, exchange(t, call, batchRequest("$all", 1)), codes.PermissionDenied, &shared.AccessDenied{})
+	wantDetail(t, exchange(t, call, BatchRequest("$all", 1)), codes.PermissionDenied, &shared.AccessDenied{})
 	if _, err := k.client.TombstoneStream(within(t), s,
 		esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 		t.Fatal(err)
 	}
-	wantDetail(t, exchange(t, call, batchRequest(s, 1)), codes.NotFound,
+	wantDetail(t, exchange(t, call, BatchRequest(s, 1)), codes.NotFound,
 		&shared.StreamDeleted{StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(s)}})
-	late := batchRequest(stream("batch"), 1)
+	late := BatchRequest(stream("batch"), 1)
 	late.Options.DeadlineOption = &streams.BatchAppendReq_Options_Deadline{Deadline: durationpb.New(-1)}
 	wantDetail(t, exchange(t, call, late), codes.DeadlineExceeded, &shared.Timeout{})
-	untyped := batchRequest(stream("batch"), 1)
+	untyped := BatchRequest(stream("batch"), 1)
 	delete(untyped.ProposedMessages[0].Metadata, "type")
 	if resp := exchange(t, call, untyped); codes.Code(resp.GetError().GetCode()) != codes.InvalidArgument {
 		t.Errorf("got %v", resp)
 	}
-	if resp := exchange(t, call, batchRequest(stream("batch"), 1)); resp.GetSuccess() == nil {
+	if resp := exchange(t, call, BatchRequest(stream("batch"), 1)); resp.GetSuccess() == nil {
 		t.Errorf("the call does not go on: %v", resp)
 	}
 }
@@ -233,7 +233,7 @@ func OpenBatchCall(t *testing.T, connection string) streams.Streams_BatchAppendC
 	t.Helper()
 	k := newKit(t, connection)
 	call := k.batchCall(t)
-	if resp := exchange(t, call, batchRequest(stream("batch"), 1)); resp.GetSuccess() == nil {
+	if resp := exchange(t, call, BatchRequest(stream("batch"), 1)); resp.GetSuccess() == nil {
 		t.Fatalf("got %v", resp)
 	}
 	return call

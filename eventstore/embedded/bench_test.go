@@ -112,8 +112,15 @@ func BenchmarkClientOneWriter(b *testing.B) {
 // SELECT of the same rows. Aim 0.5.
 func BenchmarkReadAll(b *testing.B) {
 	s := newBench(b)
+	s.fill(b, benchtest.Size(b, "READ_EVENTS", 300_000))
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.readRate(b) },
+		func() float64 { return s.bare.ReadRate(b) })
+}
+
+// fill appends so many events, in streams of 1,000.
+func (s *bench) fill(b *testing.B, events int) {
+	b.Helper()
 	const batch = 1000
-	events := benchtest.Size(b, "READ_EVENTS", 300_000)
 	for i := 0; i < events; i += batch {
 		given := make([]esdb.EventData, batch)
 		for j := range given {
@@ -127,8 +134,37 @@ func BenchmarkReadAll(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.readRate(b) },
-		func() float64 { return s.bare.ReadRate(b) })
+}
+
+// rareWithin is the longest time until a subscription to a seldom type has its first event, however long the log is.
+const rareWithin = 100 * time.Millisecond
+
+// BenchmarkRareType measures the time from the start of a subscription until it has the one event of a type at the end
+// of a log of 1,000,000 others, or BENCH_READ_EVENTS.
+func BenchmarkRareType(b *testing.B) {
+	s := newBench(b)
+	s.fill(b, benchtest.Size(b, "READ_EVENTS", 1_000_000))
+	rare := esdb.EventData{
+		EventID: uuid.New(), EventType: "rare", ContentType: esdb.ContentTypeJson, Data: benchData,
+	}
+	if _, err := s.client.AppendToStream(b.Context(), "rare", esdb.AppendToStreamOptions{}, rare); err != nil {
+		b.Fatal(err)
+	}
+	embedded.AwaitTypes(s.node)
+	var took []time.Duration
+	for range 20 {
+		began := time.Now()
+		filter := &esdb.SubscriptionFilter{Type: esdb.EventFilterType, Prefixes: []string{"rare"}}
+		sub, err := s.client.SubscribeToAll(b.Context(), esdb.SubscribeToAllOptions{From: esdb.Start{}, Filter: filter})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for sub.Recv().EventAppeared == nil { // what comes before says how far it is
+		}
+		took = append(took, time.Since(began))
+		_ = sub.Close()
+	}
+	benchtest.ReportTime(b, "first", benchtest.Quantile(took, 50), rareWithin, 1)
 }
 
 // readRate reads $all once and returns the events per second.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -28,7 +29,15 @@ type Config struct {
 	TLS           *tls.Config   // required, with Username and Password, on other than loopback addresses
 	Username      string        // Basic credentials that every stream call must carry; empty = no check
 	Password      string
-	Production    bool // requires TLS and credentials on loopback too, and fsync
+	Production    bool // requires TLS and credentials on loopback too, fsync and full_page_writes
+	// Standby has Start wait while another node has the right to write, and serve nothing meanwhile.
+	Standby bool
+	// StandingBy is told the address of that node when the wait begins, and when another one has the right; "" = not
+	// known. nil = nobody is told.
+	StandingBy func(holder string)
+	// HolderSilence is the time after which PostgreSQL takes the right from a node that it hears nothing of. Default:
+	// 10 s.
+	HolderSilence time.Duration
 }
 
 // withDefaults fills the optional fields that the caller left empty.
@@ -41,6 +50,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Clock == nil {
 		c.Clock = clock.System()
+	}
+	if c.HolderSilence == 0 {
+		c.HolderSilence = holderSilence
 	}
 	return c
 }
@@ -72,6 +84,9 @@ func (c Config) validate() error {
 	if c.MaxAppendSize < 0 || c.MaxAppendSize > maxRecordBytes {
 		faults = append(faults, fmt.Errorf("event store: the append limit must be between 1 byte and %d",
 			maxRecordBytes))
+	}
+	if c.HolderSilence < time.Second {
+		faults = append(faults, errors.New("event store: the silence of the holder must be at least a second"))
 	}
 	host, _, err := c.listenHost()
 	if err != nil {

@@ -1,5 +1,7 @@
 package embedded
 
+import "runtime"
+
 // LockKey lets tests take the lock of a running node.
 var LockKey = lockKey
 
@@ -27,3 +29,14 @@ func NoMemory(n *Node) bool {
 func NoWriteMemory(n *Node) bool {
 	return n.writes.small.empty() && n.writes.large.empty()
 }
+
+// AwaitTypes waits until the types of all full blocks of a node's log are known, and gives the number of blocks.
+func AwaitTypes(n *Node) int64 {
+	for n.log.types.known() < n.tail.last.Load()>>blockBits {
+		runtime.Gosched()
+	}
+	return n.log.types.known()
+}
+
+// Stopping is closed when the node begins to stop.
+func Stopping(n *Node) <-chan struct{} { return n.stopping }

@@ -65,10 +65,14 @@ func (f *filter) admits(r *record) bool {
 	if hiddenFromFilters(r.stream) {
 		return false
 	}
-	subject := r.kind
 	if f.byStream {
-		subject = r.stream
+		return f.admitsSubject(r.stream)
 	}
+	return f.admitsSubject(r.kind)
+}
+
+// admitsSubject reports whether the name of a stream or of a type passes, whichever the filter is about.
+func (f *filter) admitsSubject(subject string) bool {
 	if f.pattern != nil {
 		return f.pattern.MatchString(subject)
 	}

@@ -2,12 +2,16 @@ package embedded_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -20,7 +24,7 @@ const childVariable = "LASTMILE_TEST_EVENTSTORE_CHILD"
 // TestMain runs the tests or, in a child process, the node.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(childVariable); url != "" {
-		if err := runChild(url, os.Args[1], os.Args[2]); err != nil {
+		if err := runChild(url, os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -29,36 +33,66 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChild serves until its standard input ends, which also happens when the parent process dies.
-func runChild(database, schema, addr string) error {
-	ctx := context.Background()
+// standby as a further argument of a child has it wait in line.
+const standby = "standby"
+
+// shortSilence is that of nodes of which another one takes the log over in a test.
+const shortSilence = time.Second
+
+// runChild serves until the node fails, or until its standard input ends, which also happens when the parent process
+// dies.
+func runChild(database, schema, addr string, options []string) error {
+	ctx, end := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		end()
+	}()
 	pool, err := pgxpool.New(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	n, err := embedded.Start(ctx, embedded.Config{Pool: pool, Schema: schema, Addr: addr, Logger: quiet()})
+	cfg := embedded.Config{Pool: pool, Schema: schema, Addr: addr, Logger: quiet()}
+	if cfg.Standby = slices.Contains(options, standby); len(options) > 0 {
+		cfg.HolderSilence = shortSilence
+		cfg.StandingBy = func(string) { fmt.Println(standby) }
+	}
+	n, err := embedded.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	fmt.Println(n.URL())
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	return n.Stop(ctx)
+	var failed error
+	select {
+	case failed = <-n.Err():
+	case <-ctx.Done():
+	}
+	return errors.Join(failed, n.Stop(context.WithoutCancel(ctx)))
 }
 
 // child is a node in a process of its own, so that a test can kill it.
 type child struct {
 	command *exec.Cmd
 	input   io.WriteCloser
+	printed *bufio.Scanner
+	errors  bytes.Buffer // to be read when the process has ended
 	url     string
 }
 
 // startChild starts a child and waits until it serves and has printed its address.
-func startChild(t *testing.T, database, schema, addr string) *child {
+func startChild(t *testing.T, database, schema, addr string, options ...string) *child {
 	t.Helper()
-	c := &child{command: exec.Command(os.Args[0], schema, addr)}
+	c := launchChild(t, database, schema, addr, options...)
+	c.url = c.line(t)
+	return c
+}
+
+// launchChild starts a child, which is killed at the end of the test.
+func launchChild(t *testing.T, database, schema, addr string, options ...string) *child {
+	t.Helper()
+	c := &child{command: exec.Command(os.Args[0], append([]string{schema, addr}, options...)...)}
 	c.command.Env = append(os.Environ(), childVariable+"="+database, "GOMEMLIMIT=", "GOGC=")
-	c.command.Stderr = os.Stderr
+	c.command.Stderr = io.MultiWriter(os.Stderr, &c.errors)
 	input, err := c.command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -70,13 +104,18 @@ func startChild(t *testing.T, database, schema, addr string) *child {
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c.input = input
-	line := bufio.NewScanner(output)
-	if !line.Scan() {
+	t.Cleanup(func() { _ = c.command.Process.Kill() })
+	c.input, c.printed = input, bufio.NewScanner(output)
+	return c
+}
+
+// line waits for what the child prints next.
+func (c *child) line(t *testing.T) string {
+	t.Helper()
+	if !c.printed.Scan() {
 		t.Fatalf("the node did not start: %v", c.command.Wait())
 	}
-	c.url = line.Text()
-	return c
+	return c.printed.Text()
 }
 
 // kill ends the process with SIGKILL, so that it cannot finish anything.

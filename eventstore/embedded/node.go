@@ -34,11 +34,13 @@ type Node struct {
 	served   chan struct{} // closed when the server no longer accepts
 	watched  chan struct{} // closed when the watch over the sequencer has ended
 	cancel   context.CancelFunc
+	looking  sync.WaitGroup
 	fatal    chan error // what Err returns
 }
 
 // Start opens the log in the schema (which it creates or migrates), takes the right to write and serves the protocol.
-// It fails when another node has that right; the error names the address of that node.
+// While another node has that right it fails, with an error that names the address of that node, or waits for its turn
+// where Config.Standby says so.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -61,9 +63,19 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.advertised == "" {
 		n.advertised = host
 	}
+	if cfg.Standby {
+		_ = listener.Close() // the address is free; clients must not find a node there that does not serve
+	}
 	if err := n.open(ctx); err != nil {
 		_ = listener.Close()
 		return nil, err
+	}
+	if cfg.Standby {
+		n.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(bound)))
+		if err != nil {
+			n.sequencer.session.close()
+			return nil, fmt.Errorf("event store: %w", err)
+		}
 	}
 	n.serve()
 	if err := n.seed(ctx); err != nil {
@@ -78,8 +90,9 @@ func (n *Node) open(ctx context.Context) error {
 	q := newQueries(n.config.Schema)
 	opener := &sessions{
 		config: n.config.Pool.Config().ConnConfig, queries: q, schema: n.config.Schema, lock: lockKey(n.config.Schema),
-		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger, silence: holderSilence,
-		patience: lockPatience,
+		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger,
+		silence: n.config.HolderSilence, patience: lockPatience, production: n.config.Production,
+		waits: n.config.Standby, standingBy: n.config.StandingBy,
 	}
 	first, err := opener.start(ctx)
 	if err != nil {
@@ -93,35 +106,14 @@ func (n *Node) open(ctx context.Context) error {
 	if s.published, s.lastStream, err = s.readLast(ctx); err == nil {
 		err = s.recent.warm(ctx, first.conn, q.recent)
 	}
-	if err == nil {
-		err = n.checkDurability(ctx, s)
-	}
 	if err != nil {
 		first.close()
 		return err
 	}
 	n.log = newLogReader(n.config.Pool, q, n.config.Clock.Now)
 	n.tail = newTail(s.published)
-	s.tail = n.tail
+	s.tail, s.names, s.answered = n.tail, n.log.names, patienceClock.Now()
 	n.sequencer = s
-	return nil
-}
-
-// checkDurability refuses fsync = off in production and warns elsewhere: then a commit does not survive power loss, and
-// a session cannot change that setting.
-func (n *Node) checkDurability(ctx context.Context, s *sequencer) error {
-	var fsync string
-	if err := s.session.conn.QueryRow(ctx, `show fsync`).Scan(&fsync); err != nil {
-		return fmt.Errorf("look at fsync: %w", err)
-	}
-	if fsync == "on" {
-		return nil
-	}
-	if n.config.Production {
-		return errors.New("event store: PostgreSQL runs with fsync off; in production an acknowledged event must " +
-			"survive power loss")
-	}
-	n.config.Logger.Warn("event store database runs with fsync off: a power loss can lose events")
 	return nil
 }
 
@@ -131,6 +123,12 @@ func (n *Node) serve() {
 	n.cancel = cancel
 	n.server = newServer(n)
 	go n.sequencer.run(ctx)
+	looker := &typeLooker{
+		pool: n.config.Pool, queries: n.log.queries, tail: n.tail, blocks: n.log.types, failed: func(err error) {
+			n.config.Logger.Warn("event store does not note types of events", "error", err)
+		},
+	}
+	n.looking.Go(func() { looker.run(ctx) })
 	go func() {
 		defer close(n.served)
 		// Serve returns when the server stops, with no other error to report.
@@ -210,6 +208,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	}
 	n.sequencer.stop()
 	n.cancel()
+	n.looking.Wait()
 	<-n.served
 	<-n.watched
 	return err

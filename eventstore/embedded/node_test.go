@@ -259,6 +259,9 @@ func TestConfig_UnsafeAddressesAreRefused(t *testing.T) {
 		"nothing to advertise": {func(c *embedded.Config) {
 			c.Addr, c.TLS, c.Username, c.Password = "0.0.0.0:0", guarded, "u", "p"
 		}, "advertised host"},
+		"a silence that a working node cannot keep": {
+			func(c *embedded.Config) { c.HolderSilence = time.Millisecond }, "at least a second",
+		},
 		"no port":   {func(c *embedded.Config) { c.Addr = "127.0.0.1" }, "missing port"},
 		"no schema": {func(c *embedded.Config) { c.Schema = "" }, "schema name"},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -29,11 +30,16 @@ type logReader struct {
 	now     func() time.Time
 	memory  *readMemory
 	ends    *ends
+	names   *streamNames
+	types   *typeBlocks
 }
 
 // newLogReader makes a reader whose memory for large pages is free.
 func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
-	return &logReader{pool: pool, queries: q, now: now, memory: newReadMemory(), ends: newEnds()}
+	return &logReader{
+		pool: pool, queries: q, now: now, memory: newReadMemory(), ends: newEnds(),
+		names: newStreamNames(q), types: newTypeBlocks(),
+	}
 }
 
 // retry repeats a read while the connection is at fault, for readOutage at most.
@@ -147,19 +153,31 @@ func scanPage(rows pgx.Rows, size extent) (page, error) {
 	return p, rows.Err()
 }
 
-// scanRecord reads one row of the record columns. It decodes binary results itself, which is the fast way; text
-// results, which a pool may be configured for, go through pgx. types keeps one copy of each event type.
+// scanRecord reads one row of the record columns, of which the second is the name or the number of the stream. It
+// decodes binary results itself, which is the fast way; text results, which a pool may be configured for, go through
+// pgx. types keeps one copy of each event type.
 func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
-	for _, i := range []int{0, 2, 3, 5, 6, 7, 8} {
-		if rows.FieldDescriptions()[i].Format != pgx.BinaryFormatCode {
-			var size int64
-			return rows.Scan(&r.position, &r.stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata,
-				&r.data, &size)
+	fields := rows.FieldDescriptions()
+	numbered := fields[1].DataTypeOID == pgtype.Int8OID
+	for _, i := range []int{0, 1, 2, 3, 5, 6, 7, 8} {
+		if fields[i].Format == pgx.BinaryFormatCode || i == 1 && !numbered {
+			continue
 		}
+		stream := any(&r.stream)
+		if numbered {
+			stream = &r.streamID
+		}
+		var size int64
+		return rows.Scan(&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data,
+			&size)
 	}
 	v := rows.RawValues()
 	r.position = int64(binary.BigEndian.Uint64(v[0]))
-	r.stream = string(v[1])
+	if numbered {
+		r.streamID = int64(binary.BigEndian.Uint64(v[1]))
+	} else {
+		r.stream = string(v[1])
+	}
 	r.revision = int64(binary.BigEndian.Uint64(v[2]))
 	copy(r.id[:], v[3])
 	kind, ok := types[string(v[4])]

@@ -21,9 +21,13 @@ type queries struct {
 	allUp       pageQuery
 	allDown     pageQuery
 	targets     string
-	claim       string
-	retake      string
-	holder      string
+	names       string
+	typeBlocks  string
+
+	addTypeBlocks string
+	claim         string
+	retake        string
+	holder        string
 }
 
 // insertParts are the pieces of the two statements that write a group of records if this node still holds the log. They
@@ -50,13 +54,12 @@ var (
 		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 )
 
-// Columns of a record, in the order that scanRecord expects, from rows that sized gives. The name of the stream is
-// looked up for each row after the limit was applied: a join could make the planner read all streams for a page. An
-// event that does not fit into the bytes of the page comes without its body.
+// Columns of a record, in the order that scanRecord expects, from rows that sized gives. Rows of $all have the
+// number of the stream (streamNames). An event that does not fit into the bytes of the page comes without its body.
 const (
 	eventColumns = `revision, event_id, type, is_json, created, case when total <= {bytes} then metadata end,
 		case when total <= {bytes} then data end, size::bigint`
-	allColumns = `position, (select s.name from {schema}.streams s where s.id = e.stream_id), ` + eventColumns
+	allColumns = `position, stream_id, ` + eventColumns
 	ownColumns = `position, $1::text, ` + eventColumns
 	// bodySize is about the number of bytes of memory that a record takes. An event that was moved out of its row is
 	// not fetched for it.
@@ -129,6 +132,12 @@ func newQueries(schema string) *queries {
 			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
 			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s
 			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision`, `number`, `$3`)),
+		names: in(`select id, name from {schema}.streams where id = any($1::bigint[])`),
+		typeBlocks: in(`select block, types from {schema}.type_blocks where block >= $1 and block < $2
+			order by block limit $3`),
+		addTypeBlocks: in(`insert into {schema}.type_blocks (block, types)
+			select (position - 1) >> $1, array_agg(distinct type) from {schema}.events
+			where position > $2 and position <= $3 group by 1 on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

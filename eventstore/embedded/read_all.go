@@ -39,8 +39,14 @@ func (r *reader) allPages(from int64) fetch {
 	}
 	pages := &pages{log: r.log, query: query}
 	return func(ctx context.Context, limit, bytes int) (page, error) {
+		if !r.backwards {
+			from = r.log.types.next(from, r.filter)
+		}
 		r.out.fast.Store(bytes == pageBytes)
 		p, err := pages.read(ctx, from, nil, extent{limit, bytes})
+		if err == nil {
+			err = r.log.retry(ctx, func() error { return r.log.names.fill(ctx, r.log.pool, p.rows) })
+		}
 		if n := len(p.rows); n > 0 {
 			from = p.rows[n-1].position
 			if !r.backwards {

@@ -16,11 +16,12 @@ var errStopped = errors.New("event store: stopped while its database was unreach
 
 // recover replaces a lost session and returns the last position of the log. Raising the epoch waits for the old
 // session, so the last position settles a commit whose outcome was unknown. Writes wait up to outagePatience and are
-// then refused; the log may contain them nevertheless. It returns only with a new session, when the node stops, or with
-// errFenced when another node has taken over.
+// then refused; the log may contain them nevertheless. It returns only with a new session, when the node stops, with
+// errFenced when another node has taken over, or with errUndurable.
 func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, err error) {
 	q.session.close()
 	q.heads = newHeadCache()
+	q.names.forget()
 	outage := time.AfterFunc(outagePatience, func() { q.down.Store(true) })
 	defer func() {
 		outage.Stop()
@@ -30,10 +31,12 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		last, err := q.reopen(ctx)
 		if err == nil {
+			q.names.forget()
+			q.answered = patienceClock.Now()
 			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last)
 			return last, nil
 		}
-		if errors.Is(err, errFenced) {
+		if errors.Is(err, errFenced) || errors.Is(err, errUndurable) {
 			return 0, err
 		}
 		if tell, _ := away.Failed(); tell { // every further try is one more line in a long outage

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -72,11 +73,8 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 		select {
 		case r := <-c.replies:
 			c.settle(r)
-		case err := <-taken:
-			if err != nil {
-				return err
-			}
-			ended = true
+		case err := <-taken: // what was taken before has its answer all the same
+			ended, end = true, cmp.Or(end, err)
 		case <-c.late.C:
 			c.answerLate()
 		case <-call.Context().Done(): // the client has gone, or the node can write no more
@@ -184,7 +182,7 @@ func (c *batchCall) settle(r reply) {
 	case errors.Is(r.err, errAbandoned):
 		c.answer(b, c.response(b, outcome{}, fromContext(context.DeadlineExceeded)))
 	default:
-		c.answer(b, c.response(b, r.outcome, r.err))
+		c.answerWith(b, r)
 	}
 }
 
@@ -213,6 +211,17 @@ func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *lo
 	} else {
 		b.load.waits(!req.GetIsFinal())
 	}
+}
+
+// answerWith answers an append with its outcome.
+func (c *batchCall) answerWith(b *batch, r reply) {
+	if r.err == nil && (r.verdict == verdictWrite || r.verdict == verdictRepeat) {
+		if f := storedAnswer(b, r.outcome); f != nil {
+			_ = c.call.SendMsg(&f)
+			return
+		}
+	}
+	c.answer(b, c.response(b, r.outcome, r.err))
 }
 
 // take adds a message to its append and queues the append when the message is the final one: the queue keeps the order
@@ -280,7 +289,10 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 
 // answer sends one response; only the goroutine of the call does. An error of Send is ignored, because then the call
 // has ended.
-func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
+func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) { _ = c.call.Send(b.named(resp)) }
+
+// named gives a response what says to which append it belongs.
+func (b *batch) named(resp *streams.BatchAppendResp) *streams.BatchAppendResp {
 	resp.CorrelationId = structured(b.correlation)
 	if b.stringID {
 		resp.CorrelationId = &shared.UUID{Value: &shared.UUID_String_{String_: b.correlation.String()}}
@@ -296,7 +308,7 @@ func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	case *streams.BatchAppendReq_Options_StreamExists:
 		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamExists{StreamExists: &emptypb.Empty{}}
 	}
-	_ = c.call.Send(resp)
+	return resp
 }
 
 // response builds the response to one append, also for an error.

@@ -13,7 +13,8 @@ type gossipService struct {
 	node *Node
 }
 
-// Read returns this node, as the leader until the node begins to stop.
+// Read returns this node, as the leader until the node begins to stop. While it cannot reach its database another node
+// may have taken the log over, so it is none: clients that know several addresses then look at the others too.
 func (s *gossipService) Read(context.Context, *shared.Empty) (*gossip.ClusterInfo, error) {
 	n := s.node
 	member := &gossip.MemberInfo{
@@ -27,6 +28,9 @@ func (s *gossipService) Read(context.Context, *shared.Empty) (*gossip.ClusterInf
 	case <-n.stopping:
 		member.State, member.IsAlive = gossip.MemberInfo_ShuttingDown, false
 	default:
+		if n.sequencer.down.Load() {
+			member.State, member.IsAlive = gossip.MemberInfo_Unknown, false
+		}
 	}
 	return &gossip.ClusterInfo{Members: []*gossip.MemberInfo{member}}, nil
 }

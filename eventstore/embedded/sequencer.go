@@ -12,7 +12,8 @@ import (
 // queueLength is the number of writes that may wait before enqueue itself blocks; their bytes are bounded by load.
 const queueLength = 1024
 
-// idlePing is the interval at which an idle sequencer checks its session.
+// idlePing is the interval at which an idle sequencer checks its session. It is never more than a fifth of the silence
+// after which the server ends the session.
 const idlePing = 2 * time.Second
 
 // sequencer is the only writer of the log. One goroutine collects the writes that wait, decides them, commits them and
@@ -38,7 +39,9 @@ type sequencer struct {
 	published int64 // last committed position
 	// lastStream is the last number that a stream got. The next new stream gets the next one.
 	lastStream int64
-	usual      int // writes that a group waits for: three quarters of the last group
+	usual      int       // writes that a group waits for: three quarters of the last group
+	answered   time.Time // by patienceClock: when the database has last shown that the log is this node's
+	names      *streamNames
 	columns    columnBuffers
 }
 
@@ -88,7 +91,7 @@ var errNoDatabase = unavailable("the event store cannot reach its database")
 func (q *sequencer) run(ctx context.Context) {
 	defer close(q.ended)
 	defer func() { q.session.close() }()
-	idle := time.NewTicker(idlePing)
+	idle := time.NewTicker(min(idlePing, q.sessions.silence/5))
 	defer idle.Stop()
 	for {
 		var err error
@@ -135,6 +138,7 @@ func (q *sequencer) flush(ctx context.Context) {
 // checkIdle notices a lost session while nothing is written, so that another node cannot hold the lock unnoticed.
 func (q *sequencer) checkIdle(ctx context.Context) error {
 	if q.session.ping(ctx) == nil {
+		q.answered = patienceClock.Now()
 		return nil
 	}
 	return q.recoverUnchanged(ctx, nil)
@@ -168,12 +172,12 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 // not happened.
 func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
 	if len(g.rows) == 0 {
-		g.deliver()
-		return nil, nil
+		return q.deliver(ctx, g, batch)
 	}
 	err = q.commit(ctx, g)
 	switch {
 	case err == nil:
+		q.answered = patienceClock.Now()
 		q.publish(g)
 		return nil, nil
 	case errors.Is(err, errFenced):
@@ -197,6 +201,20 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 	}
 	refuse(batch, errStopping)
 	return nil, errForeignRows
+}
+
+// deliver answers a group that writes nothing. A node that has not heard of its database for a while asks it first: it
+// may have been paused, and what it knows be of before another one took the log.
+func (q *sequencer) deliver(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
+	if patienceClock.Now().Sub(q.answered) > q.sessions.silence/2 && q.session.ping(ctx) != nil {
+		if err := q.recoverUnchanged(ctx, batch); err != nil {
+			refuse(batch, errStopping)
+			return nil, err
+		}
+		return stillWanted(batch), nil
+	}
+	g.deliver()
+	return nil, nil
 }
 
 // errForeignRows means that the log holds events that this node did not write although it held the lock.

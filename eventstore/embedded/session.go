@@ -20,7 +20,7 @@ import (
 const lockPatience = 5 * time.Second
 
 // errFenced means that another node has written itself into the node row. This node must never write again.
-var errFenced = errors.New("event store: another node has taken over this log")
+var errFenced = errors.New("event store: another node has taken over this log, and this one writes nothing more")
 
 // session is the one connection that writes. It holds the advisory lock as long as it is open, so the right to write
 // ends together with the ability to write: whoever gets the lock next can be sure that no statement of this session is
@@ -44,18 +44,28 @@ type sessions struct {
 	// patience is lockPatience, but for tests.
 	patience time.Duration
 	lastPID  uint32 // backend of the last session; it may run on after a broken connection
+
+	production bool   // see checkDurable
+	off        string // what checkDurable found last
+
+	waits      bool                // start stands by: see standBy
+	standingBy func(holder string) // of Config
+	stands     bool                // somebody has been told before, the address of the present holder
+	before     string
 }
 
 // holderSilence is the time after which the server ends a writing session that sends nothing. A working node sends a
 // ping at every idlePing. The lock of a node whose host has vanished or hangs is free after this time; without a limit
 // PostgreSQL would keep it for as long as the kernel keeps the connection, two hours by default.
-const holderSilence = 30 * time.Second
+const holderSilence = 10 * time.Second
 
-// watchHolder lets the server find out that the node has gone: while the session is idle, while it waits for the node
-// to acknowledge sent bytes, and below TCP. A server that lacks one of the settings keeps the others.
+// watchHolder lets the server find out that the node has gone: while the session is idle, also within a transaction,
+// while it waits for the node to acknowledge sent bytes, and below TCP. A server that lacks one of the settings keeps
+// the others.
 const watchHolder = `select set_config(s.name, v.value, false)
 	from (values ('idle_session_timeout', $1::bigint::text), ('tcp_user_timeout', $1::bigint::text),
-		('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) v (name, value)
+		('idle_in_transaction_session_timeout', $1::bigint::text),
+		('tcp_keepalives_idle', '4'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3')) v (name, value)
 	join pg_settings s using (name)`
 
 // watchClient lets the server end a statement of a node that was killed, instead of running it to its end: the copying
@@ -110,6 +120,9 @@ func (s *sessions) tryLock(ctx context.Context, conn *pgx.Conn) (bool, error) {
 
 // start opens the first session of a node.
 func (s *sessions) start(ctx context.Context) (*session, error) {
+	if s.waits {
+		return s.standBy(ctx)
+	}
 	conn, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -122,9 +135,17 @@ func (s *sessions) start(ctx context.Context) (*session, error) {
 	return &session{conn: conn, epoch: epoch}, nil
 }
 
-// lockMigrateClaim waits for the lock, migrates the schema and records this node as the holder.
+// lockMigrateClaim waits for the lock and takes the log.
 func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch int64, err error) {
 	if err := s.waitForLock(ctx, conn); err != nil {
+		return 0, err
+	}
+	return s.migrateClaim(ctx, conn)
+}
+
+// migrateClaim migrates the schema and records this node as the holder. The session must hold the lock.
+func (s *sessions) migrateClaim(ctx context.Context, conn *pgx.Conn) (epoch int64, err error) {
+	if err := s.checkDurable(ctx, conn); err != nil {
 		return 0, err
 	}
 	if err := migrate(ctx, conn, s.schema, s.log); err != nil {
@@ -195,8 +216,8 @@ func (s *sessions) occupied(ctx context.Context, conn *pgx.Conn) error {
 		"use it", s.schema, url)
 }
 
-// resume replaces a lost session. It returns errFenced when another node has taken the log; after any other error the
-// caller may try again.
+// resume replaces a lost session. It returns errFenced when another node has taken the log, and errUndurable when the
+// server may lose it; after any other error the caller may try again.
 func (s *sessions) resume(ctx context.Context) (*session, error) {
 	old := s.lastPID
 	conn, err := s.connect(ctx)
@@ -229,6 +250,9 @@ func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old uint32) (epoc
 			return 0, fmt.Errorf("end the lost session: %w", err)
 		}
 		return 0, s.heldByOther(ctx, conn)
+	}
+	if err := s.checkDurable(ctx, conn); err != nil {
+		return 0, err
 	}
 	err = conn.QueryRow(ctx, s.queries.retake, s.holder, s.now()).Scan(&epoch)
 	if errors.Is(err, pgx.ErrNoRows) {

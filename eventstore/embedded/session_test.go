@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
@@ -75,6 +77,43 @@ func TestSession_TheLockOfAVanishedNodeIsFreed(t *testing.T) {
 	}
 }
 
+// TestSession_TheLockOfANodeThatVanishedInATransactionIsFreed: such a session is not an idle one to the server.
+func TestSession_TheLockOfANodeThatVanishedInATransactionIsFreed(t *testing.T) {
+	t.Parallel()
+	holder, next := testSessions(t), testSessions(t)
+	holder.silence, holder.lock = 200*time.Millisecond, lockKey(t.Name())
+	vanished := testSession(t, holder)
+	if taken, err := holder.tryLock(t.Context(), vanished); err != nil || !taken {
+		t.Fatal(taken, err)
+	}
+	if _, err := vanished.Exec(t.Context(), `begin`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := testSession(t, next).Exec(ctx, `select pg_advisory_lock($1)`, holder.lock); err != nil {
+		t.Errorf("the lock is not freed: %v", err)
+	}
+}
+
+// TestGossip_ANodeWithoutItsDatabaseIsNoLeader: another node may have taken the log over, and clients that know both
+// then ask that one.
+func TestGossip_ANodeWithoutItsDatabaseIsNoLeader(t *testing.T) {
+	t.Parallel()
+	n := &Node{config: Config{Clock: clock.System()}, sequencer: &sequencer{}, stopping: make(chan struct{})}
+	for _, away := range []bool{false, true} {
+		n.sequencer.down.Store(away)
+		info, err := (&gossipService{node: n}).Read(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := info.GetMembers()[0]
+		if leads := m.GetIsAlive() && m.GetState() == gossip.MemberInfo_Leader; leads == away {
+			t.Errorf("with its database away: %t, it says that it leads: %t", away, leads)
+		}
+	}
+}
+
 // TestSession_TheServerLooksForTheNodeBelowTCP: a host that vanishes answers no keepalive and acknowledges no bytes.
 func TestSession_TheServerLooksForTheNodeBelowTCP(t *testing.T) {
 	t.Parallel()
@@ -84,8 +123,9 @@ func TestSession_TheServerLooksForTheNodeBelowTCP(t *testing.T) {
 	}
 	conn := testSession(t, s)
 	for name, want := range map[string]string{
-		"idle_session_timeout": "30s", "tcp_user_timeout": "30000", "tcp_keepalives_idle": "10",
-		"tcp_keepalives_interval": "5", "tcp_keepalives_count": "3", "client_connection_check_interval": "1s",
+		"idle_session_timeout": "10s", "tcp_user_timeout": "10000", "tcp_keepalives_idle": "4",
+		"tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "client_connection_check_interval": "1s",
+		"idle_in_transaction_session_timeout": "10s",
 	} {
 		var got string
 		if err := conn.QueryRow(t.Context(), `show `+name).Scan(&got); err != nil || got != want {

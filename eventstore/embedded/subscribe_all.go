@@ -34,15 +34,19 @@ func (r *reader) subscribeAll() error {
 	}
 	live, buffer := false, []record(nil) // for events from the tail
 	for {
-		rows, more, held, err := r.live(position, buffer)
+		rows, more, held, err := r.live(buffer, func(size extent, buf []record) ([]record, <-chan struct{}, bool) {
+			return r.tail.after(position, size, buf)
+		})
 		switch {
 		case err != nil:
 			return err
 		case !held:
 			live = false
+			end := r.tail.last.Load() // up to here all is searched afterwards, also what was passed over
 			if err := r.catchUpAll(position, considered); err != nil {
 				return err
 			}
+			position = max(position, end)
 		case len(rows) > 0:
 			if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
 				return err

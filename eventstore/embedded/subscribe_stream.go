@@ -11,6 +11,8 @@ type streamCursor struct {
 // subscribeStream serves a catch-up subscription to one stream: the visible events after the start revision, then each
 // new event. The stream need not exist yet. A tombstone is sent as an event and ends the subscription.
 func (r *reader) subscribeStream() error {
+	watched, unwatch := r.tail.watch(r.stream)
+	defer unwatch()
 	at := streamCursor{revision: r.place, position: r.tail.last.Load()}
 	v, err := r.log.view(r.ctx(), r.stream)
 	switch {
@@ -31,7 +33,9 @@ func (r *reader) subscribeStream() error {
 	}
 	live, buffer := false, []record(nil) // for events from the tail
 	for {
-		rows, more, held, err := r.live(at.position, buffer)
+		rows, more, held, err := r.live(buffer, func(size extent, buf []record) ([]record, <-chan struct{}, bool) {
+			return r.tail.afterOf(watched, at.position, size, buf)
+		})
 		switch {
 		case err != nil:
 			return err
@@ -42,7 +46,7 @@ func (r *reader) subscribeStream() error {
 			}
 		case len(rows) > 0:
 			at.position = rows[len(rows)-1].position
-			if err := r.sendStream(&at, r.ofStream(rows), func(*record) bool { return true }); err != nil {
+			if err := r.sendStream(&at, rows, func(*record) bool { return true }); err != nil {
 				return err
 			}
 			clear(rows)
@@ -59,17 +63,6 @@ func (r *reader) subscribeStream() error {
 			}
 		}
 	}
-}
-
-// ofStream keeps only the events of the subscribed stream. It reuses the given slice.
-func (r *reader) ofStream(rows []record) []record {
-	kept := rows[:0]
-	for i := range rows {
-		if rows[i].stream == r.stream {
-			kept = append(kept, rows[i])
-		}
-	}
-	return kept
 }
 
 // catchUpStream sends the events of the stream after the cursor. Events that are published meanwhile come again from

@@ -3,6 +3,8 @@ package embedded
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Bounds of the tail. A live subscriber that lags further behind reads pages from the database again.
@@ -21,11 +23,14 @@ type tail struct {
 	first   int64    // oldest position held
 	bytes   int
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
+	watched map[string]*watchedStream
+	filled  chan struct{} // woken when a block is full (typeBlocks)
 }
 
 // newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
-	t := &tail{ring: make([]record, tailEvents), first: last + 1}
+	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watchedStream{},
+		filled: make(chan struct{}, 1)}
 	t.last.Store(last)
 	return t
 }
@@ -35,6 +40,7 @@ func (t *tail) publish(rows []record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := t.last.Load()
+	full := last >> blockBits
 	for i := range rows {
 		last = rows[i].position
 		if last-t.first >= tailEvents {
@@ -42,11 +48,17 @@ func (t *tail) publish(rows []record) {
 		}
 		t.ring[last%tailEvents] = rows[i]
 		t.bytes += rows[i].size()
+		if len(t.watched) > 0 {
+			t.watched[rows[i].stream].add(last, t.first)
+		}
 	}
 	for t.bytes > tailBytes && t.first <= last {
 		t.evict()
 	}
 	t.last.Store(last)
+	if last>>blockBits > full {
+		loop.Wake(t.filled)
+	}
 	if t.changed != nil {
 		close(t.changed)
 		t.changed = nil

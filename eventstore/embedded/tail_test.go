@@ -1,6 +1,9 @@
 package embedded
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // numbered makes records with the positions from first to last, each with size bytes of data.
 func numbered(first, last int64, size int) []record {
@@ -62,5 +65,64 @@ func TestTail_HoldsTheNewestWithinItsBounds(t *testing.T) {
 	}
 	if _, more, held := tl.after(last+101, extent{1, 1 << 30}, nil); !held || more == nil {
 		t.Error("the end is lost")
+	}
+}
+
+// TestTail_AStreamIsWatchedAlone: its subscribers are woken for its events alone and look at no others, of which one
+// that the tail holds no longer has to be read from the log.
+func TestTail_AStreamIsWatchedAlone(t *testing.T) {
+	t.Parallel()
+	tl := newTail(100)
+	of := func(stream string, first, last int64) []record {
+		rows := numbered(first, last, 0)
+		for i := range rows {
+			rows[i].stream = stream
+		}
+		return rows
+	}
+	tl.publish(of("own", 101, 110)) // before anybody watches
+	w, unwatch := tl.watch("own")
+	if _, _, held := tl.afterOf(w, 100, extent{10, 1 << 30}, nil); held {
+		t.Error("it claims to have noted what came before")
+	}
+	look := func(after int64, size extent, want ...int64) <-chan struct{} {
+		t.Helper()
+		rows, more, held := tl.afterOf(w, after, size, nil)
+		var got []int64
+		for i := range rows {
+			got = append(got, rows[i].position)
+		}
+		if !held || !slices.Equal(got, want) || (more == nil) != (len(want) > 0) {
+			t.Errorf("after %d: %v, held %t, want %v", after, got, held, want)
+		}
+		return more
+	}
+	all := extent{1 << 20, 1 << 30}
+	more := look(110, all)
+	tl.publish(of("other", 111, 5_000))
+	select {
+	case <-more:
+		t.Error("woken for another stream")
+	default:
+	}
+	look(110, all)
+	tl.publish(append(of("own", 5_001, 5_002), of("other", 5_003, 6_000)...))
+	<-more
+	look(110, all, 5_001, 5_002)
+	look(5_001, all, 5_002)
+	look(110, extent{1, 1 << 30}, 5_001)
+	for p := int64(6_001); p < 6_001+tailEvents; p += 1_000 {
+		tl.publish(of("other", p, p+999))
+	}
+	if _, _, held := tl.afterOf(w, 5_001, all, nil); held {
+		t.Error("it claims to hold what has gone")
+	}
+	look(5_002, all) // nothing of the stream is missing, whatever else has gone
+	last := tl.last.Load()
+	tl.publish(of("own", last+1, last+1))
+	look(5_002, all, last+1)
+	unwatch()
+	if len(tl.watched) != 0 {
+		t.Error("the stream is not forgotten")
 	}
 }

@@ -3,7 +3,10 @@ package embedded
 import (
 	"strconv"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
 // Field numbers of streams.proto and shared.proto that the encoder needs.
@@ -23,9 +26,8 @@ const (
 	fieldRecordedCustom   = 7
 	fieldRecordedData     = 8
 
-	fieldStreamName     = 3
-	fieldUUIDStructured = 1
-	fieldUUIDString     = 2
+	fieldStreamName = 3
+	fieldUUIDString = 2
 )
 
 // eventEncoder writes ReadResp messages with an event.
@@ -121,10 +123,11 @@ func (e eventEncoder) recorded(b []byte, r *record) []byte {
 	if r.isJSON {
 		contentType = jsonType
 	}
-	b = mapEntry(b, "type", r.kind)
-	b = mapEntry(b, "content-type", contentType)
+	b = hotcodec.AppendEntry(b, fieldRecordedMetadata, "type", r.kind)
+	b = hotcodec.AppendEntry(b, fieldRecordedMetadata, "content-type", contentType)
 	var digits [20]byte
-	b = mapEntry(b, "created", string(strconv.AppendInt(digits[:0], r.created, 10)))
+	b = hotcodec.AppendEntry(b, fieldRecordedMetadata, "created",
+		string(strconv.AppendInt(digits[:0], r.created, 10)))
 	b = protowire.AppendTag(b, fieldRecordedCustom, protowire.BytesType)
 	b = protowire.AppendBytes(b, r.metadata)
 	b = protowire.AppendTag(b, fieldRecordedData, protowire.BytesType)
@@ -133,29 +136,52 @@ func (e eventEncoder) recorded(b []byte, r *record) []byte {
 
 // id appends the event id in the form that the client asked for.
 func (e eventEncoder) id(b []byte, r *record) []byte {
-	b = protowire.AppendTag(b, fieldRecordedID, protowire.BytesType)
 	if e.stringIDs {
-		b = protowire.AppendVarint(b, 2+36)
+		b = hotcodec.AppendSize(b, fieldRecordedID, 2+36)
 		b = protowire.AppendTag(b, fieldUUIDString, protowire.BytesType)
 		return protowire.AppendString(b, r.id.String())
 	}
 	most, least := halves(r.id)
-	size := 2 + protowire.SizeVarint(most) + protowire.SizeVarint(least)
-	b = protowire.AppendVarint(b, uint64(2+size))
-	b = protowire.AppendTag(b, fieldUUIDStructured, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(size))
-	b = protowire.AppendTag(b, 1, protowire.VarintType)
-	b = protowire.AppendVarint(b, most)
-	b = protowire.AppendTag(b, 2, protowire.VarintType)
-	return protowire.AppendVarint(b, least)
+	return hotcodec.AppendID(b, fieldRecordedID, most, least)
 }
 
-// mapEntry appends one entry of the system metadata, which is a map of strings.
-func mapEntry(b []byte, key, value string) []byte {
-	b = protowire.AppendTag(b, fieldRecordedMetadata, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(2+protowire.SizeBytes(len(key))+protowire.SizeBytes(len(value))))
-	b = protowire.AppendTag(b, 1, protowire.BytesType)
-	b = protowire.AppendString(b, key)
-	b = protowire.AppendTag(b, 2, protowire.BytesType)
-	return protowire.AppendString(b, value)
+// Field numbers of the answer to a batched append.
+const (
+	fieldAnswerID       = 1
+	fieldAnswerSuccess  = 3
+	fieldAnswerStream   = 4
+	fieldAnswerRevision = 5
+	fieldAnswerNone     = 6
+
+	fieldSuccessRevision = 1
+	fieldSuccessPosition = 3
+)
+
+// storedAnswer encodes the answer that a batched append is stored, for the usual form of append; nil for others.
+func storedAnswer(b *batch, o outcome) hotcodec.Frame {
+	stream := b.options.GetStreamIdentifier().GetStreamName()
+	if b.stringID || o.current < 0 || len(stream) == 0 {
+		return nil
+	}
+	f := make(hotcodec.Frame, 0, 96+len(stream))
+	most, least := halves(b.correlation)
+	f = hotcodec.AppendID(f, fieldAnswerID, most, least)
+	position, revision := uint64(o.position), uint64(o.current)
+	place := 2 * (1 + protowire.SizeVarint(position))
+	f = hotcodec.AppendSize(f, fieldAnswerSuccess, 1+protowire.SizeVarint(revision)+1+protowire.SizeBytes(place))
+	f = protowire.AppendVarint(protowire.AppendTag(f, fieldSuccessRevision, protowire.VarintType), revision)
+	f = hotcodec.AppendSize(f, fieldSuccessPosition, place)
+	f = protowire.AppendVarint(protowire.AppendTag(f, 1, protowire.VarintType), position)
+	f = protowire.AppendVarint(protowire.AppendTag(f, 2, protowire.VarintType), position)
+	f = hotcodec.AppendSize(f, fieldAnswerStream, 1+protowire.SizeBytes(len(stream)))
+	f = protowire.AppendBytes(protowire.AppendTag(f, fieldStreamName, protowire.BytesType), stream)
+	switch e := b.options.GetExpectedStreamPosition().(type) {
+	case *streams.BatchAppendReq_Options_StreamPosition:
+		f = protowire.AppendVarint(protowire.AppendTag(f, fieldAnswerRevision, protowire.VarintType), e.StreamPosition)
+	case *streams.BatchAppendReq_Options_NoStream:
+		f = hotcodec.AppendSize(f, fieldAnswerNone, 0)
+	default: // seldom
+		return nil
+	}
+	return f
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 	"pgregory.net/rapid"
 )
 
@@ -67,6 +68,47 @@ func TestEventEncoder_EqualsTheGeneratedCode(t *testing.T) {
 		}
 		if !proto.Equal(want, got) {
 			t.Fatalf("got %v\nwant %v", got, want)
+		}
+	})
+}
+
+// TestStoredAnswer_IsWhatTheGeneratedCodeSends, or none, so that the generated code sends it.
+func TestStoredAnswer_IsWhatTheGeneratedCodeSends(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		o := outcome{
+			current:  rapid.Int64Range(-1, tombstoneRevision).Draw(t, "revision"),
+			position: rapid.Int64Range(0, 1<<62).Draw(t, "position"),
+		}
+		options := &streams.BatchAppendReq_Options{StreamIdentifier: &shared.StreamIdentifier{
+			StreamName: []byte(rapid.String().Draw(t, "stream")),
+		}}
+		usual := len(options.StreamIdentifier.StreamName) > 0 && o.current >= 0
+		switch rapid.IntRange(0, 3).Draw(t, "expected") {
+		case 0:
+			options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_NoStream{NoStream: &emptypb.Empty{}}
+		case 1:
+			options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_Any{Any: &emptypb.Empty{}}
+			usual = false
+		default:
+			options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_StreamPosition{
+				StreamPosition: rapid.Uint64().Draw(t, "at"),
+			}
+		}
+		b := &batch{
+			correlation: uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")), options: options,
+			stringID: rapid.IntRange(0, 4).Draw(t, "text") == 0,
+		}
+		f := storedAnswer(b, o)
+		if f == nil {
+			if usual && !b.stringID {
+				t.Fatal("no answer")
+			}
+			return
+		}
+		want, got := b.named((&batchCall{}).response(b, o, nil)), &streams.BatchAppendResp{}
+		if err := proto.Unmarshal(f, got); err != nil || !proto.Equal(want, got) {
+			t.Fatalf("got %v (%v)\nwant %v", got, err, want)
 		}
 	})
 }

@@ -4,8 +4,9 @@
   // looks into it puts it together. All counts begin anew at each run, and a run that begins again counts the same.
   // The last one is called by each turn of a loop and by each function: a script that runs until its time is up, again
   // and again, would hold up all devices.
-  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16, mostSteps = 100000, mostTags = 100;
-  let calls = 0, lines = 0, steps = 0, tags = null;
+  const longest = 1024, mostCalls = 200, mostLines = 20, mostInstances = 16, mostSteps = 100000;
+  const longestTag = 200, mostTags = 100, mostNewTags = 10;
+  let calls = 0, lines = 0, steps = 0, tags = null, fresh = 0;
 
   const plain = (value) => {
     switch (typeof value) {
@@ -20,19 +21,29 @@
     }
     return value && value.getTime ? value.getTime() : null;
   };
-  // The server stores a tag as another one, or ends, where it takes a part of the path for a sign that is written by its
-  // number.
+  // The server takes no other signs in a path, a dot for the beginning of another part, and some of what is left for a
+  // sign that is written by its number: it stores another tag then, or ends. Longer ones could not be taken by name.
   const isTag = (path) => typeof path === "string" && path.startsWith("Tags.");
   const pathOf = (value) => {
     const path = plain(value);
-    if (isTag(path) && /%|0x[0-9A-Z]{2}/.test(path)) {
-      throw new Error("a tag with % or with 0x before two digits or capitals");
+    if (isTag(path)) {
+      const tag = path.slice("Tags.".length);
+      if (!/^[A-Za-z0-9_-]+$/.test(tag)) {
+        throw new Error("a tag with other signs than letters, digits, - and _");
+      }
+      if (/0x[0-9A-Z]{2}/.test(tag)) {
+        throw new Error("a tag with 0x before two digits or capitals");
+      }
+      if (tag.length > longestTag) {
+        throw new Error("a tag of more than " + longestTag + " characters");
+      }
     }
     return path;
   };
   // Tags stay on a device: of a script that finds new names at each call there are more and more, until the device's
   // document is too large for the server. Those that the device has are looked for when the first one is to be set,
-  // which does first what was declared before: so those that were taken until then make room, and others do not.
+  // which does first what was declared before: so those that were taken until then make room, and others do not. What
+  // the other scripts of the session set at the same time is not seen, so that each of them may set a few new ones.
   const setsTag = (path, value) => {
     const on = Array.isArray(value) ? value[0] : value;
     if (on === undefined || on === false) {
@@ -42,9 +53,16 @@
       const found = [...declare("Tags.*", {value: 1})].map((one) => one.path);
       tags = new Set(found.filter((one) => one.startsWith("Tags." + prefix)));
     }
-    if (tags.size >= mostTags && !tags.has(path)) {
+    if (tags.has(path)) {
+      return;
+    }
+    if (tags.size >= mostTags) {
       throw new Error("more than " + mostTags + " tags of the organization on the device: take old ones away first, or " +
         "set the same ones at each call");
+    }
+    if (++fresh > mostNewTags) {
+      throw new Error("more than " + mostNewTags + " new tags in one run: set the others in another script, or at a " +
+        "later call");
     }
     tags.add(path);
   };

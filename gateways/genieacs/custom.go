@@ -40,8 +40,10 @@ type Custom struct {
 var bounds string
 
 // script is the text, whose steps are counted, between a head that says whose it is, and the bounds of its calls. The
-// head stands in the text's first line, so that errors have the numbers of the text's own lines. What is stored changes
-// with the bounds, and is then written anew. Fails with a *Refusal of the first thing that a script does and may not.
+// head stands in the text's first line, so that errors have the numbers of the text's own lines. The text runs where
+// the device has the organization's tag: what has failed the server tries again, also when the preset does not fit any
+// more because the organization has given the device up. What is stored changes with the bounds, and is then written
+// anew. Fails with a *Refusal of the first thing that a script does and may not.
 func (c Custom) script() (string, error) {
 	prefix := strings.TrimPrefix(c.Tag, tagOfOrganization) + "-"
 	text, err := script.Counted(c.Text, prefix)
@@ -52,7 +54,8 @@ func (c Custom) script() (string, error) {
 			Message: fmt.Sprintf("Line %d of the script: %s.", fault.Line, fault.Text),
 		}
 	}
-	body := "return (function (declare, clear, log, " + script.CountName + ") {" + text + "\n" +
+	body := "return declare(" + strconv.Quote(tagInScript(c.Tag)) + ", {value: 1}).value && " +
+		"(function (declare, clear, log, " + script.CountName + ") {" + text + "\n" +
 		strings.Replace(bounds, "PREFIX", strconv.Quote(prefix), 1)
 	return fmt.Sprintf("/* %s version %d sha256 %s */ %s", c.Name, c.Version, hashOf(body), body), nil
 }
@@ -69,9 +72,12 @@ const tagOfOrganization = "org:"
 func (c Custom) preset() Preset {
 	return Preset{
 		Name: c.Name, Channel: c.Name, Weight: customWeight, Events: map[string]bool{}, Provision: c.Name,
-		Precondition: "Tags." + acstag.InScript(acstag.Name(c.Tag)) + " IS NOT NULL", Version: c.Version,
+		Precondition: tagInScript(c.Tag) + " IS NOT NULL", Version: c.Version,
 	}
 }
+
+// tagInScript is the path of a tag.
+func tagInScript(tag string) string { return "Tags." + acstag.InScript(acstag.Name(tag)) }
 
 // check refuses a name of ours.
 func (c Custom) check() error {

@@ -70,6 +70,9 @@ func (d DeviceID) check() error {
 	return nil
 }
 
+// TagFits reports whether a tag can be set and taken by its name. Scripts of the server and other hands make others.
+func TagFits(tag string) bool { return checkTag(tag) == nil }
+
 // checkTag refuses what would be another tag in a query, or none.
 func checkTag(tag string) error {
 	if tag == "" || len(tag) > 200 || strings.ContainsAny(tag, "*") || tag[0] == '/' || tag != clean(tag) {

@@ -242,17 +242,14 @@ func unavailable(err error) error {
 	if errors.As(err, &known) {
 		wait = known.RetryAfter
 	}
-	return failure.NewUnavailable(unavailableCode,
+	return failure.NewUnavailable("cpe_server_unavailable",
 		"The server of the customers' devices cannot be reached at the moment. Try again later.", wait, err)
 }
-
-// unavailableCode is the code of the failure of a server that does not answer.
-const unavailableCode = "cpe_server_unavailable"
 
 // Unreachable reports whether a call failed because the server cannot be reached, so that any other one would fail as
 // well; false when the server broke off at this request alone, or when its answer to this one cannot be read.
 func Unreachable(err error) bool {
-	return failure.CodeOf(err) == unavailableCode && !errors.Is(err, ErrCrashed) && !errors.Is(err, errForeign)
+	return failure.CodeOf(err) == "cpe_server_unavailable" && !errors.Is(err, ErrCrashed) && !errors.Is(err, errForeign)
 }
 
 // refused makes the error of an answer that is none of the expected ones.

@@ -103,9 +103,11 @@ func scriptWords(name string) (code, message string) {
 // boundWords are the messages of the platform's bounds of scripts: they have no value of a device, whoever throws them.
 var boundWords = []string{
 	"more than 100000 steps", "a text of more than 1024 characters", "a number of instances that is none from 0 to 16",
-	"a tag with % or with 0x before two digits or capitals",
+	"a tag with other signs than letters, digits, - and _", "a tag with 0x before two digits or capitals",
+	"a tag of more than 200 characters",
 	"more than 100 tags of the organization on the device: take old ones away first, or " +
 		"set the same ones at each call",
+	"more than 10 new tags in one run: set the others in another script, or at a later call",
 }
 
 // aboutValues are the codes of devices whose words may repeat the value that they are about.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/acstag"
@@ -105,27 +106,39 @@ func TestCustom_ASlugThatLooksLikeANumberOfASignFindsItsDevices(t *testing.T) {
 }
 
 // TestCustom_ATagThatIsMadeWhileTheScriptRunsEndsNoSession: the check has not seen what numbers and texts make of it.
+// What is no name of a tag is an error of the script, in words of ours.
 func TestCustom_ATagThatIsMadeWhileTheScriptRunsEndsNoSession(t *testing.T) {
 	t.Parallel()
 	k, _ := ready(t)
 	id := k.add(acs.DeviceConfig{Serial: "A-1"})
-	const want = "acme-custom-provision script.Error a tag with % or with 0x before two digits or capitals"
+	const signs = "a tag with other signs than letters, digits, - and _"
+	const number = "a tag with 0x before two digits or capitals"
 	const wifi = `"Tags.acme-" + declare("Device.WiFi.SSID.1.SSID", {value: 1}).value[0]`
-	for name, text := range map[string]string{
-		"Home":  `let n = 40; n += 40; declare("Tags.acme-0x" + n, null, {value: true});`,
-		"5%":    "declare(" + wifi + ", null, {value: true});",
-		"a0xFF": "clear(" + wifi + ", 1);",
+	const sets, clears = "declare(" + wifi + ", null, {value: true});", "clear(" + wifi + ", 1);"
+	for name, c := range map[string]struct{ text, want string }{
+		"Home":                   {`let n = 40; n += 40; declare("Tags.acme-0x" + n, null, {value: true});`, number},
+		"a0xFF":                  {clears, number},
+		"0x41":                   {sets, number},
+		"5%":                     {sets, signs},
+		"Home Wifi":              {sets, signs},
+		"jane.doe":               {sets, signs},
+		"Nyumbani \u00e9":        {sets, signs},
+		"*":                      {sets, signs},
+		"[a:b]":                  {clears, signs},
+		strings.Repeat("x", 196): {sets, "a tag of more than 200 characters"},
 	} {
 		k.named(id, name)
-		lines, faults := k.runs(id, text+` log("on");`)
-		if faults != want || len(lines) > 0 {
-			t.Errorf("%s: logged %q, faults %s", text, lines, faults)
+		lines, faults := k.runs(id, c.text+` log("on");`)
+		if faults != "acme-custom-provision script.Error "+c.want || len(lines) > 0 {
+			t.Errorf("%s: logged %q, faults %s", name, lines, faults)
 		}
 	}
-	k.named(id, "Home 0xfy")
-	lines, faults := k.runs(id, "declare("+wifi+`, null, {value: true}); log("on");`)
-	if faults != "" || !slices.Contains(lines, "on") || !slices.Contains(k.read(id).Tags, "acme-Home 0xfy") {
-		t.Errorf("logged %q, faults %s, tags %v", lines, faults, k.read(id).Tags)
+	for _, name := range []string{"Home-0xfy", strings.Repeat("x", 195)} {
+		k.named(id, name)
+		lines, faults := k.runs(id, sets+` log("on");`)
+		if faults != "" || !slices.Contains(lines, "on") || !slices.Contains(k.read(id).Tags, "acme-"+name) {
+			t.Errorf("logged %q, faults %s, tags %v", lines, faults, k.read(id).Tags)
+		}
 	}
 	k.lives()
 }
@@ -208,6 +221,42 @@ func (k *kit) organizes(org, text string) {
 	}
 }
 
+// TestCustom_AScriptRunsNoMoreWhereItsOrganizationHasGivenTheDeviceUp: the server tries what has failed again on a
+// device that the preset does not fit any more. Tags that it set then would have no mark, and pass to the next
+// organization.
+func TestCustom_AScriptRunsNoMoreWhereItsOrganizationHasGivenTheDeviceUp(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]string{
+		"nobody has it": pending, "another one has it": `{"known":true,"tags":["org:rival"],"parameters":[]}`,
+	} {
+		k, p := ready(t)
+		id := k.add(acs.DeviceConfig{Serial: "A-1"})
+		k.organizes("acme", `declare("Tags.acme-x", null, {value: true}); log("of acme");
+			log(declare("Device.None", {value: 1}).value[0]);`)
+		k.inform(id, "2 PERIODIC")
+		if faults, err := k.DeviceFaults(t.Context(), id); err != nil || len(faults) != 1 ||
+			!slices.Contains(k.read(id).Tags, "acme-x") {
+			t.Fatalf("%s: it has faults %v (%v)", name, faults, err)
+		}
+		p.tell(200, after)
+		k.tagged(id, genieacs.Unidentified)
+		k.inform(id, "2 PERIODIC") // the fault holds the script back
+		if tags := k.read(id).Tags; slices.Contains(tags, "acme-x") || slices.Contains(tags, "org:acme") {
+			t.Fatalf("%s: it has tags %v", name, tags)
+		}
+		ran := strings.Count(strings.Join(k.sim.Log(), "\n"), "of acme")
+		k.clock.Advance(time.Hour)
+		k.inform(id, "2 PERIODIC")
+		if n := strings.Count(strings.Join(k.sim.Log(), "\n"), "of acme"); n != ran {
+			t.Errorf("%s: it ran %d times more", name, n-ran)
+		}
+		if tags := k.read(id).Tags; slices.Contains(tags, "acme-x") {
+			t.Errorf("%s: it has tags %v", name, tags)
+		}
+		k.noFaults()
+	}
+}
+
 // TestCustom_ADeviceHasSoManyTagsOfItsOrganization: a script that finds new names at each call ends there, and the
 // tags of others are not counted. It goes on when it takes old ones away first.
 func TestCustom_ADeviceHasSoManyTagsOfItsOrganization(t *testing.T) {
@@ -226,9 +275,9 @@ func TestCustom_ADeviceHasSoManyTagsOfItsOrganization(t *testing.T) {
 		}
 		return n
 	}
-	const grows = `for (let i = 0; i < 20; i++) { declare("Tags.acme-" + Date.now() + "-" + i, null, {value: true}); }
+	const grows = `for (let i = 0; i < 10; i++) { declare("Tags.acme-" + Date.now() + "-" + i, null, {value: true}); }
 		declare("Tags.acme-0", null, {value: false}); declare("Tags.acme-gone", null, {value: [false]}); log("on");`
-	for n := 20; n <= 100; n += 20 {
+	for n := 10; n <= 100; n += 10 {
 		if lines, faults := k.runs(id, grows); faults != "" || len(lines) == 0 || count() != n {
 			t.Fatalf("it has %d tags, want %d: logged %q, faults %s", count(), n, lines, faults)
 		}
@@ -236,7 +285,7 @@ func TestCustom_ADeviceHasSoManyTagsOfItsOrganization(t *testing.T) {
 	const want = "acme-custom-provision script.Error more than 100 tags of the organization on the device: " +
 		"take old ones away first, or set the same ones at each call"
 	for name, text := range map[string]string{
-		"twenty": grows, "one": `declare("Tags.acme-one", null, {value: 1});`,
+		"ten": grows, "one": `declare("Tags.acme-one", null, {value: 1});`,
 		"one that it takes later": `declare("Tags.acme-one", null, {value: true});
 			declare("Tags.acme-one", null, {value: false});`,
 		"one of none that it takes": `declare("Tags.acme-none", null, {value: false});
@@ -257,5 +306,30 @@ func TestCustom_ADeviceHasSoManyTagsOfItsOrganization(t *testing.T) {
 	if _, faults := k.runs(id, `log(1);`); faults != "" || count() != 100 ||
 		slices.Contains(k.read(id).Tags, had) || !slices.Contains(k.read(id).Tags, "acme-one") {
 		t.Errorf("it has %d tags, faults %s", count(), faults)
+	}
+}
+
+// TestCustom_ARunSetsSoManyNewTags: the scripts of a session do not see what the others set at the same time. Those
+// that the device has are no new ones.
+func TestCustom_ARunSetsSoManyNewTags(t *testing.T) {
+	t.Parallel()
+	k, _ := ready(t)
+	id := k.add(acs.DeviceConfig{Serial: "A-1"})
+	sets := func(from, to int) string {
+		return fmt.Sprintf(`for (let i = %d; i < %d; i++) {
+			declare("Tags.acme-" + i, null, {value: true});
+		} log("on");`, from, to)
+	}
+	const want = "acme-custom-provision script.Error more than 10 new tags in one run: set the others in another " +
+		"script, or at a later call"
+	for _, c := range []struct {
+		from, to, tags int
+		fails          bool
+	}{{0, 11, 0, true}, {0, 10, 10, false}, {0, 20, 20, false}, {0, 31, 20, true}, {10, 30, 30, false}} {
+		lines, faults := k.runs(id, sets(c.from, c.to))
+		tags := len(k.read(id).Tags) - 3 // those of the organization, the login and the plan
+		if tags != c.tags || c.fails != (faults == want) || c.fails == slices.Contains(lines, "on") {
+			t.Errorf("from %d to %d: it has %d tags, logged %q, faults %s", c.from, c.to, tags, lines, faults)
+		}
 	}
 }

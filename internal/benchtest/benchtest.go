@@ -72,13 +72,13 @@ func Rate(b *testing.B, callers int, do func(ctx context.Context, caller int) er
 	return float64(count.Load()) / time.Since(began).Seconds()
 }
 
-// asProgram collects garbage as the program does (cmd/lastmile).
-var asProgram = sync.OnceFunc(func() { memory.CollectSeldom(os.Environ()) })
+// AsProgram collects garbage as the program does (cmd/lastmile).
+var AsProgram = sync.OnceFunc(func() { memory.CollectSeldom(os.Environ()) })
 
 // Compare measures a rate and its limit in turns, the limit first, and reports the medians. aim is the wanted ratio.
 func Compare(b *testing.B, unit string, aim float64, got, limit func() float64) {
 	b.Helper()
-	asProgram()
+	AsProgram()
 	var gots, limits []float64
 	for range Rounds(b) {
 		limits = append(limits, limit())

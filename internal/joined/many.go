@@ -24,32 +24,49 @@ type gathered[K comparable, V any] struct {
 // values are shared, so nobody may change them. Context and panics are as with Reads.
 func (m *Many[K, V]) Of(
 	ctx context.Context, key K, read func(ctx context.Context, keys []K) (map[K]V, error),
-) (V, bool, error) {
-	for {
-		m.ask(key)
+) (value V, found bool, err error) {
+	all, err := m.All(ctx, []K{key}, read)
+	value, found = all[key]
+	return value, found, err
+}
+
+// All is Of for several keys; those under which nothing is found are left out.
+func (m *Many[K, V]) All(
+	ctx context.Context, keys []K, read func(ctx context.Context, keys []K) (map[K]V, error),
+) (map[K]V, error) {
+	found := make(map[K]V, len(keys))
+	for len(keys) > 0 {
+		m.ask(keys)
 		all, err := m.reads.Of(ctx, struct{}{}, func(ctx context.Context) (gathered[K, V], error) {
 			return m.read(ctx, read)
 		})
 		if err != nil {
-			var none V
-			return none, false, err
+			return nil, err
 		}
-		if _, is := all.asked[key]; is {
-			value, found := all.found[key]
-			return value, found, nil
+		// A reading that began between the question and the wait has taken some keys: they are asked for again.
+		var left []K
+		for _, key := range keys {
+			if _, is := all.asked[key]; !is {
+				left = append(left, key)
+			} else if value, is := all.found[key]; is {
+				found[key] = value
+			}
 		}
-		// A reading that began between the question and the wait has taken the key: it is asked for again.
+		keys = left
 	}
+	return found, nil
 }
 
-// ask puts a key into the next reading.
-func (m *Many[K, V]) ask(key K) {
+// ask puts keys into the next reading.
+func (m *Many[K, V]) ask(keys []K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.asked == nil {
 		m.asked = map[K]struct{}{}
 	}
-	m.asked[key] = struct{}{}
+	for _, key := range keys {
+		m.asked[key] = struct{}{}
+	}
 }
 
 // read reads all that is asked for now.

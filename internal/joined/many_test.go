@@ -3,6 +3,7 @@ package joined_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -54,6 +55,42 @@ func TestMany_WhoAsksTogetherSharesAReadingOfAllThatIsAskedFor(t *testing.T) {
 		all.Wait()
 		if took := time.Since(begun); took != 2*time.Second || !slices.Equal(sizes, []int{1, 101}) {
 			t.Errorf("readings of %v keys within %v, want of 1 and of 101 within 2s", sizes, took)
+		}
+	})
+}
+
+func TestMany_SeveralKeysAreOfOneReadingUnlessItHasBegun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var many joined.Many[int, int]
+		var all sync.WaitGroup
+		readings := 0
+		ask := func(want map[int]int, keys ...int) {
+			all.Go(func() {
+				got, err := many.All(t.Context(), keys, func(ctx context.Context, keys []int) (map[int]int, error) {
+					readings++
+					loop.Sleep(ctx, time.Second)
+					found := map[int]int{}
+					for _, key := range keys {
+						if key > 0 {
+							found[key] = 10 * key
+						}
+					}
+					return found, nil
+				})
+				if err != nil || !maps.Equal(got, want) {
+					t.Errorf("%v: %v (%v), want %v", keys, got, err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		ask(map[int]int{1: 10, 2: 20}, 1, 2, -1)
+		ask(map[int]int{2: 20, 3: 30}, 2, 3, 3)
+		ask(map[int]int{1: 10, 4: 40}, 1, 4)
+		ask(map[int]int{})
+		all.Wait()
+		if readings != 2 {
+			t.Errorf("%d readings", readings)
 		}
 	})
 }

@@ -12,12 +12,16 @@ const (
 	elementExtra = 4
 )
 
-// roomy encodes arrays of texts and of octets as pgx does, but makes room for the whole array first. Otherwise the
-// buffer grows by a quarter again and again, and a batch of rows costs ten times its size in memory.
+// roomy encodes arrays as pgx does, but makes room for the whole array first where they are of texts or of octets.
+// Otherwise the buffer grows by a quarter again and again, and a batch of rows costs ten times its size in memory. An
+// Encoded it takes as it is.
 type roomy struct{ *pgtype.ArrayCodec }
 
 // PlanEncode implements pgtype.Codec.
 func (c roomy) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if _, ok := value.(Encoded); ok && format == pgtype.BinaryFormatCode {
+		return encodedPlan{}
+	}
 	plan := c.ArrayCodec.PlanEncode(m, oid, format, value)
 	if plan == nil || format != pgtype.BinaryFormatCode {
 		return plan
@@ -96,8 +100,8 @@ func flatten(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any, ok b
 // makeRoomForArrays makes a connection encode arrays that way.
 func makeRoomForArrays(types *pgtype.Map) {
 	types.TryWrapEncodePlanFuncs = slices.Insert(types.TryWrapEncodePlanFuncs, 0, flatten)
-	for _, array := range []uint32{pgtype.TextArrayOID, pgtype.ByteaArrayOID} {
-		if t, ok := types.TypeForOID(array); ok {
+	for _, of := range elementTypes {
+		if t, ok := types.TypeForOID(of.array); ok {
 			if codec, ok := t.Codec.(*pgtype.ArrayCodec); ok {
 				types.RegisterType(&pgtype.Type{Name: t.Name, OID: t.OID, Codec: roomy{codec}})
 			}

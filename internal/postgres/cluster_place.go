@@ -31,6 +31,8 @@ type place struct {
 	account *account // nil: the user of this program
 	// compression is the setting by which the server compresses its write-ahead log; "" when it cannot.
 	compression string
+	// sync makes the names in a directory last: syncDir, but for tests.
+	sync func(dir string) error
 }
 
 // account is the operating-system user that the server runs as when this program runs as root: PostgreSQL refuses to
@@ -43,7 +45,8 @@ type account struct {
 // findPlace chooses the directories and the user. Under root, a data directory that the account cannot reach, such as
 // one in root's home, is entered with an ambient capability (docs/rules/setup.md#private-cluster).
 func findPlace(cfg ClusterConfig) (place, error) {
-	p := place{data: filepath.Join(cfg.DataDir, "pgdata"), log: filepath.Join(cfg.DataDir, "postgres.log")}
+	p := place{data: filepath.Join(cfg.DataDir, "pgdata"), log: filepath.Join(cfg.DataDir, "postgres.log"),
+		sync: syncDir}
 	if os.Geteuid() == 0 {
 		acc, err := serverAccount()
 		if err != nil {
@@ -223,7 +226,7 @@ func (p place) initialise(ctx context.Context, state clusterState, scratch bool)
 	if scratch {
 		return nil
 	}
-	return syncDir(filepath.Dir(p.data))
+	return p.sync(filepath.Dir(p.data))
 }
 
 // syncDir makes the names in a directory last: after a power loss, a renamed file has its new name only if the

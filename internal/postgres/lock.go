@@ -95,6 +95,7 @@ func (l *Lock) Unlock() {
 // after it was lost. Safe for concurrent use.
 type lockSession struct {
 	url    string
+	limits lockLimits
 	turn   chan struct{} // has one element while nobody uses the connection
 	term   *lockTerm     // nil without a connection; guarded by turn, as all below
 	lost   func()        // of Watch
@@ -105,12 +106,15 @@ type lockSession struct {
 type lockTerm struct {
 	conn  *pgx.Conn
 	held  map[int64]*Lock
-	pause func() // ends the wait for the end of the connection, which nobody may use before
+	pause func()        // ends the wait for the end of the connection, which nobody may use before
+	over  chan struct{} // closed when it is lost
 }
 
 // newLockSession connects to nothing yet.
 func newLockSession(url string) *lockSession {
-	s := &lockSession{url: url, turn: make(chan struct{}, 1), lost: func() {}}
+	s := &lockSession{
+		url: url, limits: lockLimits{lockSilence, lockPing}, turn: make(chan struct{}, 1), lost: func() {},
+	}
 	s.turn <- struct{}{}
 	return s
 }
@@ -171,7 +175,8 @@ func (s *lockSession) run(ctx context.Context, do func(context.Context, *pgx.Con
 		if err != nil {
 			return err
 		}
-		s.term = &lockTerm{conn: conn, held: map[int64]*Lock{}}
+		s.term = &lockTerm{conn: conn, held: map[int64]*Lock{}, over: make(chan struct{})}
+		go s.keep(s.term)
 		s.lost() // nobody has watched since the last connection ended
 	}
 	err := do(ctx, s.term.conn)
@@ -192,24 +197,46 @@ func (s *lockSession) open(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.Exec(ctx, watchLockHolder, lockSilence.Milliseconds()); err != nil {
+	if _, err := conn.Exec(ctx, watchLockHolder, s.limits.silence.Milliseconds()); err != nil {
 		_ = conn.Close(ctx) // the first error is the reason
 		return nil, err
 	}
 	return conn, nil
 }
 
-// lockSilence is the time after which the server ends a connection whose host has vanished: without it the locks would
-// be kept for as long as the kernel keeps the connection, two hours by default.
-const lockSilence = 30 * time.Second
+// lockSilence is the time after which the server ends a connection whose program or host has vanished or hangs: without
+// it the locks would be kept for as long as the kernel keeps the connection, two hours by default. A connection that
+// nobody uses is kept by a statement at every lockPing.
+const (
+	lockSilence = 10 * time.Second
+	lockPing    = 2 * time.Second
+)
 
-// watchLockHolder lets the server look below TCP whether the host of the locks still exists. The time of an idle
-// session is not limited, because a lock may be held for long without a statement. A server without a setting keeps the
-// others.
+// lockLimits are lockSilence and lockPing, but for tests.
+type lockLimits struct{ silence, ping time.Duration }
+
+// watchLockHolder lets the server look whether the holder of the locks still exists: while it says nothing, and below
+// TCP. A server without a setting keeps the others.
 const watchLockHolder = `select set_config(s.name, v.value, false)
-	from (values ('tcp_user_timeout', $1::bigint::text), ('tcp_keepalives_idle', '10'),
-		('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) v (name, value)
+	from (values ('idle_session_timeout', $1::bigint::text), ('tcp_user_timeout', $1::bigint::text),
+		('tcp_keepalives_idle', '4'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3')) v (name, value)
 	join pg_settings s using (name)`
+
+// keep uses a connection until it is lost, so that the server does not take it for one whose program has vanished.
+func (s *lockSession) keep(term *lockTerm) {
+	every := time.NewTicker(s.limits.ping)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+			_ = s.use(context.Background(), term, func(ctx context.Context, conn *pgx.Conn) error {
+				return conn.Ping(ctx) // a failure has closed it
+			})
+		case <-term.over:
+			return
+		}
+	}
+}
 
 // lose closes the connection and with it the locks. The caller has the turn.
 func (s *lockSession) lose() {
@@ -225,6 +252,7 @@ func (s *lockSession) lose() {
 	for _, l := range s.term.held {
 		l.free()
 	}
+	close(s.term.over)
 	s.term = nil
 }
 

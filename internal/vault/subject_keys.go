@@ -15,6 +15,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -60,7 +61,10 @@ type SubjectKeys struct {
 	pace  clock.Clock // a key gets no older because somebody sets the machine's clock, and no younger
 	cache *lru.Cache[uuid.UUID, cachedKey]
 
-	mu        sync.Mutex // keeps load from putting a destroyed key back into the cache
+	// made lets those who write about new subjects at the same time share one statement and its commit.
+	made joined.Many[uuid.UUID, subjectKey]
+
+	mu        sync.Mutex // keeps read from putting a destroyed key back into the cache
 	destroyed uint64     // counts destructions in this process
 }
 
@@ -68,6 +72,12 @@ type SubjectKeys struct {
 type cachedKey struct {
 	key    Key
 	readAt time.Time
+}
+
+// subjectKey is a key, or why it cannot be unwrapped.
+type subjectKey struct {
+	key Key
+	err error
 }
 
 // newSubjectKeys makes the part. Keys are read on first use.
@@ -83,8 +93,17 @@ func newSubjectKeys(c *core) *SubjectKeys {
 const (
 	selectSubjectKeysSQL = `
 select subject, wrapped from {schema}.subject_keys where subject = any($1) and wrapped is not null`
-	insertSubjectKeySQL = `
-insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, $2, $3) on conflict do nothing`
+	// ensureSubjectKeysSQL leaves out erased subjects, and those for which another program makes keys at this moment.
+	ensureSubjectKeysSQL = `
+with given as (select * from unnest($1::uuid[], $2::bytea[]) g (subject, wrapped)),
+had as (select subject, k.wrapped from {schema}.subject_keys k join given using (subject)),
+made as (
+	insert into {schema}.subject_keys (subject, wrapped, created_at)
+	select subject, wrapped, $3 from given where not exists (select from had where had.subject = given.subject)
+	order by subject -- so that two programs do not wait for each other
+	on conflict do nothing returning subject, wrapped
+)
+select subject, wrapped from had where wrapped is not null union all select subject, wrapped from made`
 	destroySubjectKeySQL = `
 insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, null, $2)
 on conflict (subject) do update set wrapped = null`
@@ -96,9 +115,17 @@ insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on co
 // Keys gives the keys of the subjects that have one. A subject that is missing in the result never had a key, or was
 // erased.
 func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
-	found := make(map[uuid.UUID]Key, len(subjects))
+	found, missing := s.cached(subjects)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	return found, into(found)(s.read(ctx, selectSubjectKeysSQL, missing))
+}
+
+// cached gives the keys that are in memory, and the subjects of the others.
+func (s *SubjectKeys) cached(subjects []uuid.UUID) (found map[uuid.UUID]Key, missing []uuid.UUID) {
+	found = make(map[uuid.UUID]Key, len(subjects))
 	now := s.pace.Now()
-	var missing []uuid.UUID
 	for _, subject := range subjects {
 		c, ok := s.cache.Get(subject)
 		if ok && now.Sub(c.readAt) < SubjectKeyTTL {
@@ -107,61 +134,57 @@ func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.
 			missing = append(missing, subject)
 		}
 	}
-	if len(missing) == 0 {
-		return found, nil
+	return found, missing
+}
+
+// into adds keys that were read to others. It fails where one cannot be unwrapped.
+func into(found map[uuid.UUID]Key) func(map[uuid.UUID]subjectKey, error) error {
+	return func(keys map[uuid.UUID]subjectKey, err error) error {
+		for subject, k := range keys {
+			if k.err != nil {
+				return k.err
+			}
+			found[subject] = k.key
+		}
+		return err
 	}
-	loaded, err := s.load(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for subject, key := range loaded {
-		found[subject] = key
-	}
-	return found, nil
 }
 
 // EnsureKeys gives a key for every subject and makes those that are missing. Fails: subject_forgotten, when one of them
 // was erased; nothing personal can be written about that subject any more.
 func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
-	found, err := s.Keys(ctx, subjects)
-	if err != nil {
-		return nil, err
-	}
-	var missing []uuid.UUID
-	batch := &pgx.Batch{}
-	now := s.core.now()
-	for _, subject := range subjects {
-		if _, ok := found[subject]; ok {
-			continue
-		}
-		raw := make([]byte, secrets.KeySize)
-		_, _ = rand.Read(raw) // never fails
-		batch.Queue(s.core.sql(insertSubjectKeySQL), subject, s.core.ring.Seal(secrets.Wrapping, raw, subject[:]), now)
-		missing = append(missing, subject)
-	}
+	found, missing := s.cached(subjects)
 	if len(missing) == 0 {
 		return found, nil
 	}
-	if err := s.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("make subject keys: %w", err)
-	}
-	// Another program may have been first. The stored key counts.
-	loaded, err := s.load(ctx, missing)
-	if err != nil {
+	if err := into(found)(s.made.All(ctx, missing, s.makeAll)); err != nil {
 		return nil, err
 	}
 	for _, subject := range missing {
-		key, ok := loaded[subject]
-		if !ok {
+		if _, ok := found[subject]; !ok {
 			return nil, failure.NewConflict("subject_forgotten", "This person was erased.")
 		}
-		found[subject] = key
 	}
 	return found, nil
 }
 
-// load reads keys from the database into the cache.
-func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
+// makeAll makes the keys that are missing, and reads the others. The stored key counts, whoever was first.
+func (s *SubjectKeys) makeAll(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]subjectKey, error) {
+	wrapped := make([][]byte, len(subjects))
+	for n, subject := range subjects {
+		raw := make([]byte, secrets.KeySize)
+		_, _ = rand.Read(raw) // never fails
+		wrapped[n] = s.core.ring.Seal(secrets.Wrapping, raw, subject[:])
+	}
+	found, err := s.read(ctx, ensureSubjectKeysSQL, subjects, wrapped, s.core.now())
+	if err != nil || len(found) == len(subjects) {
+		return found, err
+	}
+	return s.read(ctx, selectSubjectKeysSQL, subjects)
+}
+
+// read reads keys by a statement, into the cache, too.
+func (s *SubjectKeys) read(ctx context.Context, sql string, args ...any) (map[uuid.UUID]subjectKey, error) {
 	now := s.pace.Now()
 	s.mu.Lock()
 	before := s.destroyed
@@ -170,29 +193,31 @@ func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID) (map[uuid.
 		Subject uuid.UUID
 		Wrapped []byte
 	}
-	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(selectSubjectKeysSQL), subjects)
+	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(sql), args...)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
 	if err != nil {
-		return nil, fmt.Errorf("load subject keys: %w", err)
+		return nil, fmt.Errorf("read subject keys: %w", err)
 	}
-	loaded := make(map[uuid.UUID]Key, len(list))
+	found := make(map[uuid.UUID]subjectKey, len(list))
 	for _, r := range list {
 		raw, err := s.core.ring.Open(secrets.Wrapping, r.Wrapped, r.Subject[:])
 		if err != nil {
-			return nil, fmt.Errorf("unwrap key of subject %s: %w", r.Subject, err)
+			found[r.Subject] = subjectKey{err: fmt.Errorf("unwrap key of subject %s: %w", r.Subject, err)}
+			continue
 		}
-		if loaded[r.Subject], err = newKey(raw); err != nil {
-			return nil, err
-		}
+		key, err := newKey(raw)
+		found[r.Subject] = subjectKey{key, err}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.destroyed == before { // otherwise one of these keys may have been destroyed meanwhile
-		for subject, key := range loaded {
-			s.cache.Add(subject, cachedKey{key, now})
+		for subject, k := range found {
+			if k.err == nil {
+				s.cache.Add(subject, cachedKey{k.key, now})
+			}
 		}
 	}
-	return loaded, nil
+	return found, nil
 }
 
 // Destroy erases a subject: its key is deleted, no new one can be made, and the erasure is noted. A repetition changes

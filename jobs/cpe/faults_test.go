@@ -35,8 +35,8 @@ type faultServer struct {
 	cut     bool
 	cleared []string // addresses
 	calls   int      // that were to clear a fault
-	// answers are those to calls that are to clear a fault of some devices; 0 = the server breaks off. With away, it
-	// answers nothing any more from the first of these calls on.
+	// answers are those to calls that are to clear faults of some devices, or one; 0 = the server breaks off. With
+	// away, it answers nothing any more from the first of these calls on.
 	answers map[string]int
 	away    bool
 	// before is done when it is asked for one fault; nil = nothing.
@@ -110,8 +110,13 @@ var answerTexts = map[int]string{http.StatusServiceUnavailable: "Device is in se
 // clear answers a call that is to clear a fault.
 func (s *faultServer) clear(w http.ResponseWriter, path string) {
 	s.calls++
-	device, _, _ := strings.Cut(strings.TrimPrefix(path, "/faults/"), ":")
-	switch status, fails := s.answers[device]; {
+	fault := strings.TrimPrefix(path, "/faults/")
+	device, _, _ := strings.Cut(fault, ":")
+	status, fails := s.answers[device]
+	if of, one := s.answers[fault]; one {
+		status, fails = of, true
+	}
+	switch {
 	case fails && status == 0:
 		panic(http.ErrAbortHandler)
 	case fails:
@@ -119,6 +124,7 @@ func (s *faultServer) clear(w http.ResponseWriter, path string) {
 		_, _ = w.Write([]byte(answerTexts[status]))
 	default:
 		s.cleared = append(s.cleared, path)
+		s.ids = slices.DeleteFunc(slices.Clone(s.ids), func(one string) bool { return one == fault })
 	}
 }
 

@@ -37,9 +37,11 @@ type Following struct {
 	Queue      *jobrunner.Runner
 }
 
-// Attempts of the work at the CPE server. When it stays away, the reading of its devices mends their tags.
+// Attempts of the work at the CPE server. When it stays away, the reading of its devices mends their tags, and the rest
+// is done later.
 const (
 	followAttempts = 4
+	followPause    = 5 * time.Minute // after which attempts that are used up begin anew
 	tagTries       = 3
 )
 
@@ -48,6 +50,7 @@ func (f Following) Register(queue *jobrunner.Runner) {
 	jobrunner.AddWorker(queue, f.Tag, jobrunner.Options{
 		MaxAttempts: followAttempts, Backoff: jobrunner.Doubling(5*time.Second, time.Minute),
 	})
+	jobrunner.OnDiscarded(queue, jobrunner.OnceMore[commands.TagCpe](queue, followPause))
 	jobrunner.AddWorker(queue, f.Line, jobrunner.Options{})
 	jobrunner.AddWorker(queue, f.leave, jobrunner.Options{})
 }
@@ -88,30 +91,25 @@ func (f Following) Tag(ctx context.Context, args commands.TagCpe, _ jobs.Cause) 
 			break
 		}
 	}
-	return f.unpause(ctx, device, *row)
-}
-
-// unpause ends the pauses of a CPE that began with who had it before.
-func (f Following) unpause(ctx context.Context, device genieacs.DeviceID, row cpeviews.CPERow) error {
-	faults, err := f.Gateway.DeviceFaults(ctx, device)
-	if err != nil {
-		return err
-	}
-	return f.Pauses.End(ctx, row, faults)
+	return f.Pauses.End(ctx, *row, device)
 }
 
 // tag writes what differs, and gives the device; "" = the server does not know it. A device that loses a login is
 // marked with it first, also when it gets another one: it has the old one until it has called, whatever becomes of this
 // program, and perhaps longer. The tag of the new login comes before that of the old one goes, so that none leaves in
-// between. One that an organization loses is marked with it, too, for what its scripts do in a session meanwhile.
+// between. One that an organization loses is marked with it, too, for what its scripts do in a session meanwhile. Tags
+// that cannot be named to the server are left to its scripts.
 func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (genieacs.DeviceID, error) {
 	device, err := ACS{Gateway: f.Gateway}.find(ctx, events.CpeIdentity{
 		SerialNumber: row.SerialNumber, OUI: row.OUI, ProductClass: row.ProductClass,
 	})
-	should := row.Tags()
+	if errors.Is(err, genieacs.ErrUnfit) { // it cannot be asked for, and gets its tags when it calls
+		return "", nil
+	}
+	should, has := row.Tags(), slices.DeleteFunc(slices.Clone(device.Tags), unfit)
 	var gone []string
-	marks, left := leftTags(device.Tags, should)
-	for _, tag := range device.Tags {
+	marks, left := leftTags(has, should)
+	for _, tag := range has {
 		asks = asks || strings.HasPrefix(tag, genieacs.Left)
 		if !ourTag(tag) || slices.Contains(should, tag) {
 			continue
@@ -136,7 +134,7 @@ func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (gen
 			}
 		}
 	}
-	each(f.Gateway.AddTag, marks)
+	each(f.Gateway.AddTag, slices.DeleteFunc(marks, unfit))
 	each(f.Gateway.RemoveTag, append(gone, left...)) // no script of before begins while its tags are taken
 	each(f.Gateway.AddTag, missing)
 	if errors.Is(err, genieacs.ErrUnknownDevice) {
@@ -144,6 +142,9 @@ func (f Following) tag(ctx context.Context, row cpeviews.CPERow, asks bool) (gen
 	}
 	return device.ID, err
 }
+
+// unfit reports whether a tag cannot be named to the CPE server.
+func unfit(tag string) bool { return !genieacs.TagFits(tag) }
 
 // maxLeftTags bounds the tags of former organizations that are taken from a CPE at once; it loses the others at its
 // next call.

@@ -24,15 +24,21 @@ const (
 )
 
 // Statements about CPEs on which a script alone kept a session from coming to rest. One counts as long as the CPE
-// server has the fault on the script's channel, and shows it to the organization.
+// server has the fault on the script's channel, and shows it to the organization. A row without a channel has the last
+// session of a CPE in which one of ours asked the platform, by the server's clock, as long as there are such faults.
 const (
+	askedSQL = `
+insert into {schema}.loops as l (channel, cpe_id, version, at)
+select '', s.cpe_id, 0, s.at from unnest($1::uuid[], $2::timestamptz[]) as s (cpe_id, at)
+on conflict (channel, cpe_id) do update set at = greatest(l.at, excluded.at)`
+	askingSQL = `select cpe_id, at from {schema}.loops where channel = '' and cpe_id = any($1)`
 	loopedSQL = `
 insert into {schema}.loops as l (channel, cpe_id, version, at)
 select * from unnest($1::text[], $2::uuid[], $3::int[], $4::timestamptz[])
 on conflict (channel, cpe_id) do update set version = excluded.version, at = excluded.at`
 	restedSQL = `
 delete from {schema}.loops l where not exists (select from {schema}.faults f where f.cpe_id = l.cpe_id
-	and f.channel = l.channel and f.code = $1 and f.gone_at is null and f.org_id is not null)`
+	and l.channel in ('', f.channel) and f.code = $1 and f.gone_at is null and f.org_id is not null)`
 	loopingSQL = `
 select distinct on (l.channel, l.cpe_id) l.channel, l.cpe_id, l.version, l.at, f.org_id
 from {schema}.loops l join {schema}.faults f on f.cpe_id = l.cpe_id and f.channel = l.channel
@@ -60,7 +66,7 @@ func waiting(loops []known) []known {
 
 // suspects gives of the faults of a CPE those of scripts that alone can have kept the presets of a session from coming
 // to rest. Ours do come to rest unless they ask the platform, so it is the only other one; ours are there as long as
-// nobody has cleared faults of the session.
+// nobody has cleared all faults of the session.
 func suspects(list []known) (out []known) {
 	others, whole, asks := map[time.Time][]known{}, map[time.Time]bool{}, map[time.Time]bool{}
 	for _, k := range list {
@@ -85,9 +91,49 @@ func charged(row cpeviews.ProvisionRow, org id.Organization, at time.Time) bool 
 	return runs && row.OrgID == org && row.SettledAt != nil && at.After(row.SettledAt.Add(loopMargin))
 }
 
+// asking gives of each CPE the last session, by the server's clock, in which one of ours asked the platform.
+func asking(loops []known) map[id.CPE]time.Time {
+	out := map[id.CPE]time.Time{}
+	for _, k := range loops {
+		if genieacs.Asks(k.fault.Channel) && k.fault.At.After(out[k.cpe.ID]) {
+			out[k.cpe.ID] = k.fault.At
+		}
+	}
+	return out
+}
+
+// certainly leaves those faults out that are of a session in which one of ours asked the platform, as far as a reading
+// has seen it: the fault of that one may have been cleared before those of the others, by this program or by hand.
+func (p Pauses) certainly(ctx context.Context, list []known, asked map[id.CPE]time.Time) ([]known, error) {
+	db := p.Informs.db.Owner
+	var cpes []id.CPE
+	var times []time.Time
+	for cpe, at := range asked {
+		cpes, times = append(cpes, cpe), append(times, at)
+	}
+	if _, err := db.Exec(ctx, p.Informs.sql(askedSQL), cpes, times); err != nil {
+		return nil, fmt.Errorf("note which cpes asked: %w", err)
+	}
+	cpes = nil
+	for _, k := range list {
+		cpes = append(cpes, k.cpe.ID)
+	}
+	rows, err := db.Query(ctx, p.Informs.sql(askingSQL), cpes)
+	if err != nil {
+		return nil, fmt.Errorf("read which cpes asked: %w", err)
+	}
+	last := map[id.CPE]time.Time{}
+	var cpe id.CPE
+	var at time.Time
+	if _, err := pgx.ForEachRow(rows, []any{&cpe, &at}, func() error { last[cpe] = at; return nil }); err != nil {
+		return nil, fmt.Errorf("read which cpes asked: %w", err)
+	}
+	return slices.DeleteFunc(list, func(k known) bool { return !k.fault.At.After(last[k.cpe.ID]) }), nil
+}
+
 // witness notes on which CPEs a script alone kept a session from coming to rest, and forgets those on which it has come
 // to rest since.
-func (p Pauses) witness(ctx context.Context, held [][]known) error {
+func (p Pauses) witness(ctx context.Context, held [][]known, asked map[id.CPE]time.Time) error {
 	db := p.Informs.db.Owner
 	if _, err := db.Exec(ctx, p.Informs.sql(restedSQL), genieacs.LoopCode); err != nil {
 		return fmt.Errorf("forget loops of cpes: %w", err)
@@ -96,6 +142,10 @@ func (p Pauses) witness(ctx context.Context, held [][]known) error {
 	var names []string
 	for _, faults := range held {
 		list = append(list, suspects(faults)...)
+	}
+	list, err := p.certainly(ctx, list, asked)
+	if err != nil {
+		return err
 	}
 	for _, k := range list {
 		names = append(names, k.fault.Channel)

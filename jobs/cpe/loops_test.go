@@ -338,3 +338,55 @@ func TestPauses_ARefusalThatFailsIsMadeAtTheNextReading(t *testing.T) {
 		}
 	}
 }
+
+// TestPauses_FaultsThatAreClearedInPartProveNothing: of a session in which one of ours asked the platform some faults
+// are left, because the device was met in another session, or somebody has cleared that one by hand.
+func TestPauses_FaultsThatAreClearedInPartProveNothing(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []string{"lastmile-bootstrap", "lastmile-sign-in"} {
+		for name, clear := range map[string]func(k polled) error{
+			"by a reading": func(polled) error { return nil },
+			"by hand": func(k polled) error {
+				list, err := k.List(t.Context(), k.row.OrgID, id.CPE{}, cpeviews.FaultKey{}, 10)
+				for _, row := range list {
+					if row.Channel == channel {
+						err = errors.Join(err, k.Clear(t.Context(), row))
+					}
+				}
+				return err
+			},
+		} {
+			k := polls(t)
+			k.turns()
+			k.server.answers = map[string]int{box + "lastmile-leaving": http.StatusServiceUnavailable}
+			if name == "by hand" {
+				k.server.answers[box+channel] = http.StatusServiceUnavailable
+			}
+			err := k.poll(has(channel, "lastmile-health", "lastmile-leaving", "acme-turns")...)
+			delete(k.server.answers, box+channel)
+			if err = errors.Join(err, clear(k)); err != nil {
+				t.Fatal(err)
+			}
+			if got := k.cleared(); !slices.Equal(got, sorted([]string{channel}, []string{"lastmile-health"})) {
+				t.Fatalf("%s: cleared %v", name, got)
+			}
+			for range 2 {
+				k.now.Advance(time.Minute)
+				if err := k.read(jobs.Cause{JobID: id.New[id.Any]()}); err != nil {
+					t.Fatal(err)
+				}
+				if got := *k.refused; len(got) > 0 {
+					t.Fatalf("%s, %s: refused %v", channel, name, got)
+				}
+			}
+			k.now.Advance(time.Hour)
+			k.server.at, k.server.answers = k.now.Now(), nil // another session, in which none of ours asks
+			if err := k.poll(has("lastmile-leaving", "acme-turns")...); err != nil {
+				t.Fatal(err)
+			}
+			if got := *k.refused; !slices.Equal(got, []string{"acme-turns"}) {
+				t.Errorf("%s, %s: afterwards refused %v", channel, name, got)
+			}
+		}
+	}
+}

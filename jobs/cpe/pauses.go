@@ -37,27 +37,35 @@ const (
 // ours reports whether a fault is of the platform's own presets.
 func ours(f genieacs.Fault) bool { return strings.HasPrefix(f.Channel, genieacs.OwnChannel) }
 
+// endTries bounds how often the faults of a CPE are read until none is left that is to end.
+const endTries = 3
+
 // End has the CPE server forget those faults of a CPE that are older than its claim: the next organization is not told
 // of them and must not wait for them, and what has failed would run again by itself, also a script of the one before.
-// Faults of tasks end with their operations, and those of presets of the server's operator stay. Fails:
-// genieacs.ErrInSession.
-func (p Pauses) End(ctx context.Context, row cpeviews.CPERow, faults []genieacs.Fault) error {
-	var old []known
-	for _, f := range faults {
-		if k := (known{f, row}); k.outlived() {
-			old = append(old, k)
-		}
-	}
-	old, err := p.endable(ctx, old)
-	if err != nil {
-		return err
-	}
-	for _, k := range old {
-		if err := p.forget(ctx, k.fault); err != nil {
+// One that a session has noted anew meanwhile is read again, so that none is left. Faults of tasks end with their
+// operations, and those of presets of the server's operator stay. Fails: genieacs.ErrInSession.
+func (p Pauses) End(ctx context.Context, row cpeviews.CPERow, device genieacs.DeviceID) error {
+	for range endTries {
+		faults, err := p.Gateway.DeviceFaults(ctx, device)
+		if err != nil {
 			return err
 		}
+		var old []known
+		for _, f := range faults {
+			if k := (known{f, row}); k.outlived() {
+				old = append(old, k)
+			}
+		}
+		if old, err = p.endable(ctx, old); err != nil || len(old) == 0 {
+			return err
+		}
+		for _, k := range old {
+			if err := p.forget(ctx, k.fault); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	return fmt.Errorf("end the pauses of %s, which are there again: %w", device, genieacs.ErrInSession)
 }
 
 // outlived reports whether a fault is of before the claim of its CPE, and not of a task.
@@ -108,10 +116,12 @@ func (p Pauses) named(ctx context.Context, names []string) (map[string][]cpeview
 // mending has what a reading of all faults has found to mend.
 type mending struct{ old, loops []known }
 
-// note remembers a fault that is older than the claim of its CPE, or says that presets never came to rest.
+// note remembers a fault that is older than the claim of its CPE, or says that presets never came to rest. What waits
+// on a CPE that nobody has is the platform's own work, which goes on as the server tries it again; but no script of an
+// organization has anything to do there any more.
 func (m *mending) note(k known) {
 	switch {
-	case !k.cpe.OrgID.IsZero() && k.shownTo().IsZero():
+	case k.shownTo().IsZero() && (!k.cpe.OrgID.IsZero() || !ours(k.fault)):
 		if k.outlived() {
 			m.old = append(m.old, k)
 		}
@@ -146,8 +156,9 @@ func (p Pauses) mend(ctx context.Context, m mending, cause jobs.Cause) error {
 	var failed failures
 	old, err := p.endable(ctx, m.old)
 	failed.add(err)
+	asked := asking(m.loops)
 	held := some(waiting(m.loops), cause.JobID)
-	if err := p.witness(ctx, held); err != nil {
+	if err := p.witness(ctx, held, asked); err != nil {
 		failed.add(err)
 		held = nil // the faults that prove it must stay until it is noted
 	}

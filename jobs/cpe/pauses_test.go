@@ -1,6 +1,7 @@
 package cpejobs_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -58,11 +59,8 @@ func TestPauses_ThoseOfBeforeTheClaimEnd(t *testing.T) {
 	for name, poll := range map[string]func() error{
 		"reading": func() error { return k.poll(all...) },
 		"claim": func() error {
-			faults, err := k.Gateway.DeviceFaults(t.Context(), "00AABB-SN%2D1")
-			if err != nil {
-				return err
-			}
-			return k.Pauses.End(t.Context(), *k.row, faults)
+			k.server.ids = all
+			return k.Pauses.End(t.Context(), *k.row, oneBox)
 		},
 		"reading of loops": func() error {
 			k.server.code = genieacs.LoopCode
@@ -70,11 +68,8 @@ func TestPauses_ThoseOfBeforeTheClaimEnd(t *testing.T) {
 			return k.poll(all...)
 		},
 		"release": func() error {
-			faults, err := k.Gateway.DeviceFaults(t.Context(), "00AABB-SN%2D1")
-			if err != nil {
-				return err
-			}
-			return k.Pauses.End(t.Context(), cpeviews.CPERow{ID: k.row.ID}, faults)
+			k.server.ids = all
+			return k.Pauses.End(t.Context(), cpeviews.CPERow{ID: k.row.ID}, oneBox)
 		},
 	} {
 		if err := poll(); err != nil {
@@ -86,11 +81,50 @@ func TestPauses_ThoseOfBeforeTheClaimEnd(t *testing.T) {
 		}
 	}
 	k.row.OrgID, k.row.ClaimedAt = id.Organization{}, nil
-	if err := k.poll(all...); err != nil {
-		t.Fatal(err)
+	for _, code := range []string{"cwmp.9002", genieacs.LoopCode} {
+		k.server.code = code
+		if err := k.poll(slices.DeleteFunc(slices.Clone(all), func(fault string) bool {
+			return code == genieacs.LoopCode && strings.Contains(fault, "lastmile-") // of these nothing is known
+		})...); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.cleared(); !slices.Equal(got, []string{"acme-gone", "acme-wifi"}) {
+			t.Errorf("%s: cleared %v of a device that nobody has, at each reading", code, got)
+		}
 	}
-	if got := k.cleared(); len(got) > 0 {
-		t.Errorf("cleared %v of a device that nobody has, at each reading", got)
+}
+
+// TestPauses_WhatASessionNotesMeanwhileEndsToo: the device was in a session at its release, in which a script has
+// failed once more, or for the first time.
+func TestPauses_WhatASessionNotesMeanwhileEndsToo(t *testing.T) {
+	t.Parallel()
+	again := func(k polled) { k.server.at = k.server.at.Add(time.Second) }
+	first := func(k polled) { k.server.ids = has("acme-late", "acme-wifi") }
+	for name, c := range map[string]struct {
+		notes func(k polled)
+		more  bool // at each look
+		want  []string
+	}{
+		"once more":          {notes: again, want: []string{"acme-wifi"}},
+		"for the first time": {notes: first, want: []string{"acme-late", "acme-wifi"}},
+		"again and again":    {notes: again, more: true},
+	} {
+		k := polls(t)
+		*k.scripts = []cpeviews.ProvisionRow{{StoredName: "acme-wifi"}, {StoredName: "acme-late"}}
+		k.server.ids = has("acme-wifi")
+		k.server.before = func() {
+			c.notes(k)
+			if !c.more {
+				k.server.before = nil
+			}
+		}
+		err := k.Pauses.End(t.Context(), cpeviews.CPERow{ID: k.row.ID}, oneBox)
+		if c.more != errors.Is(err, genieacs.ErrInSession) || !c.more && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := k.cleared(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: cleared %v", name, got)
+		}
 	}
 }
 
@@ -158,7 +192,8 @@ func TestPauses_TheServersClockMayDiffer(t *testing.T) {
 		if got := k.cleared(); len(got) != 1-c.shown {
 			t.Errorf("%s: cleared %v", name, got)
 		}
-		faults, err := k.Gateway.DeviceFaults(t.Context(), "00AABB-SN%2D1")
+		k.server.ids = has("lastmile-leaving")
+		faults, err := k.Gateway.DeviceFaults(t.Context(), oneBox)
 		if err != nil || len(faults) != 1 ||
 			faults[0].Happened().Sub(k.row.ClaimedAt.Add(c.after)).Abs() > time.Second { // it tells whole ones
 			t.Errorf("%s: %+v (%v)", name, faults, err)

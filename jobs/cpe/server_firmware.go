@@ -117,7 +117,7 @@ func (a ACS) faultOf(
 // lostTo reports whether a fault is that of a download whose task nobody knows, because the answer was lost: only
 // downloads fail when their tasks are gone. A later download, whose task is known, has a fault of its own.
 func lostTo(w Write, f genieacs.Fault, has []genieacs.Waiting) bool {
-	return w.Kind == events.CpeFirmware && !f.At.Before(w.AskedAt) &&
+	return w.Kind == events.CpeFirmware && !f.Happened().Before(w.AskedAt) &&
 		!slices.ContainsFunc(has, func(t genieacs.Waiting) bool { return "task_"+string(t.ID) == f.Channel }) &&
 		!slices.ContainsFunc(w.Others, func(t events.CpeTask) bool { return "task_"+t.ID == f.Channel })
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
-// served has a simulated CPE server with one device, and what we send to it. Both have one clock, which stands.
+// served has a simulated CPE server with one device, and what we send to it. Both have one clock, which stands, unless
+// the server's is ahead.
 type served struct {
 	cpejobs.ACS
 	t      *testing.T
@@ -23,10 +24,17 @@ type served struct {
 }
 
 // serve starts them. The device has called once, and has a file of firmware to load.
-func serve(t *testing.T) served {
+func serve(t *testing.T) served { return serveAhead(t, 0) }
+
+// serveAhead is serve with a server whose clock stands at another time than ours; negative = it is behind.
+func serveAhead(t *testing.T, ahead time.Duration) served {
 	t.Helper()
 	now := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
-	s := served{t: t, now: now, sim: acs.New(acs.Config{Clock: now})}
+	there := now
+	if ahead != 0 {
+		there = clock.NewManual(now.Now().Add(ahead))
+	}
+	s := served{t: t, now: now, sim: acs.New(acs.Config{Clock: there})}
 	if err := s.sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,5 +145,44 @@ func TestOutcome_AFaultOfALaterDownloadIsNotThatOfALostOne(t *testing.T) {
 	}
 	if out, err := s.Outcome(t.Context(), later); err != nil || out.Code != "cwmp.9010" {
 		t.Errorf("the later one: %+v (%v)", out, err)
+	}
+}
+
+// TestOutcome_TheServersClockMayDiffer: whether a fault is of before a download whose answer was lost is known all the
+// same.
+func TestOutcome_TheServersClockMayDiffer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ahead, after time.Duration // of the server's clock; of the fault, after the request
+		code         string
+	}{
+		"ahead, before the request":  {ahead: 30 * time.Second, after: -20 * time.Second},
+		"ahead, after the request":   {ahead: 30 * time.Second, after: 20 * time.Second, code: "cwmp.9010"},
+		"behind, before the request": {ahead: -30 * time.Second, after: -20 * time.Second},
+		"behind, after the request":  {ahead: -30 * time.Second, after: 20 * time.Second, code: "cwmp.9010"},
+	} {
+		s := serveAhead(t, c.ahead)
+		if err := s.sim.SetDeviceFaults(s.device, acs.DeviceFaults{TransferFault: "9010"}); err != nil {
+			t.Fatal(err)
+		}
+		w := cpejobs.Write{
+			Key: "3f1c", Kind: events.CpeFirmware,
+			CPE: events.CpeIdentity{SerialNumber: "SN-1", OUI: "00D09E", ProductClass: "HomeBox-2"},
+			Deployment: cpejobs.Deployment{
+				Image: cpejobs.Image{File: "box.bin", Version: "2.0"}, BeginBy: s.now.Now().Add(time.Hour),
+				Going: true, AskedAt: s.now.Now(), SentAt: s.now.Now(),
+			},
+		}
+		if sent, err := s.Send(t.Context(), w); err != nil || len(sent.Tasks) != 1 {
+			t.Fatalf("%+v, %v", sent, err)
+		}
+		if err := s.sim.Inform(s.device, "2 PERIODIC"); err != nil {
+			t.Fatal(err)
+		}
+		s.idle()
+		w.Key, w.AskedAt = "4a2d", s.now.Now().Add(-c.after)
+		if out, err := s.Outcome(t.Context(), w); err != nil || out.Code != c.code {
+			t.Errorf("%s: %+v (%v)", name, out, err)
+		}
 	}
 }

@@ -231,10 +231,11 @@ func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cp
 }
 
 // respell writes those tags of ours anew that an earlier program has written as the server does not keep them: scripts
-// cannot take them away.
+// cannot take them away. One that cannot be named to the server is none of ours.
 func (r *reading) respell(ctx context.Context, d genieacs.Device) error {
 	for _, tag := range d.Tags {
-		if !ourTag(tag) && !strings.HasPrefix(tag, genieacs.Left) || acstag.Kept(tag) {
+		ours := ourTag(tag) || strings.HasPrefix(tag, genieacs.Left)
+		if !ours || acstag.Kept(tag) || unfit(tag) || unfit(acstag.Name(tag)) {
 			continue
 		}
 		err := r.Gateway.AddTag(ctx, d.ID, acstag.Name(tag))

@@ -88,3 +88,23 @@ func TestSync_ReadsOnceMoreWhatHadNotEnded(t *testing.T) {
 		t.Errorf("the second reading asks %s (%v)", asked, err)
 	}
 }
+
+// TestSync_ATagThatCannotBeNamedIsNotWrittenAnew: no script of ours has written it, and the reading goes on.
+func TestSync_ATagThatCannotBeNamedIsNotWrittenAnew(t *testing.T) {
+	t.Parallel()
+	gateway, err := genieacs.New(genieacs.Config{NBI: "http://127.0.0.1:1", Guard: breaker.New(breaker.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gateway.Close()
+	r := reading{Sync: Sync{Gateway: gateway}}
+	for tag, fails := range map[string]bool{
+		"sub:a0xF.5":                            true, // the server is asked, and is away
+		"sub:a0xF.5" + strings.Repeat("y", 300): false, "sub:a0xF.5" + strings.Repeat("x", 180): false,
+	} {
+		err := r.respell(t.Context(), genieacs.Device{ID: "00AABB-SN1", Tags: []string{tag}})
+		if fails != (err != nil) {
+			t.Errorf("%s: %v", tag, err)
+		}
+	}
+}

@@ -68,6 +68,7 @@ type indexCPE struct {
 	firmware     string
 	signIn       int
 	proven       bool
+	unsure       bool // an event about it may be missing
 }
 
 // indexLine is the login of a subscription.
@@ -106,11 +107,19 @@ func (x *Index) Name() string { return IndexName }
 func (x *Index) Handles() []string { return CPEs{}.Handles() }
 
 // Leave answers no more for an organization, nor for CPEs that nobody has: what could not be read may be that one was
-// claimed.
+// claimed. Nor for those of them that another organization has later: how they came to it is not known.
 func (x *Index) Leave(org id.Organization) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.left[org] = true
+	for _, of := range x.cpes {
+		of.unsure = of.unsure || x.doubts(of)
+	}
+}
+
+// doubts reports whether what could not be read may be about a CPE as it is now. The caller holds the lock.
+func (x *Index) doubts(of *indexCPE) bool {
+	return x.left[of.org] || of.org.IsZero() && len(x.left) > 0
 }
 
 // Told gives what a CPE is told; false when the index cannot say, so that the log has to be asked.
@@ -118,7 +127,7 @@ func (x *Index) Told(cpe id.CPE) (Told, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	of := x.cpes[cpe]
-	if of == nil || x.left[of.org] || of.org.IsZero() && len(x.left) > 0 {
+	if of == nil || of.unsure || x.doubts(of) {
 		return Told{}, false
 	}
 	told := Told{OrgID: of.org, OrgSlug: x.slugs[of.org], SignIn: of.signIn, SignInProven: of.proven}
@@ -186,8 +195,10 @@ func (x *Index) change(cpe id.CPE, by func(of *indexCPE)) {
 		of = &indexCPE{}
 		x.cpes[cpe] = of
 	}
+	unsure := of.unsure || x.doubts(of)
 	x.count(of, -1)
 	by(of)
+	of.unsure = unsure
 	x.count(of, 1)
 }
 

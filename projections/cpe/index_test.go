@@ -125,4 +125,19 @@ func TestIndex_SaysNothingWhereAnEventCannotBeRead(t *testing.T) {
 	if _, known := x.Firmware(id.Derive[id.Organization]("test", "acme")); known {
 		t.Error("it counts versions")
 	}
+	// What has become of one before its next claim cannot be known, of one that is new as little.
+	late := id.New[id.CPE]()
+	for _, e := range []events.Event{
+		events.CpeIdentified{CpeID: late}, events.CpeClaimed{CpeID: late, OrgID: rival},
+		events.CpeClaimed{CpeID: cpeNamed("signed in"), OrgID: rival},
+		events.CpeReleased{CpeID: cpeNamed("claimed")}, events.CpeClaimed{CpeID: cpeNamed("claimed"), OrgID: rival},
+		events.CpeReleased{CpeID: box}, events.CpeClaimed{CpeID: box, OrgID: rival},
+	} {
+		x.Apply(events.Envelope{Event: e})
+	}
+	for _, cpe := range []id.CPE{late, cpeNamed("signed in"), cpeNamed("claimed"), box} {
+		if told, known := x.Told(cpe); known {
+			t.Errorf("of one that has come to the rival it says %+v", told)
+		}
+	}
 }

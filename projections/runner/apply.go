@@ -41,17 +41,17 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 		g.Position = max(g.Position, page.UpTo)
 		return nil
 	}
-	bad, err := r.applyAll(ctx, p, g, list, page.UpTo, false)
+	bad, err := r.applyTogether(ctx, p, g, list, page.UpTo)
 	if err == nil || errors.Is(err, errLost) || ctx.Err() != nil {
 		return err
 	}
 	if bad > 0 { // Apply refused the event at this index
-		if _, err := r.applyAll(ctx, p, g, list[:bad], list[bad-1].Position, false); err == nil {
+		if _, err := r.applyTogether(ctx, p, g, list[:bad], list[bad-1].Position); err == nil {
 			list = list[bad:]
 		}
 	}
 	for _, e := range list {
-		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, e.Position, true); err != nil {
+		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, e.Position, sendSingly); err != nil {
 			if lasting(err) {
 				return &poison{event: e, cause: err}
 			}
@@ -60,6 +60,30 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 	}
 	g.Position = max(g.Position, page.UpTo)
 	return nil
+}
+
+// internalError is the class of errors of the server itself, of which it also makes octets that it cannot read.
+const internalError = "XX"
+
+// applyTogether writes events in one transaction and one round trip, with rows merged. Where that fails the statements
+// are sent once more as they are, and when the fault was in merging, nothing is merged in these tables any more.
+func (r *Runner) applyTogether(
+	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64,
+) (bad int, err error) {
+	if g.apart == nil {
+		bad, err = r.applyAll(ctx, p, g, list, upTo, sendMerged)
+		var atMerged *mergedError
+		if !errors.As(err, &atMerged) || errors.Is(err, errLost) || ctx.Err() != nil {
+			return bad, err
+		}
+	}
+	bad, again := r.applyAll(ctx, p, g, list, upTo, sendTogether)
+	if again == nil && err != nil && (lasting(err) || postgres.Class(err) == internalError) {
+		g.apart = err
+		r.logger.WarnContext(ctx, "projection merges no rows any more", "projection", g.Name, "schema", g.Schema,
+			"error", err)
+	}
+	return bad, again
 }
 
 // checkpointSQL moves a checkpoint, but only from the value that this program stored last.
@@ -71,24 +95,26 @@ where name = $1 and generation = $2 and position = $3`
 // together with the checkpoint, and every connection: the next term of the leadership applies the events again.
 const unhurriedSQL = `select set_config('synchronous_commit', 'off', true)`
 
-// applyAll writes events in one transaction. When Apply refuses an event, bad is its index. Statements are sent in one
-// batch, or one at a time when singly is set: pgx reports an argument that cannot be encoded in a batch like a lost
-// connection, and names the fault only for a single statement.
+// sender runs a queue of statements in a transaction.
+type sender func(ctx context.Context, tx pgx.Tx, g *generation, queue []queued) error
+
+// applyAll writes events in one transaction. When Apply refuses an event, bad is its index.
 func (r *Runner) applyAll(
-	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, singly bool,
+	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, send sender,
 ) (bad int, err error) {
-	w := &Writes{schema: g.Schema, batch: &pgx.Batch{}, known: g.known}
-	if g.Generation != 0 {
+	w := &Writes{schema: g.Schema, known: g.known, queue: make([]queued, 0, len(list)+2)}
+	if g.checkpointed() {
 		//nolint:gosec // positions fit
-		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))
+		w.first(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))
 	}
-	w.batch.Queue(unhurriedSQL)
+	w.first(unhurriedSQL)
 	for i, e := range list {
 		if err := applyOne(p, w, e); err != nil {
 			return i, &refused{err}
 		}
 	}
-	if err := r.send(ctx, g, w.batch, singly); err != nil {
+	err = postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error { return send(ctx, tx, g, w.queue) })
+	if err != nil {
 		return 0, err
 	}
 	g.Position, g.saved = upTo, upTo
@@ -117,24 +143,40 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 	return w.err
 }
 
-// send runs a batch in one transaction.
-func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, singly bool) error {
-	return postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		run := sendTogether
-		if singly {
-			run = sendSingly
-		}
-		return run(ctx, tx, batch, g.Generation != 0)
-	})
+// mergedError is an error of a batch with merged rows.
+type mergedError struct{ error }
+
+// Unwrap lets errors.Is see the error.
+func (e *mergedError) Unwrap() error { return e.error }
+
+// sendMerged is a sender in one round trip that merges rows.
+func sendMerged(ctx context.Context, tx pgx.Tx, g *generation, queue []queued) error {
+	m, err := merge(ctx, tx, queue, g.mergeFrom())
+	if err == nil {
+		err = sendBatch(ctx, tx, g, &m.out)
+	}
+	if err != nil && (m == nil || m.runs > 0) {
+		return &mergedError{err}
+	}
+	return err
 }
 
-// sendTogether runs a batch in one round trip. checkpointed says that the first statement moves the checkpoint; when it
+// sendTogether is a sender in one round trip.
+func sendTogether(ctx context.Context, tx pgx.Tx, g *generation, queue []queued) error {
+	var batch pgx.Batch
+	for _, q := range queue {
+		batch.Queue(q.text, q.args...)
+	}
+	return sendBatch(ctx, tx, g, &batch)
+}
+
+// sendBatch runs a batch in one round trip. The first statement moves the checkpoint of tables that have one; when it
 // changes no row the result is errLost, whatever the other statements returned.
-func sendTogether(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
+func sendBatch(ctx context.Context, tx pgx.Tx, g *generation, batch *pgx.Batch) error {
 	results := tx.SendBatch(ctx, batch)
 	for i := range batch.Len() {
 		tag, err := results.Exec()
-		if err == nil && i == 0 && checkpointed && tag.RowsAffected() != 1 {
+		if err == nil && i == 0 && g.checkpointed() && tag.RowsAffected() != 1 {
 			err = errLost
 		}
 		if err != nil {
@@ -145,12 +187,12 @@ func sendTogether(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed
 	return results.Close()
 }
 
-// sendSingly runs a batch one statement at a time, so that an error belongs to one statement. checkpointed is as in
-// sendTogether.
-func sendSingly(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
-	for i, q := range batch.QueuedQueries {
-		tag, err := tx.Exec(ctx, q.SQL, q.Arguments...)
-		if err == nil && i == 0 && checkpointed && tag.RowsAffected() != 1 {
+// sendSingly is a sender of one statement at a time, so that an error belongs to one statement: pgx reports an argument
+// that cannot be encoded in a batch like a lost connection, and names the fault only for a single statement.
+func sendSingly(ctx context.Context, tx pgx.Tx, g *generation, queue []queued) error {
+	for i, q := range queue {
+		tag, err := tx.Exec(ctx, q.text, q.args...)
+		if err == nil && i == 0 && g.checkpointed() && tag.RowsAffected() != 1 {
 			err = errLost
 		}
 		if err != nil {

@@ -35,6 +35,18 @@ type generation struct {
 	saved  uint64     // the checkpoint in the database
 	forced bool       // a person asked for it: it may replace tables of a newer version
 	known  statements // parsed statements, see Writes.Exec
+	apart  error      // why rows are not merged into one statement any more; nil = they are
+}
+
+// checkpointed reports whether the tables have a checkpoint: scratch tables have none.
+func (g *generation) checkpointed() bool { return g.Generation != 0 }
+
+// mergeFrom is how many rows in a run become one statement.
+func (g *generation) mergeFrom() int {
+	if g.checkpointed() {
+		return mergeFrom
+	}
+	return mergeFromScratch
 }
 
 // generationsSQL selects the sets of tables of one projection, or of all.

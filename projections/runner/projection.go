@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -38,25 +37,31 @@ type Projection interface {
 // goroutine uses it at a time.
 type Writes struct {
 	schema string
-	batch  *pgx.Batch
+	queue  []queued
 	known  statements          // parsed statements, shared by all batches of a generation
 	err    error               // the first statement that could not be queued; the event then counts as refused
 	once   map[string]struct{} // keys of the statements of Once; nil = none
 }
 
+// first queues a statement of the engine.
+func (w *Writes) first(sql string, args ...any) {
+	w.queue = append(w.queue, queued{text: sql, args: args})
+}
+
 // Exec queues a statement; {schema} in it stands for the schema being filled. The text must be a constant, because each
 // text is parsed once and kept. The arguments are values for $1, $2, ..., or one pgx.NamedArgs with exactly the names
-// that stand in the text as @name: a missing or a superfluous name fails the event.
+// that stand in the text as @name: a missing or a superfluous name fails the event. Many rows of a plain insert are
+// sent as one statement (docs/rules/engine.md#merged-inserts).
 func (w *Writes) Exec(sql string, args ...any) {
-	text, args, err := w.known.ready(sql, w.schema, args)
+	q, err := w.known.ready(sql, w.schema, args)
 	if err != nil {
 		w.err = cmp.Or(w.err, err)
 		return
 	}
-	for i, arg := range args {
-		args[i] = plain(arg)
+	for i, arg := range q.args {
+		q.args[i] = plain(arg)
 	}
-	w.batch.Queue(text, args...)
+	w.queue = append(w.queue, q)
 }
 
 // Once is Exec for a statement that changes nothing when it was executed before in the same transaction. One with a key

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +22,7 @@ type Scratch struct {
 
 // NewScratch creates empty tables in a schema that ends in name, after dropping those of an earlier use.
 func NewScratch(ctx context.Context, db *postgres.DB, p Projection, name string) (*Scratch, error) {
-	r := &Runner{cfg: Config{DB: db}}
+	r := &Runner{cfg: Config{DB: db}, logger: slog.New(slog.DiscardHandler)}
 	s := &Scratch{r: r, p: p, g: &generation{
 		Name: p.Name(), Version: p.Version(), Schema: r.schemaPrefix(p.Name()) + name, State: genBuilding,
 		known: statements{},
@@ -51,6 +52,9 @@ func (s *Scratch) Apply(ctx context.Context, list []events.Envelope) error {
 	}
 	return s.r.apply(ctx, s.p, s.g, page)
 }
+
+// Unmerged is why rows are not merged into one statement any more, as they should be; nil = they are.
+func (s *Scratch) Unmerged() error { return s.g.apart }
 
 // Drop removes the tables; it succeeds when they are gone already.
 func (s *Scratch) Drop(ctx context.Context) error {

@@ -13,15 +13,15 @@ func TestStatements_NamesBecomePositionsInTheOrderOfTheText(t *testing.T) {
 	known := statements{}
 	const sql = `update {schema}.plans set reason = @reason where id = @id and reason <> @reason and tags @> '{@id}'`
 	for _, reason := range []string{"parsed now", "parsed before"} {
-		text, args, err := known.ready(sql, "s1", []any{pgx.NamedArgs{"id": 7, "reason": reason}})
+		q, err := known.ready(sql, "s1", []any{pgx.NamedArgs{"id": 7, "reason": reason}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := `update s1.plans set reason = $1 where id = $2 and reason <> $1 and tags @> '{@id}'`
-		if diff := cmp.Diff(want, text); diff != "" {
+		if diff := cmp.Diff(want, q.text); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]any{reason, 7}, args); diff != "" {
+		if diff := cmp.Diff([]any{reason, 7}, q.args); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -34,16 +34,16 @@ func TestStatements_PositionsStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	known := statements{}
 	for range 2 {
-		text, args, err := known.ready(`delete from {schema}.plans where id = $1 or id = $2`, "s1", []any{1, nil})
-		if err != nil || text != `delete from s1.plans where id = $1 or id = $2` {
-			t.Errorf("%s %v", text, err)
+		q, err := known.ready(`delete from {schema}.plans where id = $1 or id = $2`, "s1", []any{1, nil})
+		if err != nil || q.text != `delete from s1.plans where id = $1 or id = $2` {
+			t.Errorf("%s %v", q.text, err)
 		}
-		if diff := cmp.Diff([]any{1, nil}, args); diff != "" {
+		if diff := cmp.Diff([]any{1, nil}, q.args); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if _, args, err := known.ready(`delete from {schema}.plans`, "s1", nil); err != nil || len(args) > 0 {
-		t.Errorf("without arguments: %v %v", args, err)
+	if q, err := known.ready(`delete from {schema}.plans`, "s1", nil); err != nil || len(q.args) > 0 {
+		t.Errorf("without arguments: %v %v", q.args, err)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestStatements_NamesThatDoNotFitAreNamed(t *testing.T) {
 	for sql, args := range map[string][]any{
 		named: {pgx.NamedArgs{"one": 1, "two": 2}}, positional: {1},
 	} {
-		if _, _, err := right.ready(sql, "s1", args); err != nil {
+		if _, err := right.ready(sql, "s1", args); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestStatements_NamesThatDoNotFitAreNamed(t *testing.T) {
 		{"names for positions", positional, "one", []any{pgx.NamedArgs{"one": 1}}},
 	} {
 		for state, known := range map[string]statements{"parsed now": {}, "parsed before": right} {
-			if _, _, err := known.ready(c.sql, "s1", c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := known.ready(c.sql, "s1", c.args); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %s: %v", c.name, state, err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,9 +33,26 @@ func millis(v any) int64 {
 	return 0
 }
 
+// pathForm matches a path in a script: parts with dots between, each of them a name, all of its place, or an alias.
+// Source: docs/facts/genieacs.md#provisions.
+var pathForm = regexp.MustCompile(`^(?:[A-Za-z0-9_-]+|\*|\[[^\]]*\])(?:\.(?:[A-Za-z0-9_-]+|\*|\[[^\]]*\]))*$`)
+
+// path reads a path; of what is none the script fails.
+func (r *round) path(v goja.Value) string {
+	text := v.String()
+	if pathForm.MatchString(text) {
+		return text
+	}
+	thrown, err := r.vm.New(r.vm.Get("Error"), r.vm.ToValue("Invalid parameter path"))
+	if err != nil {
+		panic(err)
+	}
+	panic(thrown)
+}
+
 // declare is the script's wish about parameters.
 func (r *round) declare(call goja.FunctionCall) goja.Value {
-	w := wish{call.Argument(0).String(), numbers(call.Argument(1)), numbers(call.Argument(2))}
+	w := wish{r.path(call.Argument(0)), numbers(call.Argument(1)), numbers(call.Argument(2))}
 	switch root, _, _ := strings.Cut(w.path, "."); root {
 	case "DeviceID", "Tags", "Reboot", "FactoryReset", rootTR181, rootTR098, "VirtualParameters", "Events", "Downloads":
 	default:
@@ -74,7 +92,7 @@ func (r *round) want(w wish) {
 	switch root, rest, _ := strings.Cut(w.path, "."); root {
 	case "DeviceID":
 	case "Tags":
-		if sets {
+		if sets && !strings.Contains(rest, ".") { // a path of more parts is no tag
 			r.tags = append(r.tags, flip{rest, truth(want)})
 		}
 	case "Reboot", "FactoryReset":
@@ -178,7 +196,7 @@ func (r *round) act(what string, want any, sets bool) {
 
 // clear is the script's wish to forget what is older than an instant.
 func (r *round) clear(call goja.FunctionCall) goja.Value {
-	path, before := call.Argument(0).String(), call.Argument(1).ToInteger()
+	path, before := r.path(call.Argument(0)), call.Argument(1).ToInteger()
 	r.uncommitted = true
 	for p, l := range r.x.doc.leaves {
 		if (p == path || strings.HasPrefix(p, path+".")) && l.at.UnixMilli() < before && !r.x.cleared(path, before) {

@@ -1,6 +1,7 @@
 package acs_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -52,9 +53,8 @@ func TestScripts_ATagThatCannotBeReadBackEndsTheSession(t *testing.T) {
 	if got := k.find("devices", `{"_tags":"plan:5P"}`); !slices.Equal(got, []string{id}) {
 		t.Errorf("tagged %v", got)
 	}
-	for _, form := range []string{"a0xFF", "acme-%25", "0x40xA0x2E"} {
-		k.script("set", `declare("Tags.y", null, {value: true});
-			declare("Tags.`+strings.ReplaceAll(form, "%25", "%")+`", null, {value: true});`)
+	for _, form := range []string{"a0xFF", "100x80", "0x40xA0x2E"} {
+		k.script("set", `declare("Tags.y", null, {value: true}); declare("Tags.`+form+`", null, {value: true});`)
 		ended := k.ended()
 		k.inform(id, "2 PERIODIC")
 		if got := k.find("devices", `{"_tags":"y"}`); len(got) > 0 || k.ended() != ended+1 {
@@ -65,6 +65,32 @@ func TestScripts_ATagThatCannotBeReadBackEndsTheSession(t *testing.T) {
 	k.inform(id, "2 PERIODIC")
 	if got := k.find("devices", `{"_tags":"y"}`); !slices.Equal(got, []string{id}) {
 		t.Errorf("afterwards tagged %v", got)
+	}
+}
+
+// TestScripts_PathsHavePartsOfFewSigns: of others the script fails. One of three parts is no tag.
+func TestScripts_PathsHavePartsOfFewSigns(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, acs.Config{})
+	id := k.add(acs.DeviceConfig{Serial: "S1"})
+	for path, fails := range map[string]bool{
+		"Tags.a%": true, "Tags.a b": true, "Tags.é": true, "Tags.a*": true, "Tags.": true, "Device..X": true,
+		"Device.WiFi.": true, "": true,
+		"Tags.a.b": false, "Tags.a_-1": false, "Device.WiFi.SSID.*": false, "Device.WiFi.[Name: a b.c].SSID": false,
+	} {
+		for _, call := range []string{"declare(%q, null, {value: true});", "clear(%q, 1);"} {
+			k.do("DELETE", "/faults/"+strings.ReplaceAll(id, "%", "%25")+":set", "")
+			k.script("set", fmt.Sprintf(call, path))
+			k.inform(id, "2 PERIODIC")
+			faults := k.do("GET", "/faults/", "").body
+			if failed := strings.Contains(faults, "Invalid parameter path"); failed != fails {
+				t.Errorf("%s of %q: %s", call, path, faults)
+			}
+		}
+	}
+	tags := k.do("GET", "/devices/?projection=_tags", "").body
+	if !strings.Contains(tags, `"a_-1"`) || strings.Contains(tags, `"a"`) || strings.Contains(tags, "a.b") {
+		t.Errorf("tags %s", tags)
 	}
 }
 

@@ -123,6 +123,9 @@ func fill(
 			t.Fatalf("apply to %s (%s): %v", p.Name(), name, err)
 		}
 	}
+	if err := s.Unmerged(); err != nil {
+		t.Errorf("apply to %s (%s): merged rows are refused: %v", p.Name(), name, err)
+	}
 	return s
 }
 

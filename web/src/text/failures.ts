@@ -401,6 +401,7 @@ export const swahiliFailures: Record<string, Failure> = {
   device_unreachable: () => 'Ruta haifikiki kwa sasa. Jaribu tena baadaye.',
   eventstore_unavailable: () => 'Huduma haipatikani kwa sasa. Jaribu tena baada ya muda mfupi.',
   not_ready: () => 'Huduma inaanza. Tafadhali jaribu tena.',
+  stands_by: () => 'Programu hii inangoja zamu yake. Tafadhali iulize ile inayohudumu.',
   pages_not_built: () => 'Programu hii ilitengenezwa bila kurasa zake. Tafadhali zitengeneze kwa make build.',
   payment_gateway_inactive: () => 'Shortcode ya shirika haijaanza kutumika bado. Tafadhali jaribu baadaye.',
   payment_gateway_missing: () => 'Hakuna lango la malipo lililowekwa kwa malipo haya.',

@@ -1,0 +1,84 @@
+package embedded_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+)
+
+// stopping begins to stop a node, which has stopped at the end of the test.
+func stopping(t *testing.T, n *embedded.Node) {
+	t.Helper()
+	stopped := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		stopped <- n.Stop(ctx)
+	}()
+	t.Cleanup(func() {
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+	<-embedded.Stopping(n)
+}
+
+// TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds: whether a message of the client ends it, or the stop of the node,
+// after which no append is taken any more.
+func TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, n *embedded.Node, call streams.Streams_BatchAppendClient){
+		"a broken message": func(t *testing.T, n *embedded.Node, call streams.Streams_BatchAppendClient) {
+			if err := call.Send(&streams.BatchAppendReq{IsFinal: true}); err != nil {
+				t.Error(err)
+			}
+		},
+		"the stop": func(t *testing.T, n *embedded.Node, call streams.Streams_BatchAppendClient) {
+			stopping(t, n)
+			_ = call.Send(contract.BatchRequest("late", 1)) // the call may have ended by then
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := testConfig(t)
+			n, err := embedded.Start(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { stop(t, n) })
+			call := contract.OpenBatchCall(t, n.URL())
+			release := held(t, cfg)
+			defer release()
+			if err := call.Send(contract.BatchRequest("taken", 1)); err != nil {
+				t.Fatal(err)
+			}
+			awaitHeldCommit(t, cfg)
+			end(t, n, call)
+			answer := make(chan error, 1)
+			go func() {
+				resp, err := call.Recv()
+				if err == nil && resp.GetSuccess() == nil {
+					t.Errorf("answered %v", resp)
+				}
+				answer <- err
+			}()
+			select {
+			case err := <-answer:
+				t.Fatalf("the call has ended without an answer: %v", err)
+			case <-time.After(200 * time.Millisecond): // more than the node needs to end it
+			}
+			release()
+			if err := <-answer; err != nil {
+				t.Errorf("not answered: %v", err)
+			}
+			for err := error(nil); err == nil; { // one that came before the stop was seen has its answer, too
+				_, err = call.Recv()
+			}
+		})
+	}
+}
