@@ -105,13 +105,13 @@ func (r *reader) sendOne(row *record, targets map[target]*record, left int) erro
 	return r.call.SendMsg(r.out.piece(size, func(b []byte) []byte { return r.encoder.encode(b, event, link) }))
 }
 
-// live takes the next events from the tail, by after. An event that does not fit into a page waits for room first; the caller
-// frees the room of the reader when they are sent.
+// live takes the next events from the tail in the way of after. An event that does not fit into a page waits for room
+// first; the caller frees the room of the reader when they are sent.
 func (r *reader) live(
-	buffer []record, after func(size extent, buf []record) ([]record, <-chan struct{}, bool),
+	position int64, buffer []record, after func(int64, extent, []record) ([]record, <-chan struct{}, bool),
 ) (rows []record, more <-chan struct{}, held bool, err error) {
 	for covered := smallBytes; ; {
-		rows, more, held = after(extent{liveBatch, smallBytes}, buffer[:0])
+		rows, more, held = after(position, extent{liveBatch, smallBytes}, buffer[:0])
 		if len(rows) == 0 || rows[0].size() <= covered {
 			r.room.waits(true)
 			return rows, more, held, nil

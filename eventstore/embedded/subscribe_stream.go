@@ -32,10 +32,11 @@ func (r *reader) subscribeStream() error {
 		return err
 	}
 	live, buffer := false, []record(nil) // for events from the tail
+	next := func(position int64, size extent, buf []record) ([]record, <-chan struct{}, bool) {
+		return r.tail.afterOf(watched, position, size, buf)
+	}
 	for {
-		rows, more, held, err := r.live(buffer, func(size extent, buf []record) ([]record, <-chan struct{}, bool) {
-			return r.tail.afterOf(watched, at.position, size, buf)
-		})
+		rows, more, held, err := r.live(at.position, buffer, next)
 		switch {
 		case err != nil:
 			return err
