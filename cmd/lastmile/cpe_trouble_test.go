@@ -66,6 +66,7 @@ func (k acsKit) resetsOnce(box string) {
 		asked := k.must(k.admin, "POST", "/cpe/devices/"+box+"/factory-reset", nil).text("operationId")
 		k.now.Advance(time.Minute)
 		if trouble.HTML > 0 {
+			k.tried() // a clock that moves by minutes while an attempt is under way makes another one begin beside it
 			k.acs.SetFaults(acs.Faults{})
 			k.later(10 * time.Minute)
 		}
@@ -79,6 +80,22 @@ func (k acsKit) resetsOnce(box string) {
 			k.t.Errorf("%+v: %s %s, and it happened %d times", trouble, state, code, done)
 		}
 	}
+}
+
+// tried waits until what was asked for has been tried: nothing is under way, and nothing is due.
+func (k acsKit) tried() {
+	k.t.Helper()
+	k.eventually("the attempts to end", func(ctx context.Context) (bool, error) {
+		for _, ask := range []func() (bool, error){
+			func() (bool, error) { return k.app.engines.processes.Idle(ctx) },
+			func() (bool, error) { return k.app.engines.jobs.Idle(ctx, 0) },
+		} {
+			if idle, err := ask(); err != nil || !idle {
+				return false, err
+			}
+		}
+		return true, nil
+	})
 }
 
 // TestCpe_AKillDuringASendDoesNothingTwice: the program is killed when the server has just got the task.
