@@ -116,30 +116,45 @@ func readDuration(octets []byte, into *durationpb.Duration) bool {
 
 // read reads an event.
 func (p *proposed) read(octets []byte) bool {
+	e, ok := p.id.event(octets)
+	p.message.Id, p.message.Metadata = e.id, e.metadata
+	p.message.CustomMetadata, p.message.Data = e.custom, e.data
+	return ok
+}
+
+// eventParts are those of an event that is to be stored, in both calls that store events.
+type eventParts struct {
+	id           *shared.UUID
+	metadata     map[string]string
+	custom, data []byte
+}
+
+// event reads an event, whose id comes here; false for an odd one.
+func (h *halves) event(octets []byte) (e eventParts, ok bool) {
 	f := fields{rest: octets, repeated: 1 << 2}
 	for f.next() {
-		ok := true
+		ok = true
 		switch {
 		case f.is(1, protowire.BytesType):
-			ok = p.id.read(f.octets)
-			p.message.Id = &p.id.id
+			ok = h.read(f.octets)
+			e.id = &h.id
 		case f.is(2, protowire.BytesType):
-			if p.message.Metadata == nil {
-				p.message.Metadata = make(map[string]string, 2)
+			if e.metadata == nil {
+				e.metadata = make(map[string]string, 2)
 			}
-			ok = mapEntry(f.octets, p.message.Metadata)
+			ok = mapEntry(f.octets, e.metadata)
 		case f.is(3, protowire.BytesType):
-			p.message.CustomMetadata = f.octets
+			e.custom = f.octets
 		case f.is(4, protowire.BytesType):
-			p.message.Data = f.octets
+			e.data = f.octets
 		default:
 			ok = false
 		}
 		if !ok {
-			return false
+			return e, false
 		}
 	}
-	return !f.odd
+	return e, !f.odd
 }
 
 // givenAnswer has the parts of the answer to an append, as one object.

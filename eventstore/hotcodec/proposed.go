@@ -19,32 +19,12 @@ func readProposed(octets []byte, into *streams.AppendReq) bool {
 		return false
 	}
 	var p givenProposed
-	f := fields{rest: outer.octets, repeated: 1 << 2}
-	for f.next() {
-		ok := true
-		switch {
-		case f.is(1, protowire.BytesType):
-			ok = p.id.read(f.octets)
-			p.message.Id = &p.id.id
-		case f.is(2, protowire.BytesType):
-			if p.message.Metadata == nil {
-				p.message.Metadata = make(map[string]string, 2)
-			}
-			ok = mapEntry(f.octets, p.message.Metadata)
-		case f.is(3, protowire.BytesType):
-			p.message.CustomMetadata = f.octets
-		case f.is(4, protowire.BytesType):
-			p.message.Data = f.octets
-		default:
-			ok = false
-		}
-		if !ok {
-			return false
-		}
-	}
-	if f.odd {
+	e, ok := p.id.event(outer.octets)
+	if !ok {
 		return false
 	}
+	p.message.Id, p.message.Metadata = e.id, e.metadata
+	p.message.CustomMetadata, p.message.Data = e.custom, e.data
 	p.content.ProposedMessage = &p.message
 	into.Content = &p.content
 	return true
