@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 )
 
@@ -24,9 +25,7 @@ type Node struct {
 	log       *logReader
 	tail      *tail
 	sequencer *sequencer
-	intake    *intake
-	writes    *writeMemory
-	calls     callCount
+	writes    *semaphore.Weighted // writeBytes, see load
 	server    *grpc.Server
 
 	stopping chan struct{} // closed when the node begins to stop
@@ -58,7 +57,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{
 		config: cfg, instance: uuid.New(), listener: listener, port: bound, advertised: cfg.AdvertiseHost,
 		stopping: make(chan struct{}), served: make(chan struct{}), watched: make(chan struct{}),
-		fatal: make(chan error, 1), writes: newWriteMemory(), intake: newIntake(intakeBytes),
+		fatal: make(chan error, 1), writes: semaphore.NewWeighted(writeBytes),
 	}
 	if n.advertised == "" {
 		n.advertised = host
@@ -131,8 +130,7 @@ func (n *Node) serve() {
 	n.looking.Go(func() { looker.run(ctx) })
 	go func() {
 		defer close(n.served)
-		// Serve returns when the server stops, with no other error to report.
-		_ = n.server.Serve(newLimitedListener(n.listener, connections))
+		_ = n.server.Serve(n.listener) // returns when the server stops, with no other error to report
 	}()
 	go n.watch()
 }
