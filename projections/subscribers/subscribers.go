@@ -64,8 +64,8 @@ insert into {schema}.subscribers
 	email, address, notes, latitude, longitude, external_ref, tax_pin, language, only_needed, whatsapp, revision,
 	name_key)
 values (@subscriber, @org, @account, 'active', @currency, @at, @import_row, @first_name, @last_name, @phone,
-	@email, @address, @notes, @latitude, @longitude, @external_ref, @tax_pin, @language, @only_needed, @whatsapp, @revision,
-	@name_key)
+	@email, @address, @notes, @latitude, @longitude, @external_ref, @tax_pin, @language, @only_needed, @whatsapp,
+	@revision, @name_key)
 on conflict (subscriber_id) do nothing`
 	termSQL = `insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`
 	tagSQL  = `insert into {schema}.tags (org_id, tag, subscriber_id) values ($1, $2, $3) on conflict do nothing`
