@@ -27,3 +27,16 @@ test('a client goes on after the node was restarted', async () => {
   assert.equal((await all(client.readStream(name))).length, 5)
   await again.subscription.unsubscribe()
 })
+
+test('appends that were under way are stored once when they are sent again', async () => {
+  const sent = Array.from({ length: 200 }, () => [stream(), event()])
+  const append = ([name, what]) => client.appendToStream(name, what, { expectedRevision: NO_STREAM })
+  const under = sent.map((one) => append(one).catch((error) => error))
+  await restart()
+  for (const [n, before] of (await Promise.all(under)).entries()) {
+    const failed = before instanceof UnavailableError || before instanceof CancelledError
+    const again = await eventually(UnavailableError, () => append(sent[n]))
+    if (!failed) assert.deepEqual(again, before)
+    assert.equal((await all(client.readStream(sent[n][0]))).length, 1)
+  }
+})
