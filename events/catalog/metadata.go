@@ -115,7 +115,7 @@ type metadataReader struct {
 	ok   bool
 }
 
-// all reads metadata.
+// all reads every field of m.
 func (r *metadataReader) all(m *events.Metadata) bool {
 	idOf(r, `{"eventId":`, &m.EventID)
 	idOf(r, `,"commandId":`, &m.CommandID)
@@ -169,7 +169,7 @@ func (r *metadataReader) octets(before string) []byte {
 	return nil
 }
 
-// text reads a text.
+// text is octets as a string.
 func (r *metadataReader) text(before string) string { return string(r.octets(before)) }
 
 // some reads a text that may be missing.
@@ -180,7 +180,7 @@ func (r *metadataReader) some(before string) string {
 	return r.text(before)
 }
 
-// idOf reads an id.
+// idOf reads null or 36 characters into an identifier.
 func idOf[K any](r *metadataReader, before string, into *id.Of[K]) {
 	r.after(before)
 	if r.has(`null`) {
