@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"testing"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 )
 
 // asked waits until a customer is asked for an amount, with the prices of the services that begin with money.
@@ -80,4 +84,50 @@ func TestToRenew_WhoPaysWhatIsAskedAfterTheTaxWasLoweredIsServed(t *testing.T) {
 	})
 	k.paidUntil(line, "")
 	k.asked(customer, "0.00")
+}
+
+// TestToRenew_WhoIsAskedForTogetherIsAskedForTheOwnDebt: at a front desk, many read and change customers at the same
+// moment, and one reading of the read models answers several of them.
+func TestToRenew_WhoIsAskedForTogetherIsAskedForTheOwnDebt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	want := map[string]string{}
+	home := k.plan("home", 1500)
+	for n := range 6 {
+		customer, _ := k.invoicedFor(940+n, 100*(n+1))
+		want[customer] = fmt.Sprintf("%d.00", 100*(n+1))
+		k.asked(customer, want[customer])
+	}
+	serviced, _ := k.subscriber("254711000939")
+	k.must(k.admin, "POST", "/subscriptions", map[string]any{"subscriberId": serviced, "planId": home})
+	k.voidFirst(serviced)
+	want[serviced] = "1500.00"
+	k.asked(serviced, "1500.00", "1500.00")
+	nobody := uuid.NewString()
+	var group errgroup.Group
+	for range 20 {
+		for customer, due := range want {
+			group.Go(func() error {
+				got, err := k.admin.call(t.Context(), "GET", "/subscribers/"+customer, "", nil)
+				services := 0
+				if customer == serviced {
+					services = 1
+				}
+				if err != nil || got.text("id") != customer || number(got, "due") != due ||
+					len(got.list("toRenew")) != services || len(got.list("services")) != services {
+					return fmt.Errorf("%s, who owes %s: %v, %w", customer, due, got, err)
+				}
+				return nil
+			})
+		}
+		group.Go(func() error {
+			if got, err := k.admin.call(t.Context(), "GET", "/subscribers/"+nobody, "", nil); err == nil {
+				return fmt.Errorf("a customer whom nobody has: %v", got)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
 }

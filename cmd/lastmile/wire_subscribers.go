@@ -89,12 +89,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
 			Subscribers: people,
 			Clock:       a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
-			Asked: asking.Of,
-			Whole: func(ctx context.Context, org id.Organization, who id.Subscriber) (
-				*subscribersviews.SubscriberRow, billingcases.Asked, error,
-			) {
-				return asking.Whole(ctx, people, org, who)
-			},
+			Asked: asking.Of, Whole: (&billingcases.Customers{Asking: asking, People: people}).Whole,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},

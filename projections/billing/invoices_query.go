@@ -257,18 +257,19 @@ func (q InvoicesQuery) Payables(
 
 // OpenInvoice asks a subscriber for money, or will when it has its number.
 type OpenInvoice struct {
+	SubscriberID   id.Subscriber    `db:"subscriber_id"`
 	SubscriptionID *id.Subscription `db:"subscription_id"` // nil = by hand
 	Ordered        bool             `db:"ordered"`         // nobody owes it
 	DueMinor       int64            `db:"due_minor"`       // zero of a draft
 }
 
-// Open queues the reading of a subscriber's drafts, and of the issued invoices with an amount due.
+// Open queues the reading of some subscribers' drafts, and of the issued invoices with an amount due.
 func (q InvoicesQuery) Open(
-	r *postgres.Reads, into *[]OpenInvoice, org id.Organization, subscriber id.Subscriber,
+	r *postgres.Reads, into *[]OpenInvoice, org id.Organization, subscribers []id.Subscriber,
 ) {
 	postgres.Collect(r, into, pgx.RowToStructByName[OpenInvoice], q.Views.SQL(InvoicesName, `
-		select subscription_id, ordered, due_minor from {schema}.invoices
-		where org_id = $1 and subscriber_id = $2 and (due_minor > 0 or state = 'draft')`), org, subscriber)
+		select subscriber_id, subscription_id, ordered, due_minor from {schema}.invoices
+		where org_id = $1 and subscriber_id = any($2) and (due_minor > 0 or state = 'draft')`), org, subscribers)
 }
 
 // List returns up to max invoices of an organization after a key, newest first.

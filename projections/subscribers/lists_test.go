@@ -157,13 +157,14 @@ func accessAt(
 	t *testing.T, people subscribersviews.SubscribersQuery, db *postgres.DB, who id.Subscriber, at time.Time,
 ) subscribersviews.SubscriberRow {
 	t.Helper()
-	var row *subscribersviews.SubscriberRow
+	var rows []subscribersviews.SubscriberRow
 	err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
-		people.Whole(r, &row, subscribersviews.WholeOf{Org: acme, Subscriber: who, At: at})
+		people.Whole(r, &rows, subscribersviews.WholeOf{Org: acme, Subscribers: []id.Subscriber{who}, At: at})
 	})
-	if err != nil || row == nil {
-		t.Fatalf("%v, %v", row, err)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%v, %v", rows, err)
 	}
+	row := rows[0]
 	var level *int
 	sql := people.Text(`select ` + subscribersviews.AccessSQL + `
 		from {schema}.subscribers s where subscriber_id = @who`)
@@ -174,7 +175,7 @@ func accessAt(
 		level != nil && subscribersviews.SubscriberAccesses[*level] != *row.Access() {
 		t.Fatalf("filtered by %v, shown %v: %v", level, row.Access(), err)
 	}
-	return *row
+	return row
 }
 
 // openSQL makes sessions for the lists of these tests: every seventh customer is online.

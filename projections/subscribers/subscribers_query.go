@@ -170,27 +170,24 @@ func (q SubscribersQuery) Get(
 ) (*SubscriberRow, error) {
 	var row *SubscriberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		q.one(r, &row, withoutServices, pgx.NamedArgs{"org": org, "subscriber": subscriber})
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriberRow], q.text(`select `+subscriberColumns+`, `+
+			withoutServices+` from {schema}.subscribers s where s.subscriber_id = $1`), subscriber)
 	})
 	return row, err
 }
 
-// WholeOf names a customer of an organization, and an instant.
+// WholeOf names some customers of an organization, and an instant.
 type WholeOf struct {
-	Org        id.Organization
-	Subscriber id.Subscriber
-	At         time.Time
+	Org         id.Organization
+	Subscribers []id.Subscriber
+	At          time.Time
 }
 
-// Whole queues the reading of one customer with the services, as they are at the instant; nil when there is none.
-func (q SubscribersQuery) Whole(r *postgres.Reads, into **SubscriberRow, of WholeOf) {
-	q.one(r, into, servicesSQL, pgx.NamedArgs{"org": of.Org, "subscriber": of.Subscriber, "now": of.At})
-}
-
-// one queues the reading of one customer with more columns.
-func (q SubscribersQuery) one(r *postgres.Reads, into **SubscriberRow, more string, args pgx.NamedArgs) {
-	postgres.CollectMaybe(r, into, pgx.RowToStructByName[SubscriberRow], q.text(`select `+subscriberColumns+`, `+
-		more+` from {schema}.subscribers s where s.subscriber_id = @subscriber`), args)
+// Whole queues the reading of customers with their services, as they are at the instant, in no order.
+func (q SubscribersQuery) Whole(r *postgres.Reads, into *[]SubscriberRow, of WholeOf) {
+	postgres.Collect(r, into, pgx.RowToStructByName[SubscriberRow], q.text(`select `+subscriberColumns+`, `+
+		servicesSQL+` from {schema}.subscribers s where s.subscriber_id = any(@subscribers)`),
+		pgx.NamedArgs{"org": of.Org, "subscribers": of.Subscribers, "now": of.At})
 }
 
 // List returns up to max customers of an organization after a key, in the order that the filter asks for.

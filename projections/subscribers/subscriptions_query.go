@@ -184,13 +184,13 @@ func (q SubscriptionsQuery) List(
 	return rows, err
 }
 
-// Running queues the reading of a subscriber's subscriptions that have not ended, the oldest first.
+// Running queues the reading of some subscribers' subscriptions that have not ended, the oldest first.
 func (q SubscriptionsQuery) Running(
-	r *postgres.Reads, into *[]SubscriptionRow, org id.Organization, subscriber id.Subscriber,
+	r *postgres.Reads, into *[]SubscriptionRow, org id.Organization, subscribers []id.Subscriber,
 ) {
 	postgres.Collect(r, into, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName, subscriptionSelect+
-		`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended'
-		order by s.created_at, s.subscription_id`), org, subscriber)
+		`where s.org_id = $1 and s.subscriber_id = any($2) and s.state <> 'ended'
+		order by s.created_at, s.subscription_id`), org, subscribers)
 }
 
 // OfSubscriber returns the subscriptions of Running, and the subscriber's block or nil.
@@ -200,7 +200,7 @@ func (q SubscriptionsQuery) OfSubscriber(
 	var rows []SubscriptionRow
 	var block *BlockRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		q.Running(r, &rows, org, subscriber)
+		q.Running(r, &rows, org, []id.Subscriber{subscriber})
 		postgres.CollectMaybe(r, &block, pgx.RowToStructByName[BlockRow], q.Views.SQL(SubscriptionsName,
 			`select reason, event_id, since from {schema}.blocks where subscriber_id = $1`), subscriber)
 	})

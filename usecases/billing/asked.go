@@ -40,44 +40,28 @@ type Renewal struct {
 	Due            money.Amount // what is to be paid until it begins, with those that are renewed before; at least zero
 }
 
-// Whole reads a customer of an organization with the services as they are now, and what is asked of the customer; nil
-// when there is none with this id. Fails: organization_not_found.
-func (u Asking) Whole(
-	ctx context.Context, people subscribersviews.SubscribersQuery, org id.Organization, subscriber id.Subscriber,
-) (*subscribersviews.SubscriberRow, Asked, error) {
-	var row *subscribersviews.SubscriberRow
-	var m means
-	err := u.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		people.Whole(r, &row, subscribersviews.WholeOf{Org: org, Subscriber: subscriber, At: u.Clock.Now()})
-		u.read(r, &m, org, subscriber)
-	})
-	if err != nil || row == nil {
-		return nil, Asked{}, err
-	}
-	asked, err := u.of(ctx, *row, m)
-	return row, asked, err
-}
-
 // Of tells it of a customer's row. Fails: organization_not_found.
 func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow) (Asked, error) {
 	var m means
-	err := u.Views.Tenant(ctx, customer.OrgID, func(r *postgres.Reads) { u.read(r, &m, customer.OrgID, customer.ID) })
+	err := u.Views.Tenant(ctx, customer.OrgID, func(r *postgres.Reads) {
+		u.read(r, &m, customer.OrgID, []id.Subscriber{customer.ID})
+	})
 	if err != nil {
 		return Asked{}, err
 	}
 	return u.of(ctx, customer, m)
 }
 
-// means has what the answer is made of beside the customer's row.
+// means has what the answer is made of beside the customer's row; of several customers until it is parted.
 type means struct {
 	open []billingviews.OpenInvoice
 	rows []subscribersviews.SubscriptionRow // that have not ended
 }
 
-// read queues the reads of the means.
-func (u Asking) read(r *postgres.Reads, m *means, org id.Organization, subscriber id.Subscriber) {
-	billingviews.InvoicesQuery{Views: u.Views}.Open(r, &m.open, org, subscriber)
-	subscribersviews.SubscriptionsQuery{Views: u.Views}.Running(r, &m.rows, org, subscriber)
+// read queues the reads of the means of some customers.
+func (u Asking) read(r *postgres.Reads, m *means, org id.Organization, subscribers []id.Subscriber) {
+	billingviews.InvoicesQuery{Views: u.Views}.Open(r, &m.open, org, subscribers)
+	subscribersviews.SubscriptionsQuery{Views: u.Views}.Running(r, &m.rows, org, subscribers)
 }
 
 // of makes the answer.
@@ -91,7 +75,7 @@ func (u Asking) of(ctx context.Context, customer subscribersviews.SubscriberRow,
 	if err != nil {
 		return asked, err
 	}
-	services, open, rows := subscribersviews.SubscriptionsQuery{Views: u.Views}, m.open, m.rows
+	services, open, rows := subscribersviews.SubscriptionsQuery{Views: u.Views}, m.open, slices.Clone(m.rows)
 	now, prices := u.Clock.Now(), money.Of(0, settings.Currency)
 	owed := owed(customer, open)
 	var before []money.Amount

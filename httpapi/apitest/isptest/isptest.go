@@ -440,12 +440,15 @@ func noDue(context.Context, subscribersviews.SubscriberRow) (billingcases.Asked,
 func (k *Kit) owingNothing(people subscribersviews.SubscribersQuery) func(
 	context.Context, id.Organization, id.Subscriber) (*subscribersviews.SubscriberRow, billingcases.Asked, error) {
 	return func(ctx context.Context, org id.Organization, who id.Subscriber) (
-		row *subscribersviews.SubscriberRow, asked billingcases.Asked, err error,
+		*subscribersviews.SubscriberRow, billingcases.Asked, error,
 	) {
-		err = people.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-			people.Whole(r, &row, subscribersviews.WholeOf{Org: org, Subscriber: who, At: k.Clock.Now()})
-		})
-		return row, billingcases.Asked{Due: money.Of(0, money.KES)}, err
+		var rows []subscribersviews.SubscriberRow
+		of := subscribersviews.WholeOf{Org: org, Subscribers: []id.Subscriber{who}, At: k.Clock.Now()}
+		err := people.Views.Tenant(ctx, org, func(r *postgres.Reads) { people.Whole(r, &rows, of) })
+		if err != nil || len(rows) == 0 {
+			return nil, billingcases.Asked{}, err
+		}
+		return &rows[0], billingcases.Asked{Due: money.Of(0, money.KES)}, nil
 	}
 }
 
