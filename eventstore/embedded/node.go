@@ -102,7 +102,9 @@ func (n *Node) open(ctx context.Context) error {
 		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}),
 		fatal: make(chan error, 1), session: first, heads: newHeadCache(), recent: newRecentEvents(),
 	}
-	if s.published, s.lastStream, err = s.readLast(ctx); err == nil {
+	end, err := s.readLast(ctx)
+	if err == nil {
+		s.published, s.newest, s.lastStream = end.event.position, end.event.id, end.stream
 		err = s.recent.warm(ctx, first.conn, q.recent)
 	}
 	if err != nil {

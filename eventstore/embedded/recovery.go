@@ -14,11 +14,11 @@ const outagePatience = 4 * time.Second
 // errStopped ends the sequencer when the node is stopped while its database is unreachable. It is not a fault.
 var errStopped = errors.New("event store: stopped while its database was unreachable")
 
-// recover replaces a lost session and returns the last position of the log. Raising the epoch waits for the old
+// recover replaces a lost session and returns the last event of the log. Raising the epoch waits for the old
 // session, so the last position settles a commit whose outcome was unknown. Writes wait up to outagePatience and are
 // then refused; the log may contain them nevertheless. It returns only with a new session, when the node stops, with
 // errFenced when another node has taken over, or with errUndurable.
-func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, err error) {
+func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, err error) {
 	q.session.close()
 	q.heads = newHeadCache()
 	q.names.forget()
@@ -33,11 +33,11 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		if err == nil {
 			q.names.forget()
 			q.answered = patienceClock.Now()
-			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last)
+			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last.position)
 			return last, nil
 		}
 		if errors.Is(err, errFenced) || errors.Is(err, errUndurable) {
-			return 0, err
+			return event{}, err
 		}
 		if tell, _ := away.Failed(); tell { // every further try is one more line in a long outage
 			q.log.Warn("event store database unreachable", "error", err)
@@ -49,37 +49,37 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		select {
 		case <-time.After(wait):
 		case <-q.quit:
-			return 0, errStopped
+			return event{}, errStopped
 		case <-ctx.Done():
-			return 0, errStopped
+			return event{}, errStopped
 		}
 	}
 }
 
-// recoverUnchanged is recover when no commit was running: the log must still end at the same position.
+// recoverUnchanged is recover when no commit was running: the log must still end with the same event.
 func (q *sequencer) recoverUnchanged(ctx context.Context, waiting []*write) error {
 	last, err := q.recover(ctx, waiting)
-	if err == nil && last != q.published {
+	if err == nil && last != q.last() {
 		err = errForeignRows
 	}
 	return err
 }
 
-// reopen tries once to open a session and to read the last position.
-func (q *sequencer) reopen(ctx context.Context) (int64, error) {
+// reopen tries once to open a session and to read the last event.
+func (q *sequencer) reopen(ctx context.Context) (event, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
 	s, err := q.sessions.resume(ctx)
 	if err != nil {
-		return 0, err
+		return event{}, err
 	}
 	q.session = s
-	last, _, err := q.readLast(ctx)
+	last, err := q.readLast(ctx)
 	if err != nil {
 		s.close()
-		return 0, err
+		return event{}, err
 	}
-	return last, nil
+	return last.event, nil
 }
 
 // refuseQueued empties the queue during an outage; each write in it gets errNoDatabase.

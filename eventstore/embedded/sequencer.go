@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // queueLength is the number of writes that may wait before enqueue itself blocks; their bytes are bounded by load.
@@ -36,7 +38,8 @@ type sequencer struct {
 	session   *session
 	heads     *headCache
 	recent    *recentEvents
-	published int64 // last committed position
+	published int64     // last committed position
+	newest    uuid.UUID // the event at it
 	// lastStream is the last number that a stream got. The next new stream gets the next one.
 	lastStream int64
 	usual      int       // writes that a group waits for: three quarters of the last group
@@ -193,10 +196,10 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 		return nil, err
 	}
 	switch last {
-	case g.next - 1: // the group had been committed
+	case g.last(): // the group had been committed
 		q.publish(g)
 		return nil, nil
-	case q.published: // the group had not been committed
+	case q.last(): // the group had not been committed
 		return stillWanted(batch), nil
 	}
 	refuse(batch, errStopping)
@@ -217,8 +220,9 @@ func (q *sequencer) deliver(ctx context.Context, g *group, batch []*write) (agai
 	return nil, nil
 }
 
-// errForeignRows means that the log holds events that this node did not write although it held the lock.
-var errForeignRows = errors.New("event store: another program has written to the log")
+// errForeignRows means that the log does not end with what this node has written although it held the lock.
+var errForeignRows = errors.New("event store: another program has written to the log, or it was restored to an older " +
+	"state while its node ran")
 
 // publish makes a committed group visible, in order, and then answers its writers.
 func (q *sequencer) publish(g *group) {
@@ -228,7 +232,7 @@ func (q *sequencer) publish(g *group) {
 	for key, at := range g.known {
 		q.recent.lru.Add(key, at)
 	}
-	q.published, q.lastStream = g.next-1, g.lastStream
+	q.published, q.newest, q.lastStream = g.next-1, g.last().id, g.lastStream
 	q.tail.publish(g.rows)
 	g.deliver()
 }
