@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -53,6 +54,22 @@ func (l *inLine) begin() {
 
 // standsBehind notes the address of the node that has the log; "" when it is not known.
 func (l *inLine) standsBehind(holder string) { l.behind.Store(&holder) }
+
+// canServe fails when the program could not answer routers if it took the log over: somebody has taken its ports while
+// it stood by. The addresses of HTTP it has already.
+func (l *inLine) canServe(ctx context.Context) error {
+	if l == nil || l.app == nil || !l.app.answersRouters() {
+		return nil
+	}
+	for _, addr := range []string{l.app.cfg.RadiusAuthAddr, l.app.cfg.RadiusAcctAddr} {
+		port, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
+		if err != nil {
+			return l.app.cannotAnswer(err)
+		}
+		_ = port.Close()
+	}
+	return nil
+}
 
 // handRound is how often a program that stands by looks for callbacks on its disk.
 const handRound = time.Second

@@ -94,6 +94,9 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 // halves of the group, so that only they fail. One that is left alone is tried once more, since what was in its way can
 // have passed.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
+	if batch = stillWanted(batch); len(batch) == 0 { // the refusal came late
+		return nil
+	}
 	last, err := q.readLast(ctx)
 	if err != nil {
 		q.log.Warn("event store writes refused, and the end of the log cannot be read", "writes", len(batch),

@@ -28,6 +28,7 @@ type queries struct {
 	claim         string
 	retake        string
 	holder        string
+	epoch         string
 }
 
 // insertParts are the pieces of the two statements that write a group of records if this node still holds the log. They
@@ -116,5 +117,6 @@ func newQueries(schema string) *queries {
 			returning epoch`),
 		retake: in(`update {schema}.node set epoch = epoch + 1, taken_at = $2 where holder = $1 returning epoch`),
 		holder: in(`select url from {schema}.node`),
+		epoch:  in(`select epoch from {schema}.node`),
 	}
 }

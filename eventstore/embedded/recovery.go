@@ -8,8 +8,43 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// outagePatience is how long writes wait for the database before they are refused.
+// outagePatience is how long writes wait for the database before they are refused: from when a statement was sent that
+// has no answer, or from the loss of the session.
 const outagePatience = 4 * time.Second
+
+// stalledRound is the time between two refusals of what has come while a statement has no answer.
+const stalledRound = 100 * time.Millisecond
+
+// bounded begins the time that a statement of the session may take before writes are refused. The statement goes on:
+// the outcome of writes that are being committed is unknown to their callers, and settled by the statement or by
+// recover. end ends the time, when the statement has ended, and reports whether it was over; until then nothing else
+// may be done with the writes.
+func (q *sequencer) bounded(waiting []*write) (end func() (stalled bool)) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	patience := time.AfterFunc(outagePatience, func() {
+		defer close(ended)
+		q.log.Warn("event store database does not answer", "for", outagePatience)
+		q.down.Store(true)
+		refuse(waiting, errNoDatabase)
+		for {
+			q.refuseQueued()
+			select {
+			case <-over:
+				return
+			case <-time.After(stalledRound):
+			}
+		}
+	})
+	return func() bool {
+		if patience.Stop() {
+			return false
+		}
+		close(over)
+		<-ended
+		q.down.Store(false)
+		return true
+	}
+}
 
 // errStopped ends the sequencer when the node is stopped while its database is unreachable. It is not a fault.
 var errStopped = errors.New("event store: stopped while its database was unreachable")
@@ -28,8 +63,9 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 		q.down.Store(false)
 	}()
 	var away loop.Outage
+	dial := dialLimit
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		last, err := q.reopen(ctx)
+		last, err := q.reopen(ctx, dial)
 		if err == nil {
 			q.names.forget()
 			q.answered = patienceClock.Now()
@@ -38,6 +74,9 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 		}
 		if errors.Is(err, errFenced) || errors.Is(err, errUndurable) {
 			return event{}, err
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			dial = min(2*dial, dialMost)
 		}
 		if tell, _ := away.Failed(); tell { // every further try is one more line in a long outage
 			q.log.Warn("event store database unreachable", "error", err)
@@ -66,10 +105,10 @@ func (q *sequencer) recoverUnchanged(ctx context.Context, waiting []*write) erro
 }
 
 // reopen tries once to open a session and to read the last event.
-func (q *sequencer) reopen(ctx context.Context) (event, error) {
+func (q *sequencer) reopen(ctx context.Context, dial time.Duration) (event, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	s, err := q.sessions.resume(ctx)
+	s, err := q.sessions.resume(ctx, dial)
 	if err != nil {
 		return event{}, err
 	}

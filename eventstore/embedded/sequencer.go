@@ -15,8 +15,12 @@ import (
 const queueLength = 1024
 
 // idlePing is the interval at which an idle sequencer checks its session. It is never more than a fifth of the silence
-// after which the server ends the session.
-const idlePing = 2 * time.Second
+// after which the server ends the session. Meanwhile it glances at it every idleGlance, so that it comes back from a
+// session that was ended before a node that stands by takes over (lineYield).
+const (
+	idlePing   = 2 * time.Second
+	idleGlance = 100 * time.Millisecond
+)
 
 // sequencer is the only writer of the log. One goroutine collects the writes that wait, decides them, commits them and
 // publishes them, strictly in that order, so positions are assigned and become visible in commit order.
@@ -94,7 +98,7 @@ var errNoDatabase = unavailable("the event store cannot reach its database")
 func (q *sequencer) run(ctx context.Context) {
 	defer close(q.ended)
 	defer func() { q.session.close() }()
-	idle := time.NewTicker(min(idlePing, q.sessions.silence/5))
+	idle := time.NewTicker(idleGlance)
 	defer idle.Stop()
 	for {
 		var err error
@@ -140,11 +144,21 @@ func (q *sequencer) flush(ctx context.Context) {
 
 // checkIdle notices a lost session while nothing is written, so that another node cannot hold the lock unnoticed.
 func (q *sequencer) checkIdle(ctx context.Context) error {
-	if q.session.ping(ctx) == nil {
+	quiet := patienceClock.Now().Sub(q.answered)
+	if quiet < idleGlance || quiet < min(idlePing, q.sessions.silence/5) && !q.session.glance(ctx) {
+		return nil
+	}
+	if q.answers(ctx, nil) == nil {
 		q.answered = patienceClock.Now()
 		return nil
 	}
 	return q.recoverUnchanged(ctx, nil)
+}
+
+// answers pings the session, while writes wait for it.
+func (q *sequencer) answers(ctx context.Context, waiting []*write) error {
+	defer q.bounded(waiting)()
+	return q.session.ping(ctx)
 }
 
 // process brings a batch to its end: it answers every write or returns a fatal error.
@@ -177,7 +191,9 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 	if len(g.rows) == 0 {
 		return q.deliver(ctx, g, batch)
 	}
+	end := q.bounded(batch)
 	err = q.commit(ctx, g)
+	stalled := end()
 	switch {
 	case err == nil:
 		q.answered = patienceClock.Now()
@@ -190,6 +206,7 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 		return nil, q.isolate(ctx, batch, err)
 	}
 	q.log.Warn("event store commit with unknown outcome", "events", len(g.rows), "error", err)
+	q.down.Store(stalled) // go on refusing
 	last, err := q.recover(ctx, batch)
 	if err != nil {
 		refuse(batch, errStopping)
@@ -209,7 +226,7 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 // deliver answers a group that writes nothing. A node that has not heard of its database for a while asks it first: it
 // may have been paused, and what it knows be of before another one took the log.
 func (q *sequencer) deliver(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
-	if patienceClock.Now().Sub(q.answered) > q.sessions.silence/2 && q.session.ping(ctx) != nil {
+	if patienceClock.Now().Sub(q.answered) > q.sessions.silence/2 && q.answers(ctx, batch) != nil {
 		if err := q.recoverUnchanged(ctx, batch); err != nil {
 			refuse(batch, errStopping)
 			return nil, err
@@ -258,7 +275,7 @@ func stillWanted(batch []*write) []*write {
 		if w.isAbandoned() {
 			w.answer(outcome{err: errAbandoned})
 		}
-		if !w.answered {
+		if !w.answered.Load() {
 			kept = append(kept, w)
 		}
 	}
