@@ -51,7 +51,7 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case isOther(err):
+		case IsOtherLog(err):
 			fresh = true // what was filled is not the log any more
 		case errors.As(err, &bad):
 			_, _ = r.cfg.DB.Owner.Exec(ctx,

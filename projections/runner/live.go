@@ -92,11 +92,11 @@ func (t *term) drive(ctx context.Context, e *entry) {
 // the tables show.
 func final(err error) bool {
 	var bad *poison
-	return errors.As(err, &bad) || isOther(err)
+	return errors.As(err, &bad) || IsOtherLog(err)
 }
 
-// isOther reports whether a log is not the one that was read.
-func isOther(err error) bool {
+// IsOtherLog reports whether a log is not the one that was read.
+func IsOtherLog(err error) bool {
 	var other *eventstore.OtherLogError
 	return errors.As(err, &other)
 }
@@ -245,7 +245,7 @@ func (r *Runner) storeHalt(ctx context.Context, g *generation, why error) error 
 // At an event of a newer version it ends the term, so that a program of that version can lead.
 func (t *term) halt(ctx context.Context, e *entry, why error) {
 	e.mu.Lock()
-	stopped, astray := generation{Name: e.name, Error: why.Error()}, isOther(why)
+	stopped, astray := generation{Name: e.name, Error: why.Error()}, IsOtherLog(why)
 	if e.active != nil {
 		e.active.lost(why)
 		stopped = *e.active

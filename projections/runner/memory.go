@@ -93,7 +93,7 @@ func (m *Memory) run(ctx context.Context) {
 			m.advance(m.after, true, "")
 		}
 		page, err := m.feed.Next(ctx, m.after, want, batchLimit)
-		if isOther(err) {
+		if IsOtherLog(err) {
 			m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "error", err)
 			m.advance(m.after, false, err.Error())
 			return

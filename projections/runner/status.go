@@ -109,7 +109,7 @@ func (r *Runner) listOne(ctx context.Context, e *entry, of sets, head uint64) (S
 			page, err = r.cfg.Feed.Read(ctx, g.Position, e.want, 1)
 		}
 		switch {
-		case isOther(err):
+		case IsOtherLog(err):
 			s.Error = g.advise(err).Error()
 		case err != nil:
 			return Status{}, err
