@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,9 @@ type Subscription struct {
 	ready    []Item    // decoded
 	poisoned error     // returned by Next after the ready items
 
-	last uint64 // position of the last raw item; only run uses it
+	last  uint64 // position of the last raw item; only run uses it
+	mark  Mark   // the last event up to it; only run uses it
+	other error  // why the subscription has ended by itself; read it after ended
 }
 
 // rawItem is an Item whose event is still encoded.
@@ -92,7 +95,8 @@ func (s *Subscription) Close() {
 
 // Next waits for the next item. An event that cannot be decoded gives a catalog.UndecodableError in its place in the
 // order, and every later call returns the same error. Other errors (such as keys out of reach) may pass: call again.
-// After the end of the subscription it returns context.Canceled.
+// After the end of the subscription it returns context.Canceled. When the log turns out to be another one over a new
+// connection, the subscription ends with an OtherLogError.
 func (s *Subscription) Next(ctx context.Context) (Item, error) {
 	for len(s.ready) == 0 {
 		if s.poisoned != nil {
@@ -125,7 +129,7 @@ func (s *Subscription) fill(ctx context.Context) error {
 	case item := <-s.raw:
 		take(item)
 	case <-s.ended:
-		return context.Canceled
+		return cmp.Or(s.other, context.Canceled)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -184,6 +188,11 @@ func (s *Subscription) run(ctx context.Context) {
 			return
 		}
 		s.store.link.tell()
+		var other *OtherLogError
+		if errors.As(err, &other) {
+			s.other = err
+			return
+		}
 		if s.last > before {
 			pause.Reset()
 		}
@@ -231,6 +240,9 @@ func (s *Subscription) follow(ctx context.Context, live bool) (caughtUp bool, er
 		}
 		link.release(session, err)
 	}()
+	if err := s.sameLog(ctx, session.client); err != nil {
+		return false, err
+	}
 	in, err := session.client.SubscribeToAll(ctx, s.options(live))
 	if err != nil {
 		return false, err
@@ -278,6 +290,7 @@ func (s *Subscription) push(ctx context.Context, e catalog.Recorded) error {
 	if e.Position <= s.last {
 		return nil
 	}
+	s.mark = Mark{Position: e.Position, ID: e.ID}
 	if !s.wanted(e.Type) {
 		return s.pass(ctx, e.Position, false)
 	}

@@ -50,9 +50,11 @@ func openBus(s *storage, c clock.Clock, logger *slog.Logger) *bus.Bus {
 	return b
 }
 
-// startFeed starts the one subscription to the log that projections and processes share.
+// startFeed starts the one subscription to the log that projections and processes share. The program ends when the log
+// is replaced by another one: all that it has in memory would be wrong.
 func startFeed(ctx context.Context, s *storage, l *lifecycle) (*feed.Feed, error) {
 	f := feed.New(feed.FromStore(s.store), l.logger)
+	l.failsWith("log replaced", f.Lost())
 	return f, l.start(ctx, "feed", stopStorage, f)
 }
 

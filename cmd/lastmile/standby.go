@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
 // checkStandby refuses to stand by where no other program can have the log.
@@ -48,13 +53,55 @@ func (l *inLine) begin() {
 }
 
 // standsBehind notes the address of the node that has the log; "" when it is not known.
-func (l *inLine) standsBehind(holder string) {
-	if l.app != nil && l.app.kept != nil {
-		if n := l.app.kept.Len(); n > 0 {
-			l.app.logger.Warn("callbacks on the disk wait until this program serves: it stands by", "waiting", n)
-		}
+func (l *inLine) standsBehind(holder string) { l.behind.Store(&holder) }
+
+// canServe fails when the program could not answer routers if it took the log over: somebody has taken its ports while
+// it stood by. The addresses of HTTP it has already.
+func (l *inLine) canServe(ctx context.Context) error {
+	if l == nil || l.app == nil || !l.app.answersRouters() {
+		return nil
 	}
-	l.behind.Store(&holder)
+	for _, addr := range []string{l.app.cfg.RadiusAuthAddr, l.app.cfg.RadiusAcctAddr} {
+		port, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
+		if err != nil {
+			return l.app.cannotAnswer(err)
+		}
+		_ = port.Close()
+	}
+	return nil
+}
+
+// handRound is how often a program that stands by looks for callbacks on its disk.
+const handRound = time.Second
+
+// handsOver gives the program that serves, by the database, the callbacks that wait on the disk of this one, as long as
+// this one stands by: those of before, and those that came before it knew that it stands by. The result ends that.
+func (l *inLine) handsOver(ctx context.Context, db *postgres.DB) (end func()) {
+	if l == nil || l.app == nil || l.app.kept == nil {
+		return func() {}
+	}
+	kept, logger, away := l.app.kept, l.app.logger, loop.Outage{}
+	work := loop.Within(ctx, logger)
+	work.Go("callbacks for the program that serves", func(ctx context.Context) {
+		for ; ctx.Err() == nil; loop.Sleep(ctx, handRound) {
+			if l.behind.Load() == nil || kept.Empty() {
+				continue
+			}
+			n, err := kept.HandOver(ctx, func(ctx context.Context, sealed [][]byte) error {
+				return vault.HandOver(ctx, db, sealed)
+			})
+			if n > 0 {
+				logger.InfoContext(ctx, "callbacks on the disk were handed to the program that serves", "callbacks", n)
+			}
+			if err == nil {
+				away.Ended()
+			} else if tell, _ := away.Failed(); tell && ctx.Err() == nil {
+				logger.WarnContext(ctx, "callbacks on the disk wait: this program stands by, and cannot hand them over",
+					"waiting", kept.Len(), "error", err)
+			}
+		}
+	})
+	return work.Stop
 }
 
 // takesOver ends the wait.
@@ -83,7 +130,7 @@ func (l *inLine) awaited() *awaited {
 const standbyRetry = 5 * time.Second
 
 // unlessInLine refuses every request while the program stands by. Callbacks that tell of money are not kept then: the
-// program that serves takes them, and this one might never store them.
+// program that serves takes them at once. Those of before it was known are handed over (handsOver).
 func (a *App) unlessInLine(starting http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch what := a.line.awaited(); {

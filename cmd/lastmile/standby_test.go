@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -85,6 +86,44 @@ func TestStandby_AProgramTakesOverFromOneThatIsKilledOrHangs(t *testing.T) {
 	}
 	if said := k.log.String(); !strings.Contains(said, "another node has taken over this log") {
 		t.Error("it does not say why it ends")
+	}
+}
+
+// TestStandby_TakesNothingWhereItCannotAnswerRouters: somebody has taken a port of RADIUS while it stood by. It ends,
+// and has not taken the log from whom it stood behind.
+func TestStandby_TakesNothingWhereItCannotAnswerRouters(t *testing.T) {
+	t.Parallel()
+	dirs := []string{dataDir(t), dataDir(t)}
+	k := newKit(t, "PLATFORM_ENCRYPTION_KEY="+strings.Repeat("QUJD", 10)+"QUI=",
+		"JWT_SIGNING_KEY="+strings.Repeat("a signing key of the pair ", 2))
+	first := k.standbyOf(freePort(t), dirs[0])
+	k.isReady(first)
+	port, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	k.environ = append(k.environ, "RADIUS_AUTH_ADDR="+port.LocalAddr().String())
+	second := k.standbyOf(freePort(t), dirs[1])
+	k.standsBy(second, "esdb://127.0.0.1:")
+	epoch := func() (n int64) {
+		if err := k.db.Owner.QueryRow(t.Context(), `select epoch from `+k.db.Namespace.Schema("eventstore")+
+			`.node`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := epoch()
+	first.kill9()
+	<-second.ended
+	if code := second.cmd.ProcessState.ExitCode(); code != exitFailed {
+		t.Errorf("it ends with code %d", code)
+	}
+	if said := k.log.String(); !strings.Contains(said, "RADIUS_AUTH_ADDR") {
+		t.Error("it does not say why it ends")
+	}
+	if after := epoch(); after != before {
+		t.Errorf("it has taken the log: epoch %d after %d", after, before)
 	}
 }
 

@@ -250,11 +250,14 @@ func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *l
 	}
 	s.pair = line != nil
 	line.begin()
+	handed := line.handsOver(ctx, s.db)
 	s.node, err = embedded.Start(ctx, embedded.Config{
 		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger,
 		Clock: c, TLS: guard.tls, Username: guard.username, Password: guard.password.Reveal(),
 		Production: cfg.Production(), Standby: s.pair, StandingBy: line.standsBehind,
+		CanServe: line.canServe,
 	})
+	handed()
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ type Recorded struct {
 
 // UndecodableError reports an event in the log that cannot be read. A reader that meets one must stop.
 type UndecodableError struct {
+	ID       id.Event
 	Stream   string
 	Revision uint64
 	Position uint64
@@ -304,7 +305,8 @@ func undecodable(r Recorded, cause error) error {
 		meta = events.Metadata{}
 	}
 	return &UndecodableError{
-		Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: r.Type, OrgID: meta.OrgID, Cause: cause,
+		ID: r.ID, Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: r.Type, OrgID: meta.OrgID,
+		Cause: cause,
 	}
 }
 

@@ -94,7 +94,10 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 // halves of the group, so that only they fail. One that is left alone is tried once more, since what was in its way can
 // have passed.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
-	last, _, err := q.readLast(ctx)
+	if batch = stillWanted(batch); len(batch) == 0 { // the refusal came late
+		return nil
+	}
+	last, err := q.readLast(ctx)
 	if err != nil {
 		q.log.Warn("event store writes refused, and the end of the log cannot be read", "writes", len(batch),
 			"error", errors.Join(cause, err))
@@ -105,7 +108,7 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		refuse(batch, answer)
 		return nil // the next use of the session finds out whether it is lost
 	}
-	if last != q.published {
+	if last.event != q.last() {
 		refuse(batch, errStopping)
 		return errForeignRows
 	}
@@ -218,12 +221,31 @@ func ownRefusal(err error) error {
 	}
 }
 
-// readLast returns the last position in the log, 0 for an empty log, and the last number of a stream.
-func (q *sequencer) readLast(ctx context.Context) (position, stream int64, err error) {
+// event names an event of the log; the zero value is the end of an empty log.
+type event struct {
+	position int64
+	id       uuid.UUID
+}
+
+// logEnd is the last event of the log and the last number of a stream.
+type logEnd struct {
+	event  event
+	stream int64
+}
+
+// readLast reads where the log ends.
+func (q *sequencer) readLast(ctx context.Context) (last logEnd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	if err := q.session.conn.QueryRow(ctx, q.queries.ends).Scan(&position, &stream); err != nil {
-		return 0, 0, fmt.Errorf("read the end of the log: %w", err)
+	err = q.session.conn.QueryRow(ctx, q.queries.ends).Scan(&last.event.position, &last.event.id, &last.stream)
+	if err != nil {
+		return logEnd{}, fmt.Errorf("read the end of the log: %w", err)
 	}
-	return position, stream, nil
+	return last, nil
 }
+
+// last is the last event that was committed.
+func (q *sequencer) last() event { return event{q.published, q.newest} }
+
+// last is the event with which the group ends.
+func (g *group) last() event { return event{g.next - 1, g.rows[len(g.rows)-1].id} }

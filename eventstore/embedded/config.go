@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type Config struct {
 	// StandingBy is told the address of that node when the wait begins, and when another one has the right; "" = not
 	// known. nil = nobody is told.
 	StandingBy func(holder string)
+	// CanServe is asked before a node that stands by takes the log. An error ends Start, and another node may take it.
+	// nil = it always can.
+	CanServe func(context.Context) error
 	// HolderSilence is the time after which PostgreSQL takes the right from a node that it hears nothing of. Default:
 	// 10 s.
 	HolderSilence time.Duration

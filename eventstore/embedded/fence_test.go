@@ -85,3 +85,22 @@ func TestFence_LostLockIsNoticedWhenIdle(t *testing.T) {
 	}
 	wantFatal(t, n, "another node has taken over")
 }
+
+// TestFence_ALogThatWasReplacedUnderTheNodeStopsIt: the database came back with as many events, of which the last one
+// is another. What the node has in memory is not in the log.
+func TestFence_ALogThatWasReplacedUnderTheNodeStopsIt(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	mustAppend(t, contract.Connect(t, n.URL()), "s", esdb.NoStream{}, oneEvent(), oneEvent())
+	if _, err := cfg.Pool.Exec(t.Context(), `update `+cfg.Schema+`.events set event_id = $1
+		where position = (select max(position) from `+cfg.Schema+`.events)`, uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cfg.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks
+		where locktype = 'advisory' and objsubid = 1 and (classid::bigint << 32) | objid::bigint = $1`,
+		embedded.LockKey(cfg.Schema)); err != nil {
+		t.Fatal(err)
+	}
+	wantFatal(t, n, "restored to an older state")
+}

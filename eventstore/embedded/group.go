@@ -68,6 +68,7 @@ func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) err
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
+	defer q.bounded(batch)()
 	loaded, err := loadHeads(ctx, q.session.conn, q.queries.heads, missing)
 	if err != nil {
 		return err

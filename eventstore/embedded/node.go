@@ -91,7 +91,7 @@ func (n *Node) open(ctx context.Context) error {
 		config: n.config.Pool.Config().ConnConfig, queries: q, schema: n.config.Schema, lock: lockKey(n.config.Schema),
 		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger,
 		silence: n.config.HolderSilence, patience: lockPatience, production: n.config.Production,
-		waits: n.config.Standby, standingBy: n.config.StandingBy,
+		waits: n.config.Standby, standingBy: n.config.StandingBy, canServe: n.canServe,
 	}
 	first, err := opener.start(ctx)
 	if err != nil {
@@ -102,7 +102,9 @@ func (n *Node) open(ctx context.Context) error {
 		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}),
 		fatal: make(chan error, 1), session: first, heads: newHeadCache(), recent: newRecentEvents(),
 	}
-	if s.published, s.lastStream, err = s.readLast(ctx); err == nil {
+	end, err := s.readLast(ctx)
+	if err == nil {
+		s.published, s.newest, s.lastStream = end.event.position, end.event.id, end.stream
 		err = s.recent.warm(ctx, first.conn, q.recent)
 	}
 	if err != nil {
@@ -114,6 +116,19 @@ func (n *Node) open(ctx context.Context) error {
 	s.tail, s.names, s.answered = n.tail, n.log.names, patienceClock.Now()
 	n.sequencer = s
 	return nil
+}
+
+// canServe fails when the address of a node that stands by is not free any more, or as Config.CanServe.
+func (n *Node) canServe(ctx context.Context) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("event store: %w", err)
+	}
+	_ = l.Close()
+	if n.config.CanServe == nil {
+		return nil
+	}
+	return n.config.CanServe(ctx)
 }
 
 // serve starts the server, the sequencer and the watch over it.

@@ -28,6 +28,7 @@ type queries struct {
 	claim         string
 	retake        string
 	holder        string
+	epoch         string
 }
 
 // insertParts are the pieces of the two statements that write a group of records if this node still holds the log. They
@@ -76,8 +77,10 @@ func newQueries(schema string) *queries {
 	return &queries{
 		insertGroup: in(insertGroup.Text),
 		insertNamed: in(insertNamed.Text),
-		ends: in(`select (select coalesce(max(position), 0) from {schema}.events),
-			(select coalesce(max(id), 0) from {schema}.streams)`),
+		ends: in(`select coalesce(e.position, 0), coalesce(e.event_id, '00000000-0000-0000-0000-000000000000'),
+				(select coalesce(max(id), 0) from {schema}.streams)
+			from (values (true)) always left join (
+				select position, event_id from {schema}.events order by position desc limit 1) e on true`),
 		// The body is fetched for metastreams only: their last event is the metadata that rules the stream.
 		heads: in(`select n.name, s.id, e.revision, e.is_json, case when starts_with(n.name, '$$') then e.data end
 			from unnest($1::text[]) as n (name)
@@ -114,5 +117,6 @@ func newQueries(schema string) *queries {
 			returning epoch`),
 		retake: in(`update {schema}.node set epoch = epoch + 1, taken_at = $2 where holder = $1 returning epoch`),
 		holder: in(`select url from {schema}.node`),
+		epoch:  in(`select epoch from {schema}.node`),
 	}
 }

@@ -8,17 +8,52 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// outagePatience is how long writes wait for the database before they are refused.
+// outagePatience is how long writes wait for the database before they are refused: from when a statement was sent that
+// has no answer, or from the loss of the session.
 const outagePatience = 4 * time.Second
+
+// stalledRound is the time between two refusals of what has come while a statement has no answer.
+const stalledRound = 100 * time.Millisecond
+
+// bounded begins the time that a statement of the session may take before writes are refused. The statement goes on:
+// the outcome of writes that are being committed is unknown to their callers, and settled by the statement or by
+// recover. end ends the time, when the statement has ended, and reports whether it was over; until then nothing else
+// may be done with the writes.
+func (q *sequencer) bounded(waiting []*write) (end func() (stalled bool)) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	patience := time.AfterFunc(outagePatience, func() {
+		defer close(ended)
+		q.log.Warn("event store database does not answer", "for", outagePatience)
+		q.down.Store(true)
+		refuse(waiting, errNoDatabase)
+		for {
+			q.refuseQueued()
+			select {
+			case <-over:
+				return
+			case <-time.After(stalledRound):
+			}
+		}
+	})
+	return func() bool {
+		if patience.Stop() {
+			return false
+		}
+		close(over)
+		<-ended
+		q.down.Store(false)
+		return true
+	}
+}
 
 // errStopped ends the sequencer when the node is stopped while its database is unreachable. It is not a fault.
 var errStopped = errors.New("event store: stopped while its database was unreachable")
 
-// recover replaces a lost session and returns the last position of the log. Raising the epoch waits for the old
+// recover replaces a lost session and returns the last event of the log. Raising the epoch waits for the old
 // session, so the last position settles a commit whose outcome was unknown. Writes wait up to outagePatience and are
 // then refused; the log may contain them nevertheless. It returns only with a new session, when the node stops, with
 // errFenced when another node has taken over, or with errUndurable.
-func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, err error) {
+func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, err error) {
 	q.session.close()
 	q.heads = newHeadCache()
 	q.names.forget()
@@ -28,16 +63,20 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		q.down.Store(false)
 	}()
 	var away loop.Outage
+	dial := dialLimit
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		last, err := q.reopen(ctx)
+		last, err := q.reopen(ctx, dial)
 		if err == nil {
 			q.names.forget()
 			q.answered = patienceClock.Now()
-			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last)
+			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last.position)
 			return last, nil
 		}
 		if errors.Is(err, errFenced) || errors.Is(err, errUndurable) {
-			return 0, err
+			return event{}, err
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			dial = min(2*dial, dialMost)
 		}
 		if tell, _ := away.Failed(); tell { // every further try is one more line in a long outage
 			q.log.Warn("event store database unreachable", "error", err)
@@ -49,37 +88,37 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		select {
 		case <-time.After(wait):
 		case <-q.quit:
-			return 0, errStopped
+			return event{}, errStopped
 		case <-ctx.Done():
-			return 0, errStopped
+			return event{}, errStopped
 		}
 	}
 }
 
-// recoverUnchanged is recover when no commit was running: the log must still end at the same position.
+// recoverUnchanged is recover when no commit was running: the log must still end with the same event.
 func (q *sequencer) recoverUnchanged(ctx context.Context, waiting []*write) error {
 	last, err := q.recover(ctx, waiting)
-	if err == nil && last != q.published {
+	if err == nil && last != q.last() {
 		err = errForeignRows
 	}
 	return err
 }
 
-// reopen tries once to open a session and to read the last position.
-func (q *sequencer) reopen(ctx context.Context) (int64, error) {
+// reopen tries once to open a session and to read the last event.
+func (q *sequencer) reopen(ctx context.Context, dial time.Duration) (event, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	s, err := q.sessions.resume(ctx)
+	s, err := q.sessions.resume(ctx, dial)
 	if err != nil {
-		return 0, err
+		return event{}, err
 	}
 	q.session = s
-	last, _, err := q.readLast(ctx)
+	last, err := q.readLast(ctx)
 	if err != nil {
 		s.close()
-		return 0, err
+		return event{}, err
 	}
-	return last, nil
+	return last.event, nil
 }
 
 // refuseQueued empties the queue during an outage; each write in it gets errNoDatabase.

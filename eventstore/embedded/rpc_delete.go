@@ -10,7 +10,7 @@ import (
 // back, and its revisions go on.
 func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*streams.DeleteResp, error) {
 	o := req.GetOptions()
-	w := write{kind: writeDelete, stream: string(o.GetStreamIdentifier().GetStreamName())}
+	w := &write{kind: writeDelete, stream: string(o.GetStreamIdentifier().GetStreamName())}
 	switch e := o.GetExpectedStreamRevision().(type) {
 	case *streams.DeleteReq_Options_Revision:
 		w.expected = exact(e.Revision)
@@ -33,14 +33,14 @@ func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*s
 }
 
 // delete runs a soft delete or a tombstone and returns the position of the event that records it.
-func (s *streamsService) delete(ctx context.Context, w write) (uint64, error) {
+func (s *streamsService) delete(ctx context.Context, w *write) (uint64, error) {
 	if err := checkWritable(w.stream); err != nil {
 		return 0, err
 	}
 	if isMetastream(w.stream) {
 		return 0, invalidArgument("a metastream cannot be deleted; delete the stream it describes")
 	}
-	o, err := s.node.execute(ctx, &w)
+	o, err := s.node.execute(ctx, w)
 	switch {
 	case err != nil:
 		return 0, err

@@ -9,7 +9,7 @@ import (
 // Tombstone ends a stream for ever, even one that never existed: reads and appends fail from then on.
 func (s *streamsService) Tombstone(ctx context.Context, req *streams.TombstoneReq) (*streams.TombstoneResp, error) {
 	o := req.GetOptions()
-	w := write{kind: writeTombstone, stream: string(o.GetStreamIdentifier().GetStreamName())}
+	w := &write{kind: writeTombstone, stream: string(o.GetStreamIdentifier().GetStreamName())}
 	switch e := o.GetExpectedStreamRevision().(type) {
 	case *streams.TombstoneReq_Options_Revision:
 		w.expected = exact(e.Revision)

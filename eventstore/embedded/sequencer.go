@@ -7,14 +7,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // queueLength is the number of writes that may wait before enqueue itself blocks; their bytes are bounded by load.
 const queueLength = 1024
 
 // idlePing is the interval at which an idle sequencer checks its session. It is never more than a fifth of the silence
-// after which the server ends the session.
-const idlePing = 2 * time.Second
+// after which the server ends the session. Meanwhile it glances at it every idleGlance, so that it comes back from a
+// session that was ended before a node that stands by takes over (lineYield).
+const (
+	idlePing   = 2 * time.Second
+	idleGlance = 100 * time.Millisecond
+)
 
 // sequencer is the only writer of the log. One goroutine collects the writes that wait, decides them, commits them and
 // publishes them, strictly in that order, so positions are assigned and become visible in commit order.
@@ -36,7 +42,8 @@ type sequencer struct {
 	session   *session
 	heads     *headCache
 	recent    *recentEvents
-	published int64 // last committed position
+	published int64     // last committed position
+	newest    uuid.UUID // the event at it
 	// lastStream is the last number that a stream got. The next new stream gets the next one.
 	lastStream int64
 	usual      int       // writes that a group waits for: three quarters of the last group
@@ -91,7 +98,7 @@ var errNoDatabase = unavailable("the event store cannot reach its database")
 func (q *sequencer) run(ctx context.Context) {
 	defer close(q.ended)
 	defer func() { q.session.close() }()
-	idle := time.NewTicker(min(idlePing, q.sessions.silence/5))
+	idle := time.NewTicker(idleGlance)
 	defer idle.Stop()
 	for {
 		var err error
@@ -137,11 +144,21 @@ func (q *sequencer) flush(ctx context.Context) {
 
 // checkIdle notices a lost session while nothing is written, so that another node cannot hold the lock unnoticed.
 func (q *sequencer) checkIdle(ctx context.Context) error {
-	if q.session.ping(ctx) == nil {
+	quiet := patienceClock.Now().Sub(q.answered)
+	if quiet < idleGlance || quiet < min(idlePing, q.sessions.silence/5) && !q.session.glance(ctx) {
+		return nil
+	}
+	if q.answers(ctx, nil) == nil {
 		q.answered = patienceClock.Now()
 		return nil
 	}
 	return q.recoverUnchanged(ctx, nil)
+}
+
+// answers pings the session, while writes wait for it.
+func (q *sequencer) answers(ctx context.Context, waiting []*write) error {
+	defer q.bounded(waiting)()
+	return q.session.ping(ctx)
 }
 
 // process brings a batch to its end: it answers every write or returns a fatal error.
@@ -174,7 +191,9 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 	if len(g.rows) == 0 {
 		return q.deliver(ctx, g, batch)
 	}
+	end := q.bounded(batch)
 	err = q.commit(ctx, g)
+	stalled := end()
 	switch {
 	case err == nil:
 		q.answered = patienceClock.Now()
@@ -187,16 +206,17 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 		return nil, q.isolate(ctx, batch, err)
 	}
 	q.log.Warn("event store commit with unknown outcome", "events", len(g.rows), "error", err)
+	q.down.Store(stalled) // go on refusing
 	last, err := q.recover(ctx, batch)
 	if err != nil {
 		refuse(batch, errStopping)
 		return nil, err
 	}
 	switch last {
-	case g.next - 1: // the group had been committed
+	case g.last(): // the group had been committed
 		q.publish(g)
 		return nil, nil
-	case q.published: // the group had not been committed
+	case q.last(): // the group had not been committed
 		return stillWanted(batch), nil
 	}
 	refuse(batch, errStopping)
@@ -206,7 +226,7 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 // deliver answers a group that writes nothing. A node that has not heard of its database for a while asks it first: it
 // may have been paused, and what it knows be of before another one took the log.
 func (q *sequencer) deliver(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
-	if patienceClock.Now().Sub(q.answered) > q.sessions.silence/2 && q.session.ping(ctx) != nil {
+	if patienceClock.Now().Sub(q.answered) > q.sessions.silence/2 && q.answers(ctx, batch) != nil {
 		if err := q.recoverUnchanged(ctx, batch); err != nil {
 			refuse(batch, errStopping)
 			return nil, err
@@ -217,8 +237,9 @@ func (q *sequencer) deliver(ctx context.Context, g *group, batch []*write) (agai
 	return nil, nil
 }
 
-// errForeignRows means that the log holds events that this node did not write although it held the lock.
-var errForeignRows = errors.New("event store: another program has written to the log")
+// errForeignRows means that the log does not end with what this node has written although it held the lock.
+var errForeignRows = errors.New("event store: another program has written to the log, or it was restored to an older " +
+	"state while its node ran")
 
 // publish makes a committed group visible, in order, and then answers its writers.
 func (q *sequencer) publish(g *group) {
@@ -228,7 +249,7 @@ func (q *sequencer) publish(g *group) {
 	for key, at := range g.known {
 		q.recent.lru.Add(key, at)
 	}
-	q.published, q.lastStream = g.next-1, g.lastStream
+	q.published, q.newest, q.lastStream = g.next-1, g.last().id, g.lastStream
 	q.tail.publish(g.rows)
 	g.deliver()
 }
@@ -254,7 +275,7 @@ func stillWanted(batch []*write) []*write {
 		if w.isAbandoned() {
 			w.answer(outcome{err: errAbandoned})
 		}
-		if !w.answered {
+		if !w.answered.Load() {
 			kept = append(kept, w)
 		}
 	}

@@ -48,9 +48,10 @@ type sessions struct {
 	production bool   // see checkDurable
 	off        string // what checkDurable found last
 
-	waits      bool                // start stands by: see standBy
-	standingBy func(holder string) // of Config
-	stands     bool                // somebody has been told before, the address of the present holder
+	waits      bool                        // start stands by: see standBy
+	canServe   func(context.Context) error // asked before a node that stands by takes the log
+	standingBy func(holder string)         // of Config
+	stands     bool                        // somebody has been told before, the address of the present holder
 	before     string
 }
 
@@ -216,12 +217,22 @@ func (s *sessions) occupied(ctx context.Context, conn *pgx.Conn) error {
 		"use it", s.schema, url)
 }
 
-// resume replaces a lost session. It returns errFenced when another node has taken the log, and errUndurable when the
-// server may lose it; after any other error the caller may try again.
-func (s *sessions) resume(ctx context.Context) (*session, error) {
+// The limits for a connection to the database that replaces a lost one. The first is short, since a node that stands by
+// waits no longer; each next one is twice as long, for a server that is slow.
+const (
+	dialLimit = 2 * time.Second
+	dialMost  = statementPatience
+)
+
+// resume replaces a lost session; dial is the limit for its connection. It returns errFenced when another node has
+// taken the log, and errUndurable when the server may lose it; after any other error the caller may try again.
+func (s *sessions) resume(ctx context.Context, dial time.Duration) (*session, error) {
 	old := s.lastPID
-	conn, err := s.connect(ctx)
+	limited, cancel := context.WithTimeout(ctx, dial)
+	defer cancel()
+	conn, err := s.connect(limited)
 	if err != nil {
+		s.lastPID = old
 		return nil, err
 	}
 	epoch, err := s.relock(ctx, conn, old)
@@ -274,6 +285,18 @@ func (s *sessions) heldByOther(ctx context.Context, conn *pgx.Conn) error {
 		return errFenced
 	}
 	return errors.New("the log's lock is still held")
+}
+
+// glanceLimit is how long a glance waits for what the server may have sent.
+const glanceLimit = time.Millisecond
+
+// glance looks whether the server has ended an idle session, without a round trip. A network that swallows everything
+// is found by a ping only.
+func (s *session) glance(ctx context.Context) (ended bool) {
+	ctx, cancel := context.WithTimeout(ctx, glanceLimit)
+	defer cancel()
+	err := s.conn.PgConn().WaitForNotification(ctx)
+	return err != nil && !pgconn.Timeout(err)
 }
 
 // ping checks an idle session, for 5 s at most.

@@ -19,6 +19,7 @@ const (
 	linePatience = 5 * time.Second        // for the answer to one of them
 	lineAway     = time.Second            // between two tries to reach the database
 	lineGrace    = 3 * time.Second        // for the holder, to take the log again after the database was away
+	lineYield    = 500 * time.Millisecond // for the holder, to take the lock again when its session alone was lost
 )
 
 // standBy opens the first session of a node that waits until no other one has the log. It goes on waiting while the
@@ -59,17 +60,11 @@ func (s *sessions) standInLine(ctx context.Context, away *loop.Outage) (first *s
 	if away.Ended() && !loop.Sleep(ctx, min(lineGrace, s.silence/2)) {
 		return nil, ctx.Err()
 	}
-	for tries := 0; ; tries++ {
-		taken, err := s.tryInLine(ctx, conn, tries%lineLook == 0)
-		if err != nil {
-			return nil, err
-		}
-		if taken {
-			break
-		}
-		if !loop.Sleep(ctx, linePause) {
-			return nil, ctx.Err()
-		}
+	if err := s.waitInLine(ctx, conn); err != nil {
+		return nil, err
+	}
+	if err := s.canServe(ctx); err != nil { // while the log still has nobody, or its old holder
+		return nil, err
 	}
 	if s.stands {
 		s.log.InfoContext(ctx, "event store node takes over", "holder", s.before)
@@ -79,6 +74,40 @@ func (s *sessions) standInLine(ctx context.Context, away *loop.Outage) (first *s
 		return nil, err
 	}
 	return &session{conn: conn, epoch: epoch}, nil
+}
+
+// waitInLine takes the lock when it is free. The holder has the first right to it, because it may have lost its session
+// alone and be as well as before: so the lock is let go, and taken when it is still free a moment later and nobody has
+// had the log meanwhile. Both hold it while they write, and raise the epoch before.
+func (s *sessions) waitInLine(ctx context.Context, conn *pgx.Conn) error {
+	free := int64(-1) // the epoch when the lock was let go; -1 = it was not free then
+	for tries := 0; ; tries++ {
+		taken, err := s.tryInLine(ctx, conn, tries%lineLook == 0)
+		if err != nil {
+			return err
+		}
+		pause, before := linePause, free
+		if free = -1; taken {
+			if free = s.epochOf(ctx, conn); free == before {
+				return nil
+			}
+			if err := s.letGo(ctx, conn); err != nil {
+				return err
+			}
+			pause = lineYield
+		}
+		if !loop.Sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// letGo gives the lock back that was just taken.
+func (s *sessions) letGo(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, linePatience)
+	defer cancel()
+	_, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, s.lock)
+	return err
 }
 
 // tryInLine tries once to take the lock, and looks who has it.
@@ -104,11 +133,24 @@ func (s *sessions) tryInLine(ctx context.Context, conn *pgx.Conn, look bool) (ta
 // holderOf gives the address of the node that has the log; "" when it cannot be read, because there is no log yet or a
 // migration keeps the row.
 func (s *sessions) holderOf(ctx context.Context, conn *pgx.Conn) (url string) {
+	s.lookAt(ctx, conn, s.queries.holder, &url)
+	return url
+}
+
+// epochOf is how often the log was taken; 0 when it cannot be read.
+func (s *sessions) epochOf(ctx context.Context, conn *pgx.Conn) (epoch int64) {
+	s.lookAt(ctx, conn, s.queries.epoch, &epoch)
+	return epoch
+}
+
+// lookAt reads one value of the row of the node, if that is there and free.
+func (s *sessions) lookAt(ctx context.Context, conn *pgx.Conn, sql string, value any) {
+	ctx, cancel := context.WithTimeout(ctx, linePatience)
+	defer cancel()
 	_ = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { // a lost session is found by the next try for the lock
 		if _, err := tx.Exec(ctx, `set local lock_timeout = '500ms'`); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, s.queries.holder).Scan(&url)
+		return tx.QueryRow(ctx, sql).Scan(value)
 	})
-	return url
 }

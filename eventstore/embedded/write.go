@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,7 +44,7 @@ type write struct {
 	deadline  time.Time       // after which nothing is to be committed either; zero = none
 	batch     *batch          // whose append it is; nil = it has a call of its own
 	reply     chan reply      // has room for the answer
-	answered  bool            // the reply was sent
+	answered  atomic.Bool     // the reply was sent
 	again     bool            // the database refused it alone and took another write; it is tried once more
 }
 
@@ -53,12 +54,11 @@ type reply struct {
 	outcome
 }
 
-// answer sends the reply and gives the memory back. Only the first answer counts.
+// answer sends the reply and gives the memory back. Only the first answer counts. Safe for concurrent use.
 func (w *write) answer(o outcome) {
-	if w.answered {
+	if w.answered.Swap(true) {
 		return
 	}
-	w.answered = true
 	w.load.free()
 	w.reply <- reply{w, o}
 }

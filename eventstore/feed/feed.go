@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -41,8 +43,11 @@ type Feed struct {
 	sizes    []int              // of the events in recent
 	bytes    int                // sum of sizes
 	floor    uint64
+	below    eventstore.Mark // the last event up to floor
 	position uint64
 	changed  chan struct{} // closed when position grows; nil when no consumer waits
+	other    error         // the log has turned out to be another one: nothing is read any more
+	lost     chan error    // room for one
 }
 
 // New makes a feed that does nothing before Start. With a nil logger it logs nothing.
@@ -50,7 +55,7 @@ func New(log Log, logger *slog.Logger) *Feed {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Feed{log: log, logger: logger, keep: defaultKeep, loops: loop.New(logger)}
+	return &Feed{log: log, logger: logger, keep: defaultKeep, loops: loop.New(logger), lost: make(chan error, 1)}
 }
 
 // Start begins to follow the log at its present end; older events are read in pages (internal/loop has the contract).
@@ -60,7 +65,11 @@ func (f *Feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("start feed: %w", err)
 		}
-		f.floor, f.position = head, head
+		last, err := f.log.EventAt(ctx, head)
+		if err != nil {
+			return fmt.Errorf("start feed: %w", err)
+		}
+		f.floor, f.position, f.below = head, head, eventstore.Mark{Position: head, ID: last}
 		f.loops.Go("feed", f.run)
 		return nil
 	})
@@ -76,12 +85,16 @@ func (f *Feed) Head() uint64 {
 	return f.position
 }
 
-// run follows the log until Stop and pauses after each failure.
+// run follows the log until Stop, or until it turns out to be another one, and pauses after each failure.
 func (f *Feed) run(ctx context.Context) {
 	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	for {
 		advanced, err := f.follow(ctx)
 		if ctx.Err() != nil {
+			return
+		}
+		if isOther(err) {
+			f.part(ctx, err)
 			return
 		}
 		if advanced {
@@ -94,10 +107,14 @@ func (f *Feed) run(ctx context.Context) {
 	}
 }
 
-// follow publishes items until an error. advanced reports whether there was any item.
+// follow publishes items until an error. advanced reports whether there was any item. It looks first whether the log is
+// still the one that was read.
 func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := f.knows(ctx, f.newest()); err != nil {
+		return false, err
+	}
 	cursor := f.log.Follow(ctx, f.Head(), nil)
 	for {
 		item, err := cursor.Next(ctx)
@@ -123,6 +140,11 @@ func (f *Feed) publish(item Item) {
 		}
 	}
 	f.position = item.Position
+	f.wake()
+}
+
+// wake lets those look who wait. The caller holds the lock.
+func (f *Feed) wake() {
 	if f.changed != nil {
 		close(f.changed)
 		f.changed = nil
@@ -136,46 +158,32 @@ func (f *Feed) forget() {
 	for ; len(f.recent)-dropped > f.keep || f.bytes > keepBytes/2; dropped++ {
 		f.bytes -= f.sizes[dropped]
 	}
-	f.floor = f.recent[dropped-1].Position
+	f.floor, f.below = f.recent[dropped-1].Position, markOf(f.recent[dropped-1])
 	f.recent = append(make([]*events.Envelope, 0, 2*f.keep), f.recent[dropped:]...)
 	f.sizes = append(make([]int, 0, 2*f.keep), f.sizes[dropped:]...)
-}
-
-// LogShorterError is the failure of a consumer whose position lies beyond the end of the log: the log was restored to
-// an older state, or a server took over that lacked its last events. The log gives the positions in between to other
-// events, which the consumer would never see.
-type LogShorterError struct {
-	After uint64 // the position of the consumer
-	Head  uint64 // the end of the log
-}
-
-// Error says what happened; docs/operations.md says what to do.
-func (e *LogShorterError) Error() string {
-	return fmt.Sprintf("the log ends at %d, before the checkpoint %d: the log was restored to an older state than its "+
-		"reader", e.Head, e.After)
 }
 
 // End asks the log for the position of its last event, which may be newer than Head.
 func (f *Feed) End(ctx context.Context) (uint64, error) {
 	end, err := f.log.Head(ctx)
-	if err != nil {
+	if err = cmp.Or(err, f.parted()); err != nil {
 		return 0, fmt.Errorf("look for the end of the log: %w", err)
 	}
 	return end, nil
 }
 
-// Covers fails with a LogShorterError when the log ends before a position. A consumer may be ahead of this feed, so the
-// log itself is asked then. Every read calls it; a consumer that acts before it reads calls it first.
-func (f *Feed) Covers(ctx context.Context, after uint64) error {
-	if after <= f.Head() {
-		return nil
+// covers fails with an eventstore.OtherLogError when the log ends before a position. A consumer may be ahead of this
+// feed, so the log itself is asked then. Every read calls it.
+func (f *Feed) covers(ctx context.Context, after uint64) error {
+	if err := f.parted(); err != nil || after <= f.Head() {
+		return err
 	}
 	head, err := f.End(ctx)
 	if err != nil {
 		return err
 	}
 	if head < after {
-		return &LogShorterError{After: after, Head: head}
+		return &eventstore.OtherLogError{After: after, Head: head}
 	}
 	return nil
 }
@@ -187,15 +195,17 @@ type Page struct {
 	// From is the requested position. UpTo is the position up to which the log was searched: no wanted event is
 	// missing.
 	From, UpTo uint64
+	// Mark is the newest event up to UpTo that is known, wanted or not; a consumer keeps it beside UpTo (MarkOf).
+	Mark eventstore.Mark
 	// Live reports that UpTo was the newest known position.
 	Live bool
 }
 
 // Read returns the wanted events after a position, at most limit, without waiting: from memory, else from the log. The
-// page is empty, with UpTo = after, when the log has nothing after the position. It fails with a LogShorterError when
-// the log ends before the position.
+// page is empty, with UpTo = after, when the log has nothing after the position. It fails with an
+// eventstore.OtherLogError when the log ends before the position, or was replaced.
 func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
-	if err := f.Covers(ctx, after); err != nil {
+	if err := f.covers(ctx, after); err != nil {
 		return Page{}, err
 	}
 	if page, ok := f.Recent(after, want, limit); ok {
@@ -217,6 +227,11 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 	if len(found) == 0 && next <= after {
 		page.UpTo = floor // the log has no wanted event up to floor, which was read before
 	}
+	if mark, ok := f.markAt(page.UpTo); ok {
+		page.Mark = mark
+	} else if n := len(found); n > 0 {
+		page.Mark = markOf(&found[n-1])
+	}
 	return page, nil
 }
 
@@ -224,7 +239,7 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if after < f.floor {
+	if after < f.floor || f.other != nil {
 		return Page{}, false
 	}
 	page := Page{From: after, UpTo: max(after, f.position), Live: true}
@@ -239,16 +254,18 @@ func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 		}
 		page.Events, page.Sizes = append(page.Events, e), append(page.Sizes, f.sizes[first+i])
 	}
+	page.Mark = f.markLocked(page.UpTo)
 	return page, true
 }
 
-// Wait returns nil when the log has grown beyond a position, or the error of ctx.
+// Wait returns nil when the log has grown beyond a position. It fails with the error of ctx, or as Read when the log
+// was replaced.
 func (f *Feed) Wait(ctx context.Context, after uint64) error {
 	for {
 		f.mu.Lock()
-		if f.position > after {
+		if other := f.other; other != nil || f.position > after {
 			f.mu.Unlock()
-			return nil
+			return other
 		}
 		if f.changed == nil {
 			f.changed = make(chan struct{})

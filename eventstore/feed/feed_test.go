@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // memory is a log of numbered events. The first of every three is of the type "odd", the others are "even".
@@ -20,6 +22,7 @@ type memory struct {
 	list    []*events.Envelope
 	changed chan struct{}
 	drops   int // number of cursors that will fail after three events
+	breaks  int // how often all cursors that there were have failed
 }
 
 // newMemory makes an empty log.
@@ -47,6 +50,16 @@ func (m *memory) Head(context.Context) (uint64, error) {
 	return uint64(len(m.list)), nil
 }
 
+// EventAt gives the id that the test has set, mostly none.
+func (m *memory) EventAt(_ context.Context, position uint64) (id.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if position == 0 || position > uint64(len(m.list)) {
+		return id.Event{}, nil
+	}
+	return m.list[position-1].ID, nil
+}
+
 // ReadAll never fails. Events are copied, as from a real log.
 func (m *memory) ReadAll(
 	_ context.Context, after uint64, limit int, types []string,
@@ -70,7 +83,7 @@ func (m *memory) ReadAll(
 func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &memoryCursor{m: m, at: int(after), left: -1}
+	c := &memoryCursor{m: m, at: int(after), left: -1, breaks: m.breaks}
 	if m.drops > 0 {
 		m.drops--
 		c.left = 3
@@ -83,6 +96,8 @@ type memoryCursor struct {
 	m    *memory
 	at   int
 	left int
+
+	breaks int // of the log when the cursor was made
 }
 
 // Next waits for an event, of any type.
@@ -94,6 +109,10 @@ func (c *memoryCursor) Next(ctx context.Context) (Item, error) {
 	for {
 		c.m.mu.Lock()
 		changed := c.m.changed
+		if c.breaks != c.m.breaks {
+			c.m.mu.Unlock()
+			return Item{}, fmt.Errorf("connection lost")
+		}
 		if c.at < len(c.m.list) {
 			e := c.m.list[c.at]
 			c.m.mu.Unlock()
@@ -217,9 +236,9 @@ func TestFeed_AReaderBehindTheEndOfTheLogIsTold(t *testing.T) {
 	log := newMemory()
 	log.append(3)
 	f := start(t, log)
-	var shorter *LogShorterError
+	var shorter *eventstore.OtherLogError
 	if _, err := f.Next(t.Context(), 5, Want(nil), 10); !errors.As(err, &shorter) ||
-		*shorter != (LogShorterError{After: 5, Head: 3}) {
+		*shorter != (eventstore.OtherLogError{After: 5, Head: 3}) {
 		t.Errorf("got %v", err)
 	}
 	// Another program may have read events that this feed has not seen yet: its checkpoint is no fault.

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // FromStore adapts an event store for New.
@@ -17,6 +18,11 @@ type storeLog struct{ store *eventstore.Store }
 
 // Head asks the store on every call; nothing is cached.
 func (l storeLog) Head(ctx context.Context) (uint64, error) { return l.store.Head(ctx) }
+
+// EventAt reads one event, which need not be readable.
+func (l storeLog) EventAt(ctx context.Context, position uint64) (id.Event, error) {
+	return l.store.EventAt(ctx, position)
+}
 
 // ReadAll ends a page at an event that cannot be decoded.
 func (l storeLog) ReadAll(
@@ -55,11 +61,11 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 	return Item{Event: item.Event, Position: item.Position, Size: item.Size}, err
 }
 
-// undecodable makes an envelope with all the facts but the event, its id and its metadata, of which it has the
-// organization where that can be read.
+// undecodable makes an envelope with all the facts but the event and its metadata, of which it has the organization
+// where that can be read.
 func undecodable(bad *catalog.UndecodableError) *events.Envelope {
 	return &events.Envelope{
-		Stream: bad.Stream, Revision: bad.Revision, Position: bad.Position, Type: bad.Type,
+		ID: bad.ID, Stream: bad.Stream, Revision: bad.Revision, Position: bad.Position, Type: bad.Type,
 		Meta:  events.Metadata{OrgID: bad.OrgID},
 		Event: Undecodable{Type: bad.Type, Cause: bad, Unknown: errors.Is(bad, catalog.ErrUnknownType)},
 	}

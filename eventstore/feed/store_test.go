@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -148,4 +149,37 @@ func BenchmarkLatency(b *testing.B) {
 	}
 	benchtest.Latencies(b, "after", after, 0)
 	benchtest.ReportTime(b, "seen", benchtest.Quantile(seen, 50), benchtest.Quantile(answered, 50), benchtest.NoAim)
+}
+
+// TestFromStore_ALogThatWasRestoredAndHasGrownEndsReading: the node comes back with other events at the positions that
+// were read, and more. What was read over the new connection would follow them.
+func TestFromStore_ALogThatWasRestoredAndHasGrownEndsReading(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	kept := archive(t, kit.Store, 5)
+	f := feedtest.Start(t, feed.FromStore(kit.Store))
+	read := archive(t, kit.Store, 5)
+	take(t, f, nil, read)
+	kit.RestoreNode(kept)
+	other := kit.Open()
+	archive(t, other, 20)
+	var replaced *eventstore.OtherLogError
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	select {
+	case err := <-f.Lost():
+		if !errors.As(err, &replaced) || replaced.After != read || replaced.Had == replaced.Has {
+			t.Errorf("got %v", err)
+		}
+	case <-ctx.Done():
+		t.Fatal("nobody notices")
+	}
+	if page, err := f.Next(ctx, read, feed.Want(nil), 10); !errors.As(err, &replaced) {
+		t.Errorf("read %d events of the other log, %v", len(page.Events), err)
+	}
+	// A reader that starts later asks by what it had kept.
+	later := feedtest.Start(t, feed.FromStore(other))
+	if err := later.Covers(ctx, read, eventstore.Mark{Position: read, ID: replaced.Had}); !errors.As(err, &replaced) {
+		t.Errorf("a later reader: %v", err)
+	}
 }

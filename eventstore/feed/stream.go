@@ -130,9 +130,15 @@ func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int,
 		} else {
 			skipped++
 		}
+		if item.Event != nil {
+			page.Mark = markOf(item.Event)
+		}
 		near := f.reaches(page.UpTo)
 		if len(page.Events) < limit && bytes < pageBytes && skipped < skipLimit && !near {
 			continue
+		}
+		if mark, ok := f.markAt(page.UpTo); ok {
+			page.Mark = mark
 		}
 		if !(streamed{page: page}).send(ctx, pages) || near {
 			return nil

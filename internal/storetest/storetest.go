@@ -130,6 +130,24 @@ func (k *Kit) StopNode() {
 	k.Node = nil
 }
 
+// RestoreNode stops the node and starts it with the log as it was at a position, as after a restore from a backup.
+func (k *Kit) RestoreNode(position uint64) {
+	k.t.Helper()
+	k.StopNode()
+	schema := k.DB.Namespace.Schema("log")
+	for _, sql := range []string{
+		`delete from ` + schema + `.events where position > $1`,
+		`delete from ` + schema + `.type_blocks where (block + 1) * 1024 > $1`,
+		`delete from ` + schema + `.streams s where $1 > 0 and not exists (
+			select from ` + schema + `.events e where e.stream_id = s.id)`,
+	} {
+		if _, err := k.DB.Owner.Exec(context.Background(), sql, int64(position)); err != nil { //nolint:gosec // fits
+			k.t.Fatalf("restore the log: %v", err)
+		}
+	}
+	k.StartNode()
+}
+
 // Quiet returns a logger that writes nothing.
 func Quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 

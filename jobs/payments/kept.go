@@ -118,6 +118,7 @@ func (k *Kept) Start(ctx context.Context) error {
 			}
 		}
 		k.loops.Go("kept callbacks", k.work)
+		k.loops.Go("callbacks of programs that stand by", k.takeHanded)
 		return nil
 	})
 }
@@ -355,7 +356,7 @@ func (k *Kept) storePage(ctx context.Context, records [][]byte) (stored, behind 
 	return stored, behind, why, nil
 }
 
-// emptied notes that nothing waits on the disk any more, if that is so. Only work calls it.
+// emptied notes that nothing waits on the disk any more, if that is so. Only work calls it, and before it HandOver.
 func (k *Kept) emptied() {
 	k.room.emptied(k.file.Empty, func() { k.stored.Store(k.ever.Load()) })
 }

@@ -110,6 +110,39 @@ func (k *kit) waiting(t *testing.T, r *keeper, want int64) {
 	t.Fatalf("%d callbacks are in the inbox, want %d, and %d on the disk", n, want, r.Kept.Len())
 }
 
+// TestKept_WhatAProgramHasThatStandsByIsStoredByTheOneThatServes: it has no inbox, and would store its callbacks only
+// when it serves itself. One that cannot be read by the other one holds up nothing.
+func TestKept_WhatAProgramHasThatStandsByIsStoredByTheOneThatServes(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.paybillToken(t)
+	waits := k.opened(t, t.TempDir(), true)
+	for i := range 3 {
+		if err := waits.confirms(t, token, "196.201.214.200", fmt.Sprintf("SJK4X7Q2P%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.waitsOnDisk(t, waits, 3)
+	put := func(ctx context.Context, sealed [][]byte) error { return vault.HandOver(ctx, k.DB, sealed) }
+	other, err := secrets.New(bytes.Repeat([]byte{8}, secrets.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := put(t.Context(), [][]byte{vault.SealKept(other, []byte("{}"))}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := waits.Kept.HandOver(t.Context(), put); err != nil || n != 3 || !waits.Kept.Empty() {
+		t.Fatalf("%d were handed over, %v; %d are left", n, err, waits.Kept.Len())
+	}
+	serves := k.keeping(t, t.TempDir(), false)
+	k.waiting(t, serves, 3)
+	var left int
+	if err := k.DB.Owner.QueryRow(t.Context(), `select count(*) from `+k.DB.Namespace.Schema("vault")+
+		`.handed_callbacks`).Scan(&left); err != nil || left != 1 {
+		t.Errorf("%d are left for later, %v", left, err)
+	}
+}
+
 func TestKept_MoneyThatCameWithoutADatabaseIsHandledAfterTheNextStart(t *testing.T) {
 	t.Parallel()
 	k, dir := newKit(t), t.TempDir()

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/webhooks"
 )
 
@@ -38,7 +39,7 @@ func (d *Deliverer) fanOut(ctx context.Context) {
 type fan struct {
 	*Deliverer
 	known   bool       // progress is that of the database
-	stored  outbox.Key // up to which there are deliveries
+	stored  Progress   // up to which there are deliveries
 	scanned outbox.Key // up to which the outbox has nothing more for the endpoints that there were
 }
 
@@ -47,10 +48,9 @@ type fan struct {
 // nothing from before it was registered, and after an outage or a rebuild nothing is left out or sent again.
 func (f *fan) page(ctx context.Context) (some bool, err error) {
 	if !f.known {
-		if f.stored, err = f.cfg.Store.Progress(ctx); err != nil {
+		if err := f.begin(ctx); err != nil {
 			return false, err
 		}
-		f.scanned, f.known = f.stored, true
 	}
 	upTo := f.cfg.Views.Position(outbox.Name)
 	end := outbox.Key{Position: int64(upTo), Ordinal: math.MaxInt32} //nolint:gosec // positions fit
@@ -82,6 +82,25 @@ func (f *fan) page(ctx context.Context) (some bool, err error) {
 		return false, nil
 	}
 	return true, f.make(ctx, found, terms)
+}
+
+// begin reads how far deliveries were made. It fails when the log is not the one of that time: no delivery is made then
+// until a person has looked, since messages of the other log would be left out.
+func (f *fan) begin(ctx context.Context) (err error) {
+	if f.stored, err = f.cfg.Store.Progress(ctx); err != nil {
+		return err
+	}
+	position := uint64(max(0, f.stored.Position)) //nolint:gosec // not negative
+	err = f.cfg.Views.Covers(ctx, position, f.stored.Mark)
+	if runner.IsOtherLog(err) {
+		return fmt.Errorf("deliveries of webhooks, made up to position %d: %w; docs/operations.md says what to do",
+			position, err)
+	}
+	if err != nil {
+		return err
+	}
+	f.scanned, f.known = f.stored.Key, true
+	return nil
 }
 
 // subscribed lists the organizations that have endpoints, and gives the position after which the oldest term begins.
@@ -122,11 +141,11 @@ func (f *fan) make(ctx context.Context, found []outbox.Row, terms []webhooksview
 			})
 		}
 	}
-	to := found[len(found)-1].Key()
+	to := Progress{Key: found[len(found)-1].Key(), Mark: f.cfg.Views.Mark(outbox.Name)}
 	if err := f.cfg.Store.FanOut(ctx, f.stored, to, list, f.now()); err != nil {
 		return err
 	}
-	f.stored, f.scanned = to, to
+	f.stored, f.scanned = to, to.Key
 	f.touch(list)
 	return nil
 }

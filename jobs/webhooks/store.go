@@ -20,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/webhooks"
 )
 
@@ -98,10 +99,16 @@ func (s *Store) Put(ctx context.Context, d Delivery, now time.Time) error {
 	return nil
 }
 
-// Progress is the message of the outbox up to which there are deliveries.
-func (s *Store) Progress(ctx context.Context) (at outbox.Key, err error) {
-	err = s.db.Owner.QueryRow(ctx, s.sql(`select position, ordinal from {schema}.progress`)).
-		Scan(&at.Position, &at.Ordinal)
+// Progress is how far deliveries were made.
+type Progress struct {
+	outbox.Key             // the message up to which there are deliveries
+	Mark       runner.Mark // the newest event of the log that was known then
+}
+
+// Progress gives how far deliveries were made.
+func (s *Store) Progress(ctx context.Context) (at Progress, err error) {
+	err = s.db.Owner.QueryRow(ctx, s.sql(`select position, ordinal, mark from {schema}.progress`)).
+		Scan(&at.Position, &at.Ordinal, &at.Mark)
 	if err != nil {
 		return at, fmt.Errorf("read progress of deliveries: %w", err)
 	}
@@ -113,12 +120,13 @@ var errOvertaken = errors.New("another program makes the deliveries")
 
 // advanceSQL moves the progress, unless another program has moved it since it was read.
 const advanceSQL = `
-update {schema}.progress set position = $1, ordinal = $2 where position = $3 and ordinal = $4`
+update {schema}.progress set position = $1, ordinal = $2, mark = $5 where position = $3 and ordinal = $4`
 
 // FanOut makes the deliveries of the messages in (from, to], in one transaction with the progress: each once.
-func (s *Store) FanOut(ctx context.Context, from, to outbox.Key, list []Delivery, now time.Time) error {
+func (s *Store) FanOut(ctx context.Context, from, to Progress, list []Delivery, now time.Time) error {
 	return pgx.BeginFunc(ctx, s.db.Owner, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, s.sql(advanceSQL), to.Position, to.Ordinal, from.Position, from.Ordinal)
+		tag, err := tx.Exec(ctx, s.sql(advanceSQL), to.Position, to.Ordinal, from.Position, from.Ordinal,
+			to.Mark)
 		switch {
 		case err != nil:
 			return fmt.Errorf("move progress of deliveries: %w", err)

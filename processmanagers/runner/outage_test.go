@@ -255,6 +255,9 @@ type longLog struct {
 // Head implements feed.Log.
 func (l longLog) Head(context.Context) (uint64, error) { return l.end, nil }
 
+// EventAt implements feed.Log.
+func (l longLog) EventAt(context.Context, uint64) (id.Event, error) { return id.Event{}, nil }
+
 // event is read, so its bytes count.
 func (l longLog) event(position uint64) *events.Envelope {
 	l.read.Add(int64(l.size))

@@ -161,13 +161,14 @@ type round struct {
 
 // run drives the process until a part fails or ctx ends, and stops all parts before it returns.
 func (p *process) run(ctx context.Context, t *term) error {
-	checkpoint, liveFrom, err := p.load(ctx)
+	from, err := p.load(ctx)
 	if err != nil {
 		return err
 	}
+	checkpoint, liveFrom := from.checkpoint, from.liveFrom
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	p.track.reset(checkpoint)
+	p.track.reset(checkpoint, from.mark)
 	d := &round{
 		process: p, term: t, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
 		loops:  loop.Within(ctx, p.r.logger),
@@ -189,42 +190,6 @@ func (p *process) run(ctx context.Context, t *term) error {
 	return context.Cause(ctx)
 }
 
-// loadSQL reads a process for a round. A request for the whole process is a person's word to go on after the log has
-// lost events.
-const loadSQL = `
-update {schema}.processes set error = '', log_end = case when not exists (
-	select from {schema}.requests where process = $1 and key = '') then log_end end
-where name = $1 returning checkpoint, live_from, log_end`
-
-// lostSQL notes that the log ends before the checkpoint. It deletes the request, which has been tried.
-const lostSQL = `
-with tried as (delete from {schema}.requests where process = $1 and key = '')
-update {schema}.processes set log_end = $2 where name = $1`
-
-// load reads the positions of the process. It fails when the log ends before the checkpoint, or once did. Then no timer
-// and no stored command may act either, because they follow from events that the log has lost.
-func (p *process) load(ctx context.Context) (checkpoint, liveFrom uint64, err error) {
-	var logEnd *uint64
-	db := p.r.cfg.DB.Owner
-	err = db.QueryRow(ctx, p.r.sql(loadSQL), p.name).Scan(&checkpoint, &liveFrom, &logEnd)
-	if err != nil {
-		return 0, 0, fmt.Errorf("load process %s: %w", p.name, err)
-	}
-	if logEnd != nil {
-		return 0, 0, &poison{error: &feed.LogShorterError{After: checkpoint, Head: *logEnd}}
-	}
-	err = p.r.cfg.Feed.Covers(ctx, checkpoint)
-	var shorter *feed.LogShorterError
-	if errors.As(err, &shorter) {
-		//nolint:gosec // positions fit
-		if _, err := db.Exec(ctx, p.r.sql(lostSQL), p.name, int64(shorter.Head)); err != nil {
-			return 0, 0, fmt.Errorf("load process %s: %w", p.name, err)
-		}
-		return 0, 0, &poison{error: err}
-	}
-	return checkpoint, liveFrom, err
-}
-
 // part runs a part of the round, whose end ends the round.
 func (d *round) part(name string, run func(ctx context.Context) error) {
 	d.loops.Go(name, func(ctx context.Context) { d.fail(guarded(func() error { return run(ctx) })) })
@@ -244,18 +209,18 @@ func guarded(part func() error) error {
 // nothing in a term that is over.
 const checkpointSQL = `
 with fence as (select from {schema}.leader where epoch = $3 for share),
-moved as (update {schema}.processes set checkpoint = $2 from fence where name = $1 and checkpoint < $2)
+moved as (update {schema}.processes set checkpoint = $2, mark = $4 from fence where name = $1 and checkpoint < $2)
 delete from {schema}.instances using fence
 where process = $1 and ended and error = '' and greatest(last_position, quiet) <= $2`
 
 // keepCheckpoint stores the low-water mark every checkpointRound and once more at the end. It also ends StateHistory.
 func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
 	save := func(ctx context.Context) {
-		low := d.track.low()
+		low, at := d.track.checkpoint()
 		if low > saved {
 			//nolint:gosec // positions fit
-			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low),
-				d.term.epoch); err == nil {
+			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low), d.term.epoch,
+				at); err == nil {
 				saved = low
 			}
 		}

@@ -14,7 +14,7 @@ var rebuildSQL = []string{
 		quiet = greatest(quiet, last_position), last_position = 0 where process = $1`,
 	`delete from {schema}.timers where process = $1`,
 	`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = '',
-		log_end = null
+		mark = null, log_end = null, log_has = null
 	where name = $1`,
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -160,9 +161,8 @@ func (s *source) give(ctx context.Context) error {
 				failed = s.pass(ctx, page)
 			}
 		}
-		var shorter *feed.LogShorterError
-		if errors.As(failed, &shorter) { // what came after the end is unknown, so nothing is drained
-			return &poison{error: failed}
+		if isOther(failed) { // what came after the end is unknown, so nothing is drained
+			return &poison{error: s.advise(failed, s.track.low())}
 		}
 		var bad *poison
 		if errors.As(failed, &bad) {
@@ -183,7 +183,7 @@ const drainPatience = 30 * time.Second
 // finish waits until all events before a poisonous one are taken and their commands are executed: they must not wait
 // with the process.
 func (s *source) finish(ctx context.Context) {
-	s.track.look(s.after)
+	s.track.look(s.after, eventstore.Mark{})
 	_ = s.track.wait(ctx, s.after) // ends with ctx only
 	limited, cancel := context.WithTimeout(ctx, drainPatience)
 	defer cancel()
@@ -221,7 +221,7 @@ func (s *source) pass(ctx context.Context, page feed.Page) error {
 		s.after = e.Position
 	}
 	s.after = max(s.after, page.UpTo)
-	s.track.look(s.after)
+	s.track.look(s.after, page.MarkOf(s.after, eventstore.Mark{}))
 	return nil
 }
 
@@ -231,7 +231,7 @@ func (s *source) queueEvent(ctx context.Context, e *events.Envelope, key string,
 	if err := s.hold.take(ctx, cost); err != nil {
 		return err
 	}
-	s.admit(&delivery{event: e, key: key, after: s.after, mark: s.track.begin(e.Position), cost: cost})
+	s.admit(&delivery{event: e, key: key, after: s.after, mark: s.track.begin(e), cost: cost})
 	if e.Position <= s.liveFrom {
 		for s.waiting.Load() > pageLimit && loop.Sleep(ctx, time.Millisecond) { // history fills no memory
 			continue

@@ -224,8 +224,7 @@ func (d *round) resumeEvent(ctx context.Context, key string, position, after uin
 func (d *round) eventAt(ctx context.Context, position, after uint64) (*events.Envelope, error) {
 	for after < position {
 		page, err := d.r.cfg.Feed.Read(ctx, after, d.want, pageLimit)
-		var shorter *feed.LogShorterError
-		if errors.As(err, &shorter) {
+		if isOther(err) {
 			return nil, &poison{error: err}
 		}
 		if err != nil {

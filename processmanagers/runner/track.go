@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -15,27 +17,31 @@ type tracker struct {
 	seen    uint64  // every wanted event up to here was begun
 	done    uint64  // the low-water mark
 	changed chan struct{}
+
+	seenMark eventstore.Mark // the newest event up to seen that is known; none = no newer one than before
+	doneMark eventstore.Mark // the newest event up to done that is known
 }
 
 // mark is one event that was begun.
 type mark struct {
-	position uint64
+	at       eventstore.Mark
 	finished bool
 }
 
 // reset forgets all events and sets the low-water mark to a position, at the start of a round.
-func (t *tracker) reset(position uint64) {
+func (t *tracker) reset(position uint64, at eventstore.Mark) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open, t.seen, t.done = nil, position, position
+	t.seenMark, t.doneMark = at, at
 	t.announce()
 }
 
 // begin adds an event; call it in the order of the log.
-func (t *tracker) begin(position uint64) *mark {
+func (t *tracker) begin(e *events.Envelope) *mark {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m := &mark{position: position}
+	m := &mark{at: eventstore.Mark{Position: e.Position, ID: e.ID}}
 	t.open = append(t.open, m)
 	return m
 }
@@ -48,11 +54,11 @@ func (t *tracker) finish(m *mark) {
 	t.settle()
 }
 
-// look notes that every wanted event up to a position was begun.
-func (t *tracker) look(position uint64) {
+// look notes that every wanted event up to a position was begun, and the newest event up to there, if it is known.
+func (t *tracker) look(position uint64, at eventstore.Mark) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seen = position
+	t.seen, t.seenMark = position, at
 	t.settle()
 }
 
@@ -60,14 +66,23 @@ func (t *tracker) look(position uint64) {
 func (t *tracker) settle() {
 	before := t.done
 	for len(t.open) > 0 && t.open[0].finished {
-		t.done = t.open[0].position
+		t.done = t.open[0].at.Position
+		t.pass(t.open[0].at)
 		t.open = t.open[1:]
 	}
 	if len(t.open) == 0 {
 		t.done = max(t.done, t.seen)
+		t.pass(t.seenMark)
 	}
 	if t.done != before {
 		t.announce()
+	}
+}
+
+// pass notes the newest event up to the low-water mark. The caller holds the lock.
+func (t *tracker) pass(at eventstore.Mark) {
+	if !at.IsZero() && at.Position > t.doneMark.Position {
+		t.doneMark = at
 	}
 }
 
@@ -84,6 +99,13 @@ func (t *tracker) low() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.done
+}
+
+// checkpoint is low, with the newest event up to there that is known.
+func (t *tracker) checkpoint() (low uint64, at eventstore.Mark) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.done, t.doneMark
 }
 
 // wait returns when the low-water mark has reached a position, or ctx ended.

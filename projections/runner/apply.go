@@ -38,28 +38,36 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 		list = list[1:]
 	}
 	if len(list) == 0 {
-		g.Position = max(g.Position, page.UpTo)
+		g.pass(page)
 		return nil
 	}
-	bad, err := r.applyTogether(ctx, p, g, list, page.UpTo)
+	bad, err := r.applyTogether(ctx, p, g, list, g.placeOf(page, page.UpTo))
 	if err == nil || errors.Is(err, errLost) || ctx.Err() != nil {
 		return err
 	}
 	if bad > 0 { // Apply refused the event at this index
-		if _, err := r.applyTogether(ctx, p, g, list[:bad], list[bad-1].Position); err == nil {
+		if _, err := r.applyTogether(ctx, p, g, list[:bad], g.placeOf(page, list[bad-1].Position)); err == nil {
 			list = list[bad:]
 		}
 	}
 	for _, e := range list {
-		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, e.Position, sendSingly); err != nil {
+		at := g.placeOf(page, e.Position)
+		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, at, sendSingly); err != nil {
 			if lasting(err) {
 				return &poison{event: e, cause: err}
 			}
 			return err
 		}
 	}
-	g.Position = max(g.Position, page.UpTo)
+	g.pass(page)
 	return nil
+}
+
+// pass notes that there is nothing more to apply of a page.
+func (g *generation) pass(page feed.Page) {
+	if page.UpTo > g.Position {
+		g.reach(g.placeOf(page, page.UpTo))
+	}
 }
 
 // internalError is the class of errors of the server itself, of which it also makes octets that it cannot read.
@@ -68,16 +76,16 @@ const internalError = "XX"
 // applyTogether writes events in one transaction and one round trip, with rows merged. Where that fails the statements
 // are sent once more as they are, and when the fault was in merging, nothing is merged in these tables any more.
 func (r *Runner) applyTogether(
-	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64,
+	ctx context.Context, p Projection, g *generation, list []*events.Envelope, to place,
 ) (bad int, err error) {
 	if g.apart == nil {
-		bad, err = r.applyAll(ctx, p, g, list, upTo, sendMerged)
+		bad, err = r.applyAll(ctx, p, g, list, to, sendMerged)
 		var atMerged *mergedError
 		if !errors.As(err, &atMerged) || errors.Is(err, errLost) || ctx.Err() != nil {
 			return bad, err
 		}
 	}
-	bad, again := r.applyAll(ctx, p, g, list, upTo, sendTogether)
+	bad, again := r.applyAll(ctx, p, g, list, to, sendTogether)
 	if again == nil && err != nil && (lasting(err) || postgres.Class(err) == internalError) {
 		g.apart = err
 		r.logger.WarnContext(ctx, "projection merges no rows any more", "projection", g.Name, "schema", g.Schema,
@@ -88,7 +96,7 @@ func (r *Runner) applyTogether(
 
 // checkpointSQL moves a checkpoint, but only from the value that this program stored last.
 const checkpointSQL = `
-update {schema}.projection_versions set position = $4, error = ''
+update {schema}.projection_versions set position = $4, mark = $5, error = ''
 where name = $1 and generation = $2 and position = $3`
 
 // unhurriedSQL lets the commit be answered before it is on the disk. A server that dies soon after has lost the rows
@@ -100,12 +108,12 @@ type sender func(ctx context.Context, tx pgx.Tx, g *generation, queue []queued) 
 
 // applyAll writes events in one transaction. When Apply refuses an event, bad is its index.
 func (r *Runner) applyAll(
-	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, send sender,
+	ctx context.Context, p Projection, g *generation, list []*events.Envelope, to place, send sender,
 ) (bad int, err error) {
 	w := &Writes{schema: g.Schema, known: g.known, queue: make([]queued, 0, len(list)+2)}
 	if g.checkpointed() {
 		//nolint:gosec // positions fit
-		w.first(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))
+		w.first(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(to.position), to.mark)
 	}
 	w.first(unhurriedSQL)
 	for i, e := range list {
@@ -117,7 +125,8 @@ func (r *Runner) applyAll(
 	if err != nil {
 		return 0, err
 	}
-	g.Position, g.saved = upTo, upTo
+	g.reach(to)
+	g.saved = to.position
 	return 0, nil
 }
 

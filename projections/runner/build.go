@@ -46,13 +46,12 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 			err = r.fill(ctx, e, g)
 		}
 		var bad *poison
-		var shorter *feed.LogShorterError
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.As(err, &shorter):
+		case IsOtherLog(err):
 			fresh = true // what was filled is not the log any more
 		case errors.As(err, &bad):
 			_, _ = r.cfg.DB.Owner.Exec(ctx,
@@ -94,7 +93,11 @@ func (r *Runner) newTables(ctx context.Context, e *entry, fresh bool) (*generati
 
 // fill replays the log into new tables and makes them the active ones when it has reached the end of the log.
 func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
-	err := r.replay(ctx, e.p, e.want, g, func() { r.showBuild(e, g, "") })
+	err := r.cfg.Feed.Covers(ctx, g.Position, g.Mark) // of an unfinished build
+	if err != nil {
+		return err
+	}
+	err = r.replay(ctx, e.p, e.want, g, func() { r.showBuild(e, g, "") })
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,7 @@ func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	old := e.active // nil: tables of another version, which this program does not read
-	r.checkEnd(ctx, old)
+	r.checkLog(ctx, old)
 	for old != nil && old.LogEnd == nil && g.Position < old.Position {
 		page, err := r.cfg.Feed.Next(ctx, g.Position, e.want, batchLimit)
 		if err != nil {
@@ -162,7 +165,7 @@ const (
 update {schema}.projection_versions set state = 'retired', retired_at = $2
 where name = $1 and state = 'active' and (version <= $3 or $4)`
 	activateSQL = `
-update {schema}.projection_versions set state = 'active', position = $4, error = ''
+update {schema}.projection_versions set state = 'active', position = $4, mark = $5, error = ''
 where name = $1 and generation = $2 and position = $3 and state = 'building'`
 )
 
@@ -178,7 +181,8 @@ func (r *Runner) swap(ctx context.Context, g *generation) error {
 			return err
 		}
 		//nolint:gosec // positions fit
-		tag, err = tx.Exec(ctx, r.sql(activateSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position))
+		tag, err = tx.Exec(ctx, r.sql(activateSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position),
+			g.Mark)
 		if err == nil && tag.RowsAffected() != 1 {
 			return errLost
 		}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -27,9 +29,11 @@ type generation struct {
 	Version    int
 	Schema     string
 	State      string
-	Position   uint64 // all events up to here were considered; ahead of saved when none of them was wanted
+	Position   uint64          // all events up to here were considered; ahead of saved when none of them was wanted
+	Mark       eventstore.Mark // the newest event up to Position that is known
 	Error      string
-	LogEnd     *uint64  // where the log was found to end before Position; nil = never
+	LogEnd     *uint64  // where the log was found to end before Position, or before another event; nil = never
+	LogHas     id.Event // that event, at Mark; none = the log ended
 	Types      []string // of the events that it was filled with, sorted; nil = all, or not known
 
 	saved  uint64     // the checkpoint in the database
@@ -51,7 +55,8 @@ func (g *generation) mergeFrom() int {
 
 // generationsSQL selects the sets of tables of one projection, or of all.
 const generationsSQL = `
-select name, generation, version, schema, state, position, error, log_end, types from {schema}.projection_versions
+select name, generation, version, schema, state, position, mark, error, log_end, log_has, types
+from {schema}.projection_versions
 where $1 in (name, '') order by name, generation`
 
 // sql replaces {schema} by the schema of the engine's own tables, not of a projection's.
@@ -59,39 +64,81 @@ func (r *Runner) sql(text string) string {
 	return strings.ReplaceAll(text, schemaMark, r.cfg.DB.Namespace.Schema("runner"))
 }
 
-// lost notes that the log ends before what the tables show, when that is the error.
+// lost notes that the log is not the one of which the tables are, when that is the error. Where another reader has
+// found it by an event of its own, these tables may be of a time at which both logs were one: the next start finds out.
 func (g *generation) lost(err error) {
-	var shorter *feed.LogShorterError
-	if errors.As(err, &shorter) {
-		g.LogEnd, g.Error = &shorter.Head, shorter.Error()
+	var other *eventstore.OtherLogError
+	if !errors.As(err, &other) {
+		return
+	}
+	g.Error = g.advise(other).Error()
+	if other.Has.IsZero() || other.Had == g.Mark.ID {
+		g.LogEnd, g.LogHas = &other.Head, other.Has
 	}
 }
 
-// astray fails for tables that once showed more than the log had. The log may have grown again since, with other events
-// in the positions in between, so only new tables can go on.
+// advise names the tables in the error of a log that is not theirs, and says what to do.
+func (g *generation) advise(err error) error {
+	return fmt.Errorf("read model %s, filled up to position %d: %w; restore its database to a time that is not after "+
+		"the log's, or fill it anew with `lastmile projections rebuild %s`", g.Name, g.Position, err, g.Name)
+}
+
+// astray fails for tables that once were of another log, or showed more than the log had. The log may have grown again
+// since, with other events in the positions in between, so only new tables can go on.
 func (g *generation) astray() error {
-	if g.LogEnd == nil {
+	switch {
+	case g.LogEnd == nil:
 		return nil
+	case g.LogHas.IsZero():
+		return g.advise(&eventstore.OtherLogError{After: g.Position, Head: *g.LogEnd})
 	}
-	return &feed.LogShorterError{After: g.Position, Head: *g.LogEnd}
+	return g.advise(&eventstore.OtherLogError{
+		After: *g.LogEnd + 1, Head: *g.LogEnd, Had: g.Mark.ID, Has: g.LogHas,
+	})
+}
+
+// reach notes how far the tables have considered the log.
+func (g *generation) reach(to place) { g.Position, g.Mark = to.position, to.mark }
+
+// place is a position of the log with the newest event up to it that is known.
+type place struct {
+	position uint64
+	mark     eventstore.Mark
+}
+
+// placeOf is the place at a position up to which a page was taken.
+func (g *generation) placeOf(page feed.Page, upTo uint64) place {
+	return place{upTo, page.MarkOf(upTo, g.Mark)}
 }
 
 // endsAt notes that the log ends before what the tables show, when it ends at a position, and reports whether that is
 // new. Who fills them may not have found it yet.
 func (g *generation) endsAt(end uint64) (found bool) {
 	if g.LogEnd == nil && g.Position > end {
-		g.lost(&feed.LogShorterError{After: g.Position, Head: end})
+		g.lost(&eventstore.OtherLogError{After: g.Position, Head: end})
 		return true
 	}
 	return false
 }
 
-// checkEnd asks whether the log reaches to the position of tables, before anything is shown of them; nil has no tables.
-// While the log is away it is not known, and the next read finds out.
-func (r *Runner) checkEnd(ctx context.Context, g *generation) {
-	if g != nil && g.LogEnd == nil {
-		g.lost(r.cfg.Feed.Covers(ctx, g.Position))
+// checkLog asks whether the log is that of tables and reaches to their position, before anything is shown of them; nil
+// has no tables. While the log is away it is not known, and the next read finds out: the answer is false then.
+func (r *Runner) checkLog(ctx context.Context, g *generation) (known bool) {
+	if g == nil || g.LogEnd != nil {
+		return true
 	}
+	err := r.cfg.Feed.Covers(ctx, g.Position, g.Mark)
+	g.lost(err)
+	return err == nil || final(err)
+}
+
+// checkMark is checkLog for the mark alone, and does not wait long.
+func (r *Runner) checkMark(ctx context.Context, g *generation) (known bool) {
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	err := r.cfg.Feed.Covers(ctx, 0, g.Mark)
+	g.lost(err)
+	return err == nil || final(err)
 }
 
 // querier reads rows; a pool, a connection and a transaction all fit.
@@ -191,7 +238,7 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	end := r.endBefore(ctx, all)
+	end, answers := r.endBefore(ctx, all), true
 	for _, e := range r.entries {
 		s := setsOf(e, all)
 		if s.active == nil {
@@ -203,9 +250,12 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 			e.progress.none(s)
 			continue
 		}
-		if s.own.endsAt(end) { // stored before it is shown: by the next start the log may have grown beyond
-			why := errors.New(s.own.Error)
-			if err := r.storeHalt(ctx, e.name, s.own.Generation, why, s.own.LogEnd); err != nil {
+		before := s.own.LogEnd
+		if before == nil && !s.own.endsAt(end) && answers {
+			answers = r.checkMark(ctx, s.own) // a log that is away is asked once
+		}
+		if s.own.LogEnd != before { // stored before it is shown: by the next start the log may have grown beyond
+			if err := r.storeHalt(ctx, s.own, errors.New(s.own.Error)); err != nil {
 				return err
 			}
 		}

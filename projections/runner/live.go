@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -87,12 +88,17 @@ func (t *term) drive(ctx context.Context, e *entry) {
 	}
 }
 
-// final reports whether an error stops a projection: an event that it cannot apply, or a log that ends before what the
-// tables show.
+// final reports whether an error stops a projection: an event that it cannot apply, or a log that is not the one which
+// the tables show.
 func final(err error) bool {
 	var bad *poison
-	var shorter *feed.LogShorterError
-	return errors.As(err, &bad) || errors.As(err, &shorter)
+	return errors.As(err, &bad) || IsOtherLog(err)
+}
+
+// IsOtherLog reports whether a log is not the one that was read.
+func IsOtherLog(err error) bool {
+	var other *eventstore.OtherLogError
+	return errors.As(err, &other)
 }
 
 // gone reports that the tables which this program fills do not exist any more.
@@ -120,7 +126,7 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 	if err != nil {
 		return err
 	}
-	t.checkEnd(ctx, s.own)
+	t.checkLog(ctx, s.own)
 	e.active = s.own
 	if s.own == nil {
 		e.progress.none(s)
@@ -136,7 +142,7 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 // live applies new events, page by page, until an error. began reports that at least one page was applied.
 func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	for {
-		position, waits, err := e.begin()
+		position, mark, waits, err := e.begin()
 		if err != nil {
 			return began, err
 		}
@@ -146,7 +152,7 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 			}
 			return true, nil
 		}
-		if err := r.cfg.Feed.Covers(ctx, position); err != nil { // before anything is said to be shown
+		if err := r.cfg.Feed.Covers(ctx, position, mark); err != nil { // before anything is said to be shown
 			return began, err
 		}
 		for page, err := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit) {
@@ -183,15 +189,15 @@ func (e *entry) gather(ctx context.Context, page feed.Page) {
 	loop.WaitFor(ctx, e.asked, min(time.Duration(n)*gatherEach, gatherMost))
 }
 
-// begin returns the position of the active tables, and fails when the log has ended before it. waits is set when there
-// are no tables.
-func (e *entry) begin() (position uint64, waits bool, err error) {
+// begin returns the position of the active tables with their mark, and fails when they are of another log. waits is set
+// when there are no tables.
+func (e *entry) begin() (position uint64, mark eventstore.Mark, waits bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.active == nil {
-		return 0, true, nil
+		return 0, mark, true, nil
 	}
-	return e.active.Position, false, e.active.astray()
+	return e.active.Position, e.active.Mark, false, e.active.astray()
 }
 
 // showLive publishes that the tables show the whole log, also when no event has come since they were loaded.
@@ -222,14 +228,15 @@ func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 
 // haltSQL stores why a projection has stopped, and where the log ended if that is the reason.
 const haltSQL = `
-update {schema}.projection_versions set error = $3, log_end = coalesce($4, log_end)
+update {schema}.projection_versions
+set error = $3, log_end = coalesce($4, log_end), log_has = coalesce($5, log_has)
 where name = $1 and generation = $2`
 
-// storeHalt stores why a set of tables has stopped. logEnd is where the log ended; nil = for another reason.
-func (r *Runner) storeHalt(ctx context.Context, name string, generation int, why error, logEnd *uint64) error {
-	_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(haltSQL), name, generation, why.Error(), logEnd)
+// storeHalt stores why a set of tables has stopped.
+func (r *Runner) storeHalt(ctx context.Context, g *generation, why error) error {
+	_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(haltSQL), g.Name, g.Generation, why.Error(), g.LogEnd, g.LogHas)
 	if err != nil {
-		return fmt.Errorf("store why %s has stopped: %w", name, err)
+		return fmt.Errorf("store why %s has stopped: %w", g.Name, err)
 	}
 	return nil
 }
@@ -237,6 +244,16 @@ func (r *Runner) storeHalt(ctx context.Context, name string, generation int, why
 // halt logs, stores and publishes why a projection stops, then waits for a retry, for new tables or for the end of ctx.
 // At an event of a newer version it ends the term, so that a program of that version can lead.
 func (t *term) halt(ctx context.Context, e *entry, why error) {
+	e.mu.Lock()
+	stopped, astray := generation{Name: e.name, Error: why.Error()}, IsOtherLog(why)
+	if e.active != nil {
+		e.active.lost(why)
+		stopped = *e.active
+	}
+	e.mu.Unlock()
+	if astray {
+		why = errors.New(stopped.Error) // with what a person does
+	}
 	facts := []any{"projection", e.name, "error", why}
 	var bad *poison
 	if errors.As(why, &bad) {
@@ -246,15 +263,9 @@ func (t *term) halt(ctx context.Context, e *entry, why error) {
 		}
 	}
 	t.logger.ErrorContext(ctx, "projection stopped", facts...)
-	e.mu.Lock()
-	number, logEnd := 0, (*uint64)(nil)
-	if e.active != nil {
-		e.active.lost(why)
-		number, logEnd = e.active.Generation, e.active.LogEnd
-	}
-	e.mu.Unlock()
-	_ = t.storeHalt(ctx, e.name, number, why, logEnd)
-	e.progress.stop(why, logEnd != nil) // last, so that a reader who sees it here finds it in the table too
+	_ = t.storeHalt(ctx, &stopped, why)
+	// Last, so that a reader who sees it here finds it in the table too.
+	e.progress.stop(why, stopped.LogEnd != nil || astray)
 	if bad != nil {
 		if u, ok := bad.event.Event.(feed.Undecodable); ok && u.Unknown {
 			t.end(errUnknown)
@@ -265,7 +276,8 @@ func (t *term) halt(ctx context.Context, e *entry, why error) {
 
 // saveSQL stores a position that moved without any row being written.
 const saveSQL = `
-update {schema}.projection_versions set position = $4 where name = $1 and generation = $2 and position = $3`
+update {schema}.projection_versions set position = $4, mark = $5
+where name = $1 and generation = $2 and position = $3`
 
 // save stores a position that moved without any row being written. It gives up when the tables are in use: without the
 // stored position, some events are considered once more after a restart, nothing else.
@@ -279,7 +291,8 @@ func (r *Runner) save(ctx context.Context, e *entry) error {
 		return nil
 	}
 	//nolint:gosec // positions fit
-	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(saveSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position))
+	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(saveSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position),
+		g.Mark)
 	if err == nil && tag.RowsAffected() == 1 {
 		g.saved = g.Position
 	}

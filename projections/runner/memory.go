@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -94,10 +93,9 @@ func (m *Memory) run(ctx context.Context) {
 			m.advance(m.after, true, "")
 		}
 		page, err := m.feed.Next(ctx, m.after, want, batchLimit)
-		var shorter *feed.LogShorterError
-		if errors.As(err, &shorter) {
+		if IsOtherLog(err) {
 			m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "error", err)
-			m.advance(m.after, false, shorter.Error())
+			m.advance(m.after, false, err.Error())
 			return
 		}
 		if err != nil {

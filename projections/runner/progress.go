@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -21,7 +22,8 @@ type shown struct {
 	version    int
 	generation int
 	position   uint64
-	rows       uint64 // position of the last written rows that this program has seen
+	mark       eventstore.Mark // the newest event up to position that is known, or up to rows
+	rows       uint64          // position of the last written rows that this program has seen
 	state      State
 	fault      string
 	caughtUp   bool // has once shown the whole log
@@ -65,6 +67,7 @@ func (p *progress) advance(g *generation, state State) {
 	p.update(func(s *shown) {
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, g.Position, g.saved
 		s.state, s.fault, s.caughtUp, s.astray = state, "", s.caughtUp || state == StateLive, g.LogEnd != nil
+		s.mark = g.Mark
 	})
 }
 
@@ -100,7 +103,7 @@ func (p *progress) follow(g *generation, position, head uint64) {
 			position = max(position, s.position)
 		}
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, position, g.Position
-		s.astray = g.LogEnd != nil
+		s.astray, s.mark = g.LogEnd != nil, g.Mark
 		s.state, s.fault, s.caughtUp = StateFollowing, g.Error, s.caughtUp || position >= head && !s.astray
 	})
 }

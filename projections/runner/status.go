@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 )
@@ -104,11 +103,14 @@ func (r *Runner) listOne(ctx context.Context, e *entry, of sets, head uint64) (S
 	if g := of.own; g != nil {
 		s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
 		// The stored position may be old: when no event that the projection handles follows it, all is shown.
-		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, 1)
-		var shorter *feed.LogShorterError
+		var page feed.Page
+		err := r.cfg.Feed.Covers(ctx, g.Position, g.Mark)
+		if err == nil {
+			page, err = r.cfg.Feed.Read(ctx, g.Position, e.want, 1)
+		}
 		switch {
-		case errors.As(err, &shorter):
-			s.Error = shorter.Error()
+		case IsOtherLog(err):
+			s.Error = g.advise(err).Error()
 		case err != nil:
 			return Status{}, err
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
@@ -176,7 +177,7 @@ func (t *Tail) move(to uint64) {
 // false when it cannot tell all of them with little work: the position is too old, or the log does not have it.
 func (t *Tail) Since(ctx context.Context, after, upTo uint64) ([]*events.Envelope, bool) {
 	if after >= upTo {
-		return nil, t.r.cfg.Feed.Covers(ctx, after) == nil
+		return nil, t.r.cfg.Feed.Covers(ctx, after, eventstore.Mark{}) == nil
 	}
 	page, ok := t.r.cfg.Feed.Recent(after, t.want, tailRecent)
 	if !ok {

@@ -73,7 +73,7 @@ func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("verify %s: %w", name, err)
 	}
-	r.checkEnd(ctx, active)
+	r.checkLog(ctx, active)
 	if err := active.astray(); err != nil { // there is nothing to compare with
 		return Report{Name: name, Position: active.Position, Head: r.cfg.Feed.Head(), Stopped: err.Error()}, nil
 	}

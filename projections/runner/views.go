@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -137,6 +138,20 @@ func (v *Views) WaitWhole(
 // Position is the position up to which a projection shows the log.
 func (v *Views) Position(projection string) uint64 {
 	return v.entry(projection).progress.look().position
+}
+
+// Mark names an event of the log, for those who keep a position of it beside a read model.
+type Mark = eventstore.Mark
+
+// Mark is the newest event of the log that is known up to the position of a projection. Who keeps a position of the log
+// beside it asks Covers when it comes back.
+func (v *Views) Mark(projection string) Mark {
+	return v.entry(projection).progress.look().mark
+}
+
+// Covers fails when the log ends before a position, or has another event where a mark is: then IsOtherLog.
+func (v *Views) Covers(ctx context.Context, position uint64, mark Mark) error {
+	return v.r.cfg.Feed.Covers(ctx, position, mark)
 }
 
 // entry finds a registered projection; it panics for a name that is not registered.

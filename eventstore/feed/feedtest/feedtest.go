@@ -22,6 +22,7 @@ type Log struct {
 	mu      sync.Mutex
 	events  []events.Envelope
 	away    bool
+	breaks  int // how often the log was replaced
 	changed chan struct{}
 }
 
@@ -33,6 +34,11 @@ func New() *Log { return &Log{changed: make(chan struct{})} }
 func (l *Log) Append(meta events.Metadata, list ...events.Event) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.appendLocked(meta, list)
+}
+
+// appendLocked needs the lock.
+func (l *Log) appendLocked(meta events.Metadata, list []events.Event) uint64 {
 	for _, e := range list {
 		m := meta
 		m.EventID = id.New[id.Event]()
@@ -97,6 +103,29 @@ func (l *Log) Head(context.Context) (uint64, error) {
 	return l.headLocked(), nil
 }
 
+// EventAt fails while the log is away.
+func (l *Log) EventAt(_ context.Context, position uint64) (id.Event, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away {
+		return id.Event{}, errAway
+	}
+	if n := position / 10; position%10 == 0 && n > 0 && n <= uint64(len(l.events)) {
+		return l.events[n-1].ID, nil
+	}
+	return id.Event{}, nil
+}
+
+// Replace makes another log of this one, as a restore to an older state does: it keeps its first events and appends
+// others. It breaks every cursor, as a server does that goes away; the cursors of a feed notice nothing before.
+func (l *Log) Replace(keep int, meta events.Metadata, list ...events.Event) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = l.events[:keep:keep]
+	l.breaks++
+	return l.appendLocked(meta, list)
+}
+
 // ReadAll fails while the log is away. The returned position is that of the last event searched.
 func (l *Log) ReadAll(_ context.Context, after uint64, limit int, types []string) ([]events.Envelope, uint64, error) {
 	l.mu.Lock()
@@ -123,7 +152,9 @@ func (l *Log) ReadAll(_ context.Context, after uint64, limit int, types []string
 
 // Follow makes a cursor. While the log is away, Next of the cursor fails, not Follow.
 func (l *Log) Follow(_ context.Context, after uint64, types []string) feed.Cursor {
-	return &cursor{log: l, after: after, want: feed.Want(types)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &cursor{log: l, after: after, want: feed.Want(types), breaks: l.breaks}
 }
 
 // cursor is the feed.Cursor of a Log. For one goroutine.
@@ -131,13 +162,15 @@ type cursor struct {
 	log   *Log
 	after uint64
 	want  feed.Wanted
+
+	breaks int // of the log when the cursor was made
 }
 
 // Next returns an item without an event for each unwanted event, as a real log may.
 func (c *cursor) Next(ctx context.Context) (feed.Item, error) {
 	for {
 		c.log.mu.Lock()
-		away, changed := c.log.away, c.log.changed
+		away, changed := c.log.away || c.log.breaks != c.breaks, c.log.changed
 		at := int(c.after / 10)
 		if !away && at < len(c.log.events) {
 			e := c.log.events[at]

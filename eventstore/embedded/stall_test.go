@@ -1,0 +1,92 @@
+package embedded_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+)
+
+// soon is less than the limit of a statement of the sequencer, which is 30 s, and more than the time after which writes
+// are refused.
+const soon = 20 * time.Second
+
+// appended gives the answer of an append whose caller is patient.
+func appended(client *esdb.Client, stream string) <-chan error {
+	answer, patient := make(chan error, 1), time.Minute
+	go func() {
+		_, err := client.AppendToStream(context.Background(), stream,
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}, Deadline: &patient}, oneEvent())
+		answer <- err
+	}()
+	return answer
+}
+
+// refusedSoon waits for an answer that leaves the outcome open.
+func refusedSoon(t *testing.T, answer <-chan error) {
+	t.Helper()
+	select {
+	case err := <-answer:
+		wantCode(t, err, esdb.ErrorUnavailable)
+	case <-time.After(soon):
+		t.Fatal("the write has no answer")
+	}
+}
+
+// TestStall_ACommitWhoseNetworkIsCutRefusesWritesSoon: also those that come meanwhile. The node goes on when the
+// network is back.
+func TestStall_ACommitWhoseNetworkIsCutRefusesWritesSoon(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	network := newSwallower(t)
+	cfg.Pool = network.pool(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())
+	network.swallow()
+	refusedSoon(t, appended(client, "late"))
+	refusedSoon(t, appended(client, "later"))
+	network.heal()
+	mustAppend(t, stormClient(t, n.URL()), "after", esdb.Any{}, oneEvent())
+	wantAlive(t, n)
+}
+
+// TestStall_ACommitThatEndsAfterItsWritersWereRefusedIsInTheLog: a session of somebody keeps the row that each commit
+// looks at. Their outcome was unknown, and a repeat finds it out.
+func TestStall_ACommitThatEndsAfterItsWritersWereRefusedIsInTheLog(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	sub, err := client.SubscribeToStream(t.Context(), "slow", esdb.SubscribeToStreamOptions{From: esdb.Start{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	tx, err := cfg.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `select from `+cfg.Schema+`.node for update`); err != nil {
+		t.Fatal(err)
+	}
+	refusedSoon(t, appended(client, "slow"))
+	refusedSoon(t, appended(client, "refused"))
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for e := sub.Recv(); e.EventAppeared == nil; e = sub.Recv() {
+		if e.SubscriptionDropped != nil {
+			t.Fatalf("the event is not published: %v", e.SubscriptionDropped.Error)
+		}
+	}
+	client = stormClient(t, n.URL())
+	mustAppend(t, client, "slow", esdb.Revision(0), oneEvent())
+	mustAppend(t, client, "refused", esdb.NoStream{}, oneEvent())
+	wantNoGap(t, cfg)
+	wantAlive(t, n)
+}
