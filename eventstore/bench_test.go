@@ -124,7 +124,7 @@ func appendingByParts(b *testing.B, writers int, aim float64) {
 	}
 }
 
-// appendRate measures appends to a store by writers, each with a stream of its own that exists from its first append on.
+// appendRate measures appends by writers, each to a stream of its own, which exists from its first append on.
 func appendRate(b *testing.B, store *eventstore.Store, writers int) func() float64 {
 	streams, ends := make([]string, writers), make([]eventstore.Expected, writers)
 	for n := range streams {
