@@ -42,14 +42,7 @@ func TestEventStore_TheNodeClientIsServed(t *testing.T) {
 	guarded.eventStoreAlone(safe)
 
 	restarts := make(chan chan struct{}) // each is closed when the node serves again
-	door := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		again := make(chan struct{})
-		select {
-		case restarts <- again:
-			<-again
-		case <-r.Context().Done():
-		}
-	}))
+	door := httptest.NewServer(restartDoor(restarts))
 	t.Cleanup(door.Close)
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -99,4 +92,19 @@ func (k *kit) certified() string {
 	k.environ = append(k.environ, "EVENTSTORE_TLS_CERT_FILE="+g.caFile, "EVENTSTORE_TLS_KEY_FILE="+key,
 		"EVENTSTORE_TLS_CA_FILE="+g.caFile, "EVENTSTORE_USERNAME="+guardUsername, "EVENTSTORE_PASSWORD="+testPassword)
 	return g.caFile
+}
+
+// restartDoor asks for a restart at each request, and answers when the node serves again.
+func restartDoor(restarts chan<- chan struct{}) http.HandlerFunc {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		again := make(chan struct{})
+		select {
+		case restarts <- again:
+		case <-r.Context().Done():
+		}
+		select {
+		case <-again:
+		case <-r.Context().Done():
+		}
+	}
 }

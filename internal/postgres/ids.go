@@ -23,7 +23,7 @@ type ids struct{ pgtype.UUIDCodec }
 
 // PlanEncode implements pgtype.Codec.
 func (c ids) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	if format == pgtype.BinaryFormatCode && reflect.TypeOf(value).Kind() == reflect.Array {
+	if format == pgtype.BinaryFormatCode && value != nil && reflect.TypeOf(value).Kind() == reflect.Array {
 		switch value.(type) {
 		case identifier:
 			return idPlan{}

@@ -25,6 +25,7 @@ func TestIDs_AreTheSameAsTexts(t *testing.T) {
 		"uuid": {one, invoice.UUID()}, "zero uuid": {one, uuid.Nil}, "text": {one, invoice.String()},
 		"octets": {one, [16]byte(invoice)}, "any": {one, id.Any(invoice)},
 		"ids": {array, []id.Invoice{invoice, {}}}, "none": {array, []id.Invoice{}},
+		"anys":     {array, []any{invoice, nil}},
 		"nullable": {array, []*id.Invoice{&invoice, nil}}, "uuids": {array, []uuid.UUID{invoice.UUID(), {}}},
 	} {
 		for _, format := range []int16{pgtype.BinaryFormatCode, pgtype.TextFormatCode} {

@@ -7,8 +7,8 @@ import (
 )
 
 // Insert is a statement that adds one row of given values, of a form in which many executions are one statement with
-// the same result: `insert into … values (…)`, each value a parameter or a constant, and `on conflict … do nothing` or
-// `do update set …` from the old row, the new one and constants.
+// the same result: `insert into … values (…)`, each value a parameter, an array of one, or a constant, and `on conflict
+// … do nothing` or `do update set …` from the old row, the new one and constants.
 type Insert struct {
 	Table  string // with its schema
 	Params int    // how many parameters it has; each is a value

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgtype"
-
 	"github.com/lastmile-isp/lastmile/events"
 )
 
@@ -80,9 +77,7 @@ func (w *Writes) Once(key, sql string, args ...any) {
 // Anew says that what the statements of Once read has changed: they are queued again.
 func (w *Writes) Anew() { w.once = nil }
 
-// plain turns an id into a form that pgx encodes directly: through driver.Valuer each id would become a text first,
-// which costs most of the time of a rebuild. It also replaces NUL, which PostgreSQL cannot store in a text, so that a
-// recorded NUL does not stop the read model.
+// plain replaces NUL, which PostgreSQL cannot store in a text, so that a recorded NUL does not stop the read model.
 func plain(arg any) any {
 	switch text := arg.(type) {
 	case string:
@@ -97,17 +92,7 @@ func plain(arg any) any {
 	case []byte:
 		return withoutEscapedNUL(text)
 	}
-	v, ok := arg.(interface {
-		UUID() uuid.UUID
-		IsZero() bool
-	})
-	switch {
-	case !ok:
-		return arg
-	case v.IsZero():
-		return nil
-	}
-	return idValue(v.UUID())
+	return arg
 }
 
 // withoutNUL replaces each NUL by U+FFFD, the replacement character.
@@ -134,17 +119,6 @@ func withoutEscapedNUL(b []byte) []byte {
 		return b
 	}
 	return bytes.ReplaceAll(b, escapedNUL, []byte(`\ufffd`))
-}
-
-// idValue is an id that pgx can encode for a column of type uuid and of type text.
-type idValue [16]byte
-
-// UUIDValue is called by pgx for columns of type uuid.
-func (v idValue) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: v, Valid: true}, nil }
-
-// TextValue is called by pgx for columns of type text; it gives the form with dashes.
-func (v idValue) TextValue() (pgtype.Text, error) {
-	return pgtype.Text{String: uuid.UUID(v).String(), Valid: true}, nil
 }
 
 // schemaMark stands in statements for the schema of the tables, which a rebuild changes.
