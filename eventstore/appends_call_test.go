@@ -57,12 +57,12 @@ func (s *server) Append(call streams.Streams_AppendServer) error {
 }
 
 // open starts the server and opens a store on it.
-func (s *server) open(t *testing.T) *Store {
+func (s *server) open(t testing.TB) *Store {
 	return s.openAt(t, "esdb://%s?tls=false", insecure.NewCredentials())
 }
 
 // openAt is open with another address, which has a place for the listener's, and with the server's certificate.
-func (s *server) openAt(t *testing.T, url string, guard credentials.TransportCredentials) *Store {
+func (s *server) openAt(t testing.TB, url string, guard credentials.TransportCredentials) *Store {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -351,4 +351,11 @@ func TestAppends_AStallHoldsNobodyAndNothing(t *testing.T) {
 	if n := got.Load() - sent; n > 20 { // what was on its way already
 		t.Errorf("%d appends were sent more than a second after their callers had gone", n)
 	}
+}
+
+// OpenMemory opens a store whose server takes every append and keeps none.
+func OpenMemory(t testing.TB) *Store {
+	t.Helper()
+	s := &server{batch: func(call streams.Streams_BatchAppendServer) error { return accept(call, nil) }}
+	return s.open(t)
 }

@@ -99,18 +99,43 @@ func BenchmarkAppendOneWriter(b *testing.B) { appending(b, 1, 0.66) }
 func appending(b *testing.B, writers int, aim float64) {
 	kit := storetest.New(b)
 	bare, row := benchtest.NewBare(b, kit.DB.Owner, kit.DB.Namespace.Schema("log")), appended(b, kit)
+	stored := appendRate(b, kit.Store, writers)
+	for b.Loop() {
+		benchtest.Compare(b, "events/s", aim, stored, func() float64 { return bare.AppendRate(b, writers, row) })
+	}
+}
+
+// BenchmarkAppendOneOfMemory compares the appends per second of one writer with what is possible on this way: the time
+// of a commit by PostgreSQL, and that of an append to a server which keeps nothing, one after the other. Aim 0.9.
+func BenchmarkAppendOneOfMemory(b *testing.B) { appendingByParts(b, 1, 0.9) }
+
+// BenchmarkAppend64OfMemory is that with 64 writers: PostgreSQL and what an append costs besides share the processors.
+func BenchmarkAppend64OfMemory(b *testing.B) { appendingByParts(b, benchWriters, benchtest.NoAim) }
+
+// appendingByParts measures appends against the sum of the way and the commit.
+func appendingByParts(b *testing.B, writers int, aim float64) {
+	kit, memory := storetest.New(b), eventstore.OpenMemory(b)
+	bare, row := benchtest.NewBare(b, kit.DB.Owner, kit.DB.Namespace.Schema("log")), appended(b, kit)
+	stored, forgotten := appendRate(b, kit.Store, writers), appendRate(b, memory, writers)
+	for b.Loop() {
+		benchtest.Compare(b, "events/s", aim, stored, func() float64 {
+			return 1 / (1/bare.AppendRate(b, writers, row) + 1/forgotten())
+		})
+	}
+}
+
+// appendRate measures appends by writers, each to a stream of its own, which exists from its first append on.
+func appendRate(b *testing.B, store *eventstore.Store, writers int) func() float64 {
 	streams, ends := make([]string, writers), make([]eventstore.Expected, writers)
 	for n := range streams {
 		streams[n], ends[n] = stream(), eventstore.NoStream
 	}
-	for b.Loop() {
-		benchtest.Compare(b, "events/s", aim, func() float64 {
-			return benchtest.Rate(b, writers, func(ctx context.Context, writer int) error {
-				done, err := kit.Store.Append(ctx, streams[writer], ends[writer], several(1))
-				ends[writer] = eventstore.At(done.Revision)
-				return err
-			})
-		}, func() float64 { return bare.AppendRate(b, writers, row) })
+	return func() float64 {
+		return benchtest.Rate(b, writers, func(ctx context.Context, writer int) error {
+			done, err := store.Append(ctx, streams[writer], ends[writer], several(1))
+			ends[writer] = eventstore.At(done.Revision)
+			return err
+		})
 	}
 }
 

@@ -66,7 +66,7 @@ func TestBillingDay_MonthsAreInvoicedAsTheyWereToldBefore(t *testing.T) {
 	k.daysCredited(made[0].text("id"), month, 3)
 	k.advance(map[string]any{"to": month.Add(20*24*time.Hour + 9*time.Hour)})
 	k.must(k.admin, "POST", "/subscriptions/"+line+"/end", map[string]string{"reason": "moves"})
-	days := int(k.local(month, 1).Sub(month) / (24 * time.Hour))
+	days := int(k.monthsAfter(month, 1, 0).Sub(month) / (24 * time.Hour))
 	k.daysCredited(made[0].text("id"), month, 3, days-20)
 }
 
@@ -83,14 +83,14 @@ func (k *kit) onFirst(code, mode string) string {
 // firstOfMonth is the beginning of the first day of a later month, by the calendar of the organization.
 func (k *kit) firstOfMonth(later int) time.Time {
 	k.t.Helper()
-	now := k.local(k.app.clock.Now(), 0)
+	now := k.local(k.app.clock.Now())
 	return time.Date(now.Year(), now.Month()+time.Month(later), 1, 0, 0, 0, 0, now.Location())
 }
 
 // daysCredited waits until an invoice of 1,500 for a month has credit notes over numbers of its days.
 func (k *kit) daysCredited(invoice string, month time.Time, days ...int) {
 	k.t.Helper()
-	of := int(k.local(month, 1).Sub(month) / (24 * time.Hour))
+	of := int(k.monthsAfter(month, 1, 0).Sub(month) / (24 * time.Hour))
 	var want []string // in the order of texts
 	for _, n := range days {
 		want = append(want, fmt.Sprintf("%.2f", float64((1500_00*n*2+of)/(2*of))/100)) // half up

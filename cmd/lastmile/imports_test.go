@@ -109,7 +109,7 @@ func TestImport_AnISPMovesItsCustomersOver(t *testing.T) {
 		"billing": map[string]string{"mode": "prepaid", "period": "month"},
 		"rates":   map[string]int{"down": 1000, "up": 1000},
 	})
-	until := k.local(time.Now(), 0).AddDate(0, 0, 20).Format("2006-01-02")
+	until := k.local(time.Now()).AddDate(0, 0, 20).Format("2006-01-02")
 	const header = "firstName;lastName;phone;planCode;accountAliases;openingBalance;paidUntil;username;tags;" +
 		"password;macAddresses;staticIp;billingDay\n"
 	file := header +
@@ -181,7 +181,7 @@ func (k *kit) importedAsTheyWere(until string) {
 	if aliases != "[OLD77 1042]" || len(services) != 1 || services[0].text("username") != "amina" {
 		k.t.Fatalf("Amina is %v", amina)
 	}
-	zone := k.local(time.Now(), 0).Location()
+	zone := k.local(time.Now()).Location()
 	day, _ := time.ParseInLocation("2006-01-02", until, zone)
 	if at, _ := time.Parse(time.RFC3339, services[0].text("paidUntil")); !at.Equal(day) ||
 		services[0].text("access") != "full" {

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -25,6 +26,7 @@ func TestLateRenewal_WhoPaysAtTheEndOfTheGraceGetsNoDaysForNothing(t *testing.T)
 	if changed.text("lateRenewal") != "expiry" {
 		t.Fatalf("the plan is %v", changed)
 	}
+	anchor := k.local(k.app.clock.Now()).Day()
 	line, pay := k.renewing(plan, "254711000601")
 	away, payLate := k.renewing(plan, "254711000602")
 	k.must(k.admin, "PATCH", "/plans/"+plan, map[string]any{"lateRenewal": "payment"}) // theirs stay as they were
@@ -36,7 +38,7 @@ func TestLateRenewal_WhoPaysAtTheEndOfTheGraceGetsNoDaysForNothing(t *testing.T)
 		k.dunning(line, events.DunningReminding)
 		pay()
 		next := k.until(line, end.UTC().Format(time.RFC3339Nano))
-		if want := k.local(end, 1); !next.Equal(want) {
+		if want := k.monthsAfter(end, 1, anchor); !next.Equal(want) {
 			t.Fatalf("paid until %v after a late renewal, want %v", next, want)
 		}
 		end = next
@@ -50,7 +52,7 @@ func TestLateRenewal_WhoPaysAtTheEndOfTheGraceGetsNoDaysForNothing(t *testing.T)
 	payLate()
 	next := k.until(away, absent.UTC().Format(time.RFC3339Nano))
 	left, used := next.Sub(back), cut.At.Sub(absent)
-	if month := k.local(absent, 1).Sub(absent); (left - (month - used)).Abs() > time.Minute {
+	if month := k.monthsAfter(absent, 1, anchor).Sub(absent); (left - (month - used)).Abs() > time.Minute {
 		t.Errorf("%v are left of a month of %v, of which %v were used", left, month, used)
 	}
 	k.refused(k.admin, "PATCH /plans/"+plan, map[string]any{"lateRenewal": "never"}, 422, "invalid_input")
@@ -86,12 +88,26 @@ func (k *kit) until(subscription, before string) time.Time {
 	return at
 }
 
-// local is an instant some months later by the calendar of the organization.
-func (k *kit) local(at time.Time, months int) time.Time {
+// local is an instant by the clock of the organization.
+func (k *kit) local(at time.Time) time.Time {
 	k.t.Helper()
 	zone, err := time.LoadLocation("Africa/Nairobi")
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	return at.In(zone).AddDate(0, months, 0)
+	return at.In(zone)
+}
+
+// monthsAfter is some months after an instant by the calendar of the organization. anchor is the day of the month on
+// which the service began, to which it returns after a shorter month; 0 = the day of the instant.
+func (k *kit) monthsAfter(at time.Time, months, anchor int) time.Time {
+	k.t.Helper()
+	local := k.local(at)
+	if anchor == 0 {
+		anchor = local.Day()
+	}
+	for range months {
+		at = calendar.Month.After(at, anchor, local.Location())
+	}
+	return at
 }

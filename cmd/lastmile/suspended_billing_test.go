@@ -41,13 +41,13 @@ func TestSuspendedBilling_WhoIsCutOffIsNotBilled(t *testing.T) {
 	for _, c := range of {
 		k.issued(c.id, 1)
 	}
-	k.advance(map[string]any{"to": k.local(begun, 1).AddDate(0, 0, 5)})
+	k.advance(map[string]any{"to": k.monthsAfter(begun, 1, 0).AddDate(0, 0, 5)})
 	var cut time.Time
 	for _, c := range of {
 		cut = k.dunning(c.line, events.DunningWalledGarden).Entered[0].At
 		k.issued(c.id, 2) // begun before the cut
 	}
-	k.advance(map[string]any{"to": k.local(begun, 3).AddDate(0, 0, 2)})
+	k.advance(map[string]any{"to": k.monthsAfter(begun, 3, 0).AddDate(0, 0, 2)})
 	k.issued(of["yes"].id, 4)
 	for _, by := range []string{"no", "days"} {
 		k.issued(of[by].id, 2)
@@ -77,7 +77,7 @@ func TestSuspendedBilling_WhoIsCutOffIsNotBilled(t *testing.T) {
 		return s.Suspended.IsZero()
 	})
 	off := paid.Sub(cut)
-	if end, want := days.Course().Places[1].To, k.local(begun, 2).Add(off); end.Sub(want).Abs() > time.Minute {
+	if end, want := days.Course().Places[1].To, k.monthsAfter(begun, 2, 0).Add(off); end.Sub(want).Abs() > time.Minute {
 		t.Errorf("days: the second period ends at %v, want %v", end, want)
 	}
 	k.issued(of["no"].id, 3)
