@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -32,7 +33,7 @@ func BenchmarkReadAllOfMemory(b *testing.B) {
 // memoryAnswers is how many different answers are kept; they are repeated.
 const memoryAnswers = 10_000
 
-// answers reads the first answers of the node to a read of the whole log, encoded.
+// answers reads the first answers of the node to a read of the whole log, as the node has encoded them.
 func (s *bench) answers(b *testing.B) []hotcodec.Frame {
 	b.Helper()
 	conn, err := grpc.NewClient(s.node.Addr(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -40,28 +41,51 @@ func (s *bench) answers(b *testing.B) []hotcodec.Frame {
 		b.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	call, err := streams.NewStreamsClient(conn).Read(b.Context(), &streams.ReadReq{Options: &streams.ReadReq_Options{
-		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
-			AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}},
-		}},
-		CountOption:  &streams.ReadReq_Options_Count{Count: memoryAnswers},
-		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
-		UuidOption: &streams.ReadReq_Options_UUIDOption{
-			Content: &streams.ReadReq_Options_UUIDOption_String_{String_: &shared.Empty{}},
-		},
-	}})
+	call, err := conn.NewStream(b.Context(), &grpc.StreamDesc{ServerStreams: true},
+		streams.Streams_Read_FullMethodName, grpc.ForceCodec(asItIs{}))
+	if err == nil {
+		err = errors.Join(call.SendMsg(readAll()), call.CloseSend())
+	}
 	var list []hotcodec.Frame
 	for err == nil {
-		var answer *streams.ReadResp
-		if answer, err = call.Recv(); err == nil {
-			octets, failed := proto.Marshal(answer)
-			list, err = append(list, octets), failed
+		var answer hotcodec.Frame
+		if err = call.RecvMsg(&answer); err == nil {
+			list = append(list, answer)
 		}
 	}
 	if !errors.Is(err, io.EOF) || len(list) < memoryAnswers {
 		b.Fatalf("%d answers, %v", len(list), err)
 	}
 	return list
+}
+
+// readAll is what the stock client asks for, of some events.
+func readAll() *streams.ReadReq {
+	return &streams.ReadReq{Options: &streams.ReadReq_Options{
+		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
+			AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}},
+		}},
+		CountOption:  &streams.ReadReq_Options_Count{Count: memoryAnswers},
+		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
+		UuidOption: &streams.ReadReq_Options_UUIDOption{
+			Content: &streams.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}},
+		},
+	}}
+}
+
+// asItIs is a codec that gives answers as they came.
+type asItIs struct{}
+
+// Name implements encoding.Codec.
+func (asItIs) Name() string { return "proto" }
+
+// Marshal implements encoding.Codec.
+func (asItIs) Marshal(v any) ([]byte, error) { return proto.Marshal(v.(proto.Message)) }
+
+// Unmarshal implements encoding.Codec.
+func (asItIs) Unmarshal(octets []byte, v any) error {
+	*v.(*hotcodec.Frame) = bytes.Clone(octets)
+	return nil
 }
 
 // memoryServer answers every read with the same answers.

@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
@@ -150,6 +151,9 @@ func (k *Kit) Show(t testing.TB, more ...runner.Projection) *runner.Views {
 // patience bounds WaitFor. It is so long that only a fault reaches it, not a slow machine.
 const patience = 2 * time.Minute
 
+// again is the pause before a read model is asked again that says at once that it has stopped.
+const again = 10 * time.Millisecond
+
 // WaitFor waits until each of the named read models shows a position of the log, for longer than a request would; a
 // failure ends the test.
 func WaitFor(t testing.TB, views *runner.Views, position uint64, names ...string) {
@@ -165,7 +169,7 @@ func Shows(ctx context.Context, views *runner.Views, position uint64, names ...s
 	defer cancel()
 	for _, name := range names {
 		err := views.WaitFor(ctx, name, position)
-		for errors.Is(err, runner.ErrBehind) && ctx.Err() == nil {
+		for errors.Is(err, runner.ErrBehind) && loop.Sleep(ctx, again) {
 			err = views.WaitFor(ctx, name, position)
 		}
 		if err != nil {

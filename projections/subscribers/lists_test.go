@@ -191,7 +191,7 @@ var openSQL = []string{
 func crowd(t *testing.T) (subscribersviews.SubscribersQuery, *postgres.DB) {
 	t.Helper()
 	db := crowded.New(t)
-	v := viewsOn(t, db, told())
+	v := viewsOn(t, db, toldOnce())
 	for _, sql := range openSQL {
 		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribersviews.SubscribersName, sql)); err != nil {
 			t.Fatalf("fill: %v\n%s", err, sql)

@@ -17,7 +17,7 @@ import (
 func TestPayers_AreFoundAmong100000ByNameAndAmount(t *testing.T) {
 	t.Parallel()
 	db := crowded.New(t)
-	q := subscribersviews.SubscribersQuery{Views: viewsOn(t, db, told())}
+	q := subscribersviews.SubscribersQuery{Views: viewsOn(t, db, toldOnce())}
 	for name, c := range map[string]struct {
 		payer string
 		minor int64

@@ -55,7 +55,7 @@ var fillSQL = []string{
 
 // crowded has the customers of fillSQL beside those of the story.
 var crowded = pgtest.NewTemplate(func(ctx context.Context, db *postgres.DB) error {
-	log := told()
+	log := toldOnce()
 	f := feed.New(log, nil)
 	if err := f.Start(ctx); err != nil {
 		return err
@@ -85,7 +85,7 @@ var removed = regexp.MustCompile(`Rows Removed by (Join )?Filter: [0-9]{4,}`)
 func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 	t.Parallel()
 	db := crowded.New(t)
-	v := viewsOn(t, db, told())
+	v := viewsOn(t, db, toldOnce())
 	people := subscribersviews.SubscribersQuery{Views: v}
 	key := subscribersviews.SubscriberKey{CreatedAt: began.AddDate(0, -1, 0), ID: amina}
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 func TestByPhones_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 	t.Parallel()
 	db := crowded.New(t)
-	v := viewsOn(t, db, told())
+	v := viewsOn(t, db, toldOnce())
 	phones, turned := make([]string, 500), make([]string, 500)
 	for i := range phones {
 		phones[i] = fmt.Sprintf("+2547%08d", i*200+77)
@@ -168,7 +168,7 @@ var widely = regexp.MustCompile(`actual rows=[0-9]{5,}|Seq Scan on (subscribers|
 func TestFind_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 	t.Parallel()
 	db := crowded.New(t)
-	v := viewsOn(t, db, told())
+	v := viewsOn(t, db, toldOnce())
 	args := []any{acme.String()} // of the first statement
 	for _, sql := range fillLinesSQL {
 		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribersviews.SubscriptionsName, sql), args...); err != nil {

@@ -3,6 +3,7 @@ package subscribersviews_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -283,6 +284,9 @@ func told() *feedtest.Log {
 	}
 	return log
 }
+
+// toldOnce is the log of the template: its readers know it again by the ids of its events.
+var toldOnce = sync.OnceValue(told)
 
 func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 	t.Parallel()
