@@ -11,13 +11,23 @@ const MigrationName = migrationName
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 
+// NoMemory reports whether no call holds memory any more.
+func NoMemory(n *Node) bool {
+	all := []*budget{n.intake.messages}
+	if m := n.log.memory; m != nil {
+		all = append(all, m.pages, m.rows, m.targets, m.frames)
+	}
+	for _, b := range all {
+		if !b.empty() {
+			return false
+		}
+	}
+	return n.intake.arrived.Load() == 0 && NoWriteMemory(n)
+}
+
 // NoWriteMemory reports whether no append holds memory any more.
 func NoWriteMemory(n *Node) bool {
-	if !n.writes.TryAcquire(writeBytes) {
-		return false
-	}
-	n.writes.Release(writeBytes)
-	return true
+	return n.writes.small.empty() && n.writes.large.empty()
 }
 
 // AwaitTypes waits until the types of all full blocks of a node's log are known, and gives the number of blocks.

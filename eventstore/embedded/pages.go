@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/semaphore"
 )
 
 // Sizes of a page, in rows. The first page is small because most streams are short; later pages grow.
@@ -29,7 +28,7 @@ type logReader struct {
 	pool    *pgxpool.Pool
 	queries *queries
 	now     func() time.Time
-	memory  *semaphore.Weighted // pagesBytes, for the large pages of all readers
+	memory  *readMemory
 	ends    *ends
 	names   *streamNames
 	types   *typeBlocks
@@ -38,7 +37,7 @@ type logReader struct {
 // newLogReader makes a reader whose memory for large pages is free.
 func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
 	return &logReader{
-		pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes), ends: newEnds(),
+		pool: pool, queries: q, now: now, memory: newReadMemory(), ends: newEnds(),
 		names: newStreamNames(q), types: newTypeBlocks(),
 	}
 }
@@ -78,23 +77,25 @@ func connectionFault(err error) bool {
 
 // page is a part of the log, in the order of reading.
 type page struct {
-	rows []record
-	more bool // rows may follow
+	rows  []record
+	more  bool // rows may follow
+	cut   bool // the next event does not fit
+	large int  // bytes of that event if there are no rows
 }
 
-// fetch reads the next page of at most limit rows and about so many bytes. It keeps its own place between the calls.
+// fetch reads the next page of at most limit rows that fit into so many bytes. It keeps its place between the calls.
 type fetch func(ctx context.Context, limit, bytes int) (page, error)
 
-// extent bounds a page: in rows, and in bytes, which the last row may pass.
+// extent bounds a page in rows and in bytes.
 type extent struct{ rows, bytes int }
 
-// read runs one paged statement; its arguments are first, second (unless nil) and the limit in rows.
+// read runs one paged statement; its arguments are first, second (unless nil) and the limits.
 func (l *logReader) read(ctx context.Context, sql string, first any, second any, size extent) (p page, err error) {
 	args := []any{first}
 	if second != nil {
 		args = append(args, second)
 	}
-	args = append(args, size.rows)
+	args = append(args, size.rows, size.bytes)
 	err = l.retry(ctx, func() error {
 		rows, err := l.pool.Query(ctx, sql, args...)
 		if err != nil {
@@ -106,20 +107,46 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 	return p, err
 }
 
-// scanPage reads rows until the page is full, and closes rows.
+// evenRows is from how many rows on a page is asked for as if its events were of one size.
+const evenRows = 256
+
+// pages reads pages of one statement. A page of many rows is asked for in the fast way, by an equal part of the bytes
+// for each event, until an event is larger.
+type pages struct {
+	log    *logReader
+	query  pageQuery
+	uneven bool
+}
+
+// read reads the next page.
+func (p *pages) read(ctx context.Context, first any, second any, size extent) (page, error) {
+	sql := p.query.sized
+	if !p.uneven && size.rows >= evenRows {
+		sql = p.query.even
+		size.bytes /= size.rows
+	}
+	got, err := p.log.read(ctx, sql, first, second, size)
+	p.uneven = p.uneven || got.cut
+	return got, err
+}
+
+// scanPage reads the rows of a page, and closes rows. PostgreSQL sends no more than fits, and of the first event that
+// does not fit the size.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
 	defer rows.Close()
 	var p page                   // grows with what there is: most reads of a stream find a few events
 	types := map[string]string{} // event types repeat: keep one copy of each
-	for bytes := 0; rows.Next(); {
-		p.rows = append(p.rows, record{})
-		r := &p.rows[len(p.rows)-1]
-		if err := scanRecord(rows, r, types); err != nil {
-			return page{}, err
-		}
-		if bytes += r.size(); bytes >= size.bytes {
-			p.more = true
+	for rows.Next() {
+		if v := rows.RawValues(); v[8] == nil {
+			p.more, p.cut = true, true
+			if len(p.rows) == 0 {
+				p.large = int(binary.BigEndian.Uint64(v[9]))
+			}
 			return p, nil
+		}
+		p.rows = append(p.rows, record{})
+		if err := scanRecord(rows, &p.rows[len(p.rows)-1], types); err != nil {
+			return page{}, err
 		}
 	}
 	p.more = len(p.rows) == size.rows
@@ -140,7 +167,9 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 		if numbered {
 			stream = &r.streamID
 		}
-		return rows.Scan(&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data)
+		var size int64
+		return rows.Scan(&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data,
+			&size)
 	}
 	v := rows.RawValues()
 	r.position = int64(binary.BigEndian.Uint64(v[0]))

@@ -6,8 +6,6 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
-
-	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
 // reader serves one Read call. Only the goroutine of that call uses it.
@@ -19,6 +17,8 @@ type reader struct {
 	call     streams.Streams_ReadServer
 	links    *resolver
 	encoder  eventEncoder
+	out      *outbox
+	room     *holding // of an event from the tail that does not fit into a page
 }
 
 // newReader gets no resolver unless the request asks to resolve links.
@@ -27,10 +27,18 @@ func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader
 		readRequest: r, log: n.log, tail: n.tail, stopping: n.stopping, call: call,
 		encoder: eventEncoder{stringIDs: r.stringIDs},
 	}
+	owner := accountOf(call.Context())
+	rd.out, rd.room = newOutbox(n.log.memory.frames, owner, n.stopping), n.log.memory.rows.open(owner)
 	if r.resolve {
 		rd.links = newResolver(n.log)
 	}
 	return rd
+}
+
+// end gives the memory of the reader back.
+func (r *reader) end() {
+	r.out.close()
+	r.room.free()
 }
 
 // ctx ends when the call ends or the client goes away.
@@ -61,20 +69,13 @@ func (r *reader) send(
 func (r *reader) sendResolved(
 	rows []record, targets map[target]*record, limit uint64, admit func(*record) bool, after func(*record) error,
 ) (sent uint64, err error) {
-	var buffer []byte
 	for i := range rows {
 		if sent == limit {
-			return sent, nil
+			break
 		}
 		row := &rows[i]
 		if admit(row) {
-			if cap(buffer)-len(buffer) < row.size()+256 {
-				buffer = make([]byte, 0, max(row.size()+256, min(64<<10, (row.size()+256)*(len(rows)-i))))
-			}
-			from := len(buffer)
-			buffer = r.encode(buffer, row, targets)
-			f := hotcodec.Frame(buffer[from:len(buffer):len(buffer)])
-			if err := r.call.SendMsg(&f); err != nil {
+			if err := r.sendOne(row, targets, len(rows)-i); err != nil {
 				return sent, err
 			}
 			sent++
@@ -85,19 +86,42 @@ func (r *reader) sendResolved(
 			}
 		}
 	}
-	return sent, nil
+	return sent, r.out.flush(r.ctx())
 }
 
-// encode writes one event or, when links are resolved, a link with its target.
-func (r *reader) encode(b []byte, row *record, targets map[target]*record) []byte {
-	if r.links == nil || row.kind != linkType {
-		return r.encoder.encode(b, row, nil)
+// sendOne sends one event or, when links are resolved, a link with its target. About left events are to be sent.
+func (r *reader) sendOne(row *record, targets map[target]*record, left int) error {
+	event, link := row, (*record)(nil)
+	if r.links != nil && row.kind == linkType {
+		event, link = nil, row
+		if t, ok := parseLink(row.data); ok {
+			event = targets[t]
+		}
 	}
-	var event *record
-	if t, ok := parseLink(row.data); ok {
-		event = targets[t]
+	size := r.encoder.size(event, link)
+	if err := r.out.reserve(r.ctx(), size, min(left, chunkBytes)*size); err != nil {
+		return err
 	}
-	return r.encoder.encode(b, event, row)
+	return r.call.SendMsg(r.out.piece(size, func(b []byte) []byte { return r.encoder.encode(b, event, link) }))
+}
+
+// live takes the next events from the tail in the way of after. An event that does not fit into a page waits for room
+// first; the caller frees the room of the reader when they are sent.
+func (r *reader) live(
+	position int64, buffer []record, after func(int64, extent, []record) ([]record, <-chan struct{}, bool),
+) (rows []record, more <-chan struct{}, held bool, err error) {
+	for covered := smallBytes; ; {
+		rows, more, held = after(position, extent{liveBatch, smallBytes}, buffer[:0])
+		if len(rows) == 0 || rows[0].size() <= covered {
+			r.room.waits(true)
+			return rows, more, held, nil
+		}
+		covered = rows[0].size()
+		clear(rows)
+		if err := r.room.take(r.ctx(), int64(covered)); err != nil {
+			return nil, nil, false, fromContext(err)
+		}
+	}
 }
 
 // confirm is the first message of a subscription; the id in it has no further use here.

@@ -31,11 +31,15 @@ func (r *reader) subscribeStream() error {
 	if err := r.catchUpStream(&at); err != nil {
 		return err
 	}
-	live := false
-	buffer := make([]record, 0, liveBatch)
+	live, buffer := false, []record(nil) // for events from the tail
+	next := func(position int64, size extent, buf []record) ([]record, <-chan struct{}, bool) {
+		return r.tail.afterOf(watched, position, size, buf)
+	}
 	for {
-		rows, more, held := r.tail.afterOf(watched, at.position, extent{liveBatch, smallBytes}, buffer[:0])
+		rows, more, held, err := r.live(at.position, buffer, next)
 		switch {
+		case err != nil:
+			return err
 		case !held:
 			live = false
 			if err := r.catchUpStream(&at); err != nil {
@@ -47,6 +51,8 @@ func (r *reader) subscribeStream() error {
 				return err
 			}
 			clear(rows)
+			buffer = rows
+			r.room.free()
 		case !live:
 			live = true
 			if err := r.caughtUp(); err != nil {

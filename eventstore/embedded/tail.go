@@ -10,7 +10,7 @@ import (
 // Bounds of the tail. A live subscriber that lags further behind reads pages from the database again.
 const (
 	tailEvents = 1 << 14
-	tailBytes  = 32 << 20
+	tailBytes  = 16 << 20
 )
 
 // tail keeps the newest events in memory and wakes the subscribers that wait. publish never waits for a reader. Safe
@@ -23,13 +23,13 @@ type tail struct {
 	first   int64    // oldest position held
 	bytes   int
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
-	watched map[string]*watched
+	watched map[string]*watchedStream
 	filled  chan struct{} // woken when a block is full (typeBlocks)
 }
 
 // newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
-	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watched{},
+	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watchedStream{},
 		filled: make(chan struct{}, 1)}
 	t.last.Store(last)
 	return t

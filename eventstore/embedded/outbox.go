@@ -1,0 +1,133 @@
+package embedded
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc/mem"
+
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
+)
+
+// Bounds of what a read has encoded and not sent, in bytes. The transport takes 64 KiB and whole messages before it
+// lets a call wait. A call whose client does not read waits here before that.
+const (
+	chunkBytes = 16 << 10 // events are encoded into chunks of memory; a larger one gets its own
+	outBytes   = 32 << 10 // chunks that the transport has when the next one is begun
+	fastBytes  = 96 << 10 // the same while the reader has a large page
+)
+
+// chunks are those that are not in use.
+var chunks = sync.Pool{New: func() any { b := make([]byte, chunkBytes); return &b }}
+
+// outbox encodes the events of one call and knows how much of it the transport has not sent. Only the goroutine of the
+// call uses it, but for Get and Put.
+type outbox struct {
+	room    *holding   // of an event that does not fit into a chunk
+	rest    mem.Buffer // of the chunk in work; nil = none
+	pending atomic.Int64
+	fast    atomic.Bool   // the reader has a large page
+	sent    chan struct{} // has an element when something was sent since the last look
+	stopped <-chan struct{}
+}
+
+// newOutbox has nothing to send.
+func newOutbox(frames *budget, owner *account, stopped <-chan struct{}) *outbox {
+	return &outbox{room: frames.open(owner), sent: make(chan struct{}, 1), stopped: stopped}
+}
+
+// Get is not used: the outbox is a pool only to be told of chunks that were sent.
+func (o *outbox) Get(length int) *[]byte {
+	b := make([]byte, length)
+	return &b
+}
+
+// Put takes a chunk back whose events are sent, or whose call has ended.
+func (o *outbox) Put(b *[]byte) {
+	o.pending.Add(-int64(cap(*b)))
+	if cap(*b) == chunkBytes {
+		chunks.Put(b)
+	}
+	select {
+	case o.sent <- struct{}{}:
+	default:
+	}
+}
+
+// reserve makes room for a message of so many bytes. It waits until the client has taken most of what was sent before.
+// of is about how much will be sent.
+func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
+	if o.rest != nil && o.rest.Len() >= bytes {
+		return nil
+	}
+	if err := o.flush(ctx); err != nil {
+		return err
+	}
+	if bytes > chunkBytes {
+		if err := o.room.take(ctx, int64(bytes)); err != nil {
+			return fromContext(err)
+		}
+	}
+	var b *[]byte
+	switch want := max(bytes, min(of, chunkBytes)); {
+	case want > chunkBytes || want <= chunkBytes/4:
+		b = o.Get(want)
+	default:
+		b = chunks.Get().(*[]byte)
+	}
+	if len(*b) <= unpooledBytes {
+		o.rest = mem.SliceBuffer(*b)
+		return nil
+	}
+	o.pending.Add(int64(cap(*b)))
+	o.rest = mem.NewBuffer(b, o)
+	return nil
+}
+
+// unpooledBytes is up to where grpc does not tell when memory is not used any more.
+const unpooledBytes = 1 << 10
+
+// piece is the next message, of so many bytes, which write appends.
+func (o *outbox) piece(bytes int, write func([]byte) []byte) *hotcodec.Piece {
+	write(o.rest.ReadOnlyData()[:0:bytes])
+	var p hotcodec.Piece
+	p.Buffer, o.rest = mem.SplitUnsafe(o.rest, bytes)
+	return &p
+}
+
+// flush ends the chunk in work and waits until the client has taken most of what was sent.
+func (o *outbox) flush(ctx context.Context) error {
+	if o.rest != nil {
+		o.rest.Free()
+		o.rest = nil
+	}
+	most := int64(outBytes)
+	if o.fast.Load() {
+		most = fastBytes
+	}
+	for before := int64(-1); o.pending.Load() > most; {
+		if now := o.pending.Load(); now != before {
+			before = now
+			o.room.waits(true)
+		}
+		select {
+		case <-o.sent:
+		case <-ctx.Done():
+			return fromContext(ctx.Err())
+		case <-o.stopped:
+			return errStopping
+		}
+	}
+	o.room.free()
+	return nil
+}
+
+// close gives back what is not in the hands of the transport.
+func (o *outbox) close() {
+	if o.rest != nil {
+		o.rest.Free()
+		o.rest = nil
+	}
+	o.room.free()
+}
