@@ -8,6 +8,18 @@ var LockKey = lockKey
 // MigrationName is how the session of a migration is called in pg_stat_activity.
 const MigrationName = migrationName
 
+// The bytes of a small page, and those that a row of it takes beside the metadata and data of its event.
+const (
+	SmallBytes  = smallBytes
+	RowOverhead = rowOverhead
+)
+
+// OnlySmallPages leaves no room for large pages on a node.
+func OnlySmallPages(n *Node) { n.log.memory.pages.open(nodeAccount).try(pagesBytes) }
+
+// Arrived is the number of bytes that have arrived at a node and are not given back.
+func Arrived(n *Node) int64 { return n.intake.arrived.Load() }
+
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -61,10 +62,13 @@ const (
 		case when total <= {bytes} then data end, size::bigint`
 	allColumns = `position, stream_id, ` + eventColumns
 	ownColumns = `position, $1::text, ` + eventColumns
-	// bodySize is about the number of bytes of memory that a record takes. An event that was moved out of its row is
-	// not fetched for it.
-	bodySize = `octet_length(metadata) + octet_length(data) + 200`
+	// rowOverhead is about the number of bytes of memory that a record takes beside its metadata and data.
+	rowOverhead = 200
 )
+
+// bodySize is about the number of bytes of memory that a record takes. An event that was moved out of its row is not
+// fetched for it.
+var bodySize = `octet_length(metadata) + octet_length(data) + ` + strconv.Itoa(rowOverhead)
 
 // pageQuery is the statement of a page in two forms. Both give an event that does not fit without its body.
 type pageQuery struct {
@@ -78,13 +82,14 @@ func even(columns, rows, bytes string) string {
 		from (`+rows+`) p) e`, "{bytes}", bytes)
 }
 
-// sized reads rows in order, until one does not fit into so many bytes, which is the last one.
+// sized reads rows in order, until one does not fit into so many bytes, which is the last one. It is there also after
+// rows that fill the bytes exactly: without it, the page would end as the log does.
 func sized(columns, rows, order, bytes string) string {
 	return strings.ReplaceAll(`select `+columns+` from (
 			select *, `+bodySize+` as size,
 				sum(`+bodySize+`) over (order by `+order+` rows unbounded preceding) as total
 			from (`+rows+`) p
-		) e where total - size < {bytes} order by `+order, "{bytes}", bytes)
+		) e where total - size <= {bytes} order by `+order, "{bytes}", bytes)
 }
 
 // newQueries replaces {schema} and the names of column lists in every statement.
