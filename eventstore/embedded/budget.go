@@ -2,16 +2,23 @@ package embedded
 
 import (
 	"context"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // budgetPatience is how long a client may leave memory unused that another connection waits for.
 const budgetPatience = 3 * time.Second
 
-// account is the owner of memory: a connection, or the node itself. Its methods are safe for concurrent use.
+// movedBytes are so many that those who wait for more are seen to be served.
+const movedBytes = streamWindow
+
+// account is the owner of memory: a connection, or the node itself. Safe for concurrent use.
 type account struct {
 	disconnect func(reason string) // nil for the node itself
+	heldBack   atomic.Int64        // permissions to send that the node holds back
+	allowedAt  atomic.Value        // a time.Time: when the last one of them was given
 }
 
 // budget is memory that connections share. When it is short, the connection that holds least gets the next part, so
@@ -24,6 +31,7 @@ type budget struct {
 	now      func() time.Time
 	outside  func() int64 // bytes in use that no holding counts; nil = none
 	relieve  func()       // when these leave no room for long; nil without outside
+	sent     bool         // clients go on with its memory by sending
 
 	mu     sync.Mutex
 	held   int64
@@ -31,6 +39,10 @@ type budget struct {
 	stalls map[*holding]time.Time // of those that wait for their clients: since when
 	timer  *time.Timer            // runs while a claim waits; nil before the first
 	claims int                    // that wait
+
+	moved     time.Time // when a claim was last fulfilled, or enough was given back
+	returned  int64     // bytes since then
+	collected time.Time // when garbage was last collected for the bytes outside
 }
 
 // owner is the part of one account in a budget.
@@ -130,6 +142,7 @@ func (h *holding) claim(bytes int64, ready func()) (withdraw func()) {
 	o := b.ownerOf(h.owner)
 	o.claims = append(o.claims, c)
 	if b.claims++; b.claims == 1 {
+		b.returned = 0
 		b.watch()
 	}
 	b.serve()
@@ -192,6 +205,7 @@ func (b *budget) serve() {
 		least.claims = least.claims[1:]
 		b.claims--
 		b.give(c.of, c.bytes)
+		b.moved, b.returned = b.now(), 0
 		c.ready()
 	}
 }
@@ -230,6 +244,9 @@ func (h *holding) drop(bytes int64) {
 	b := h.budget
 	o := b.owners[h.owner]
 	b.held -= bytes
+	if b.returned += bytes; b.returned >= movedBytes && b.claims > 0 {
+		b.moved, b.returned = b.now(), 0
+	}
 	o.held -= bytes
 	if h.bytes -= bytes; h.bytes == 0 {
 		o.holdings--
@@ -270,9 +287,9 @@ func (b *budget) look() {
 	}
 	b.watch()
 	b.serve()
-	idle := map[*account]int64{}
+	now, idle := b.now(), map[*account]int64{}
 	for h, since := range b.stalls {
-		if h.owner.disconnect != nil && b.now().Sub(since) >= b.patience && b.othersWait(h.owner) {
+		if h.owner.disconnect != nil && b.idle(h.owner, now, since) && b.othersWait(h.owner) {
 			idle[h.owner] += h.bytes
 		}
 	}
@@ -282,12 +299,51 @@ func (b *budget) look() {
 			worst = a
 		}
 	}
+	stuck := b.stuck(now)
 	switch {
-	case worst == nil && b.outside != nil && b.now().Sub(b.oldest()) >= 4*b.patience:
-		go b.relieve()
 	case worst != nil:
 		go worst.disconnect("other clients wait for the memory of " + b.name + " that this one does not go on with")
+	case b.outside == nil:
+	case stuck >= excused*b.patience:
+		go b.relieve()
+	case stuck >= b.patience/4 && now.Sub(b.collected) >= b.patience:
+		b.collected = now
+		go runtime.GC() // some of the bytes may be garbage
 	}
+}
+
+// excused is how many times longer than others a client may leave memory unused that waits for a permission of the
+// node, and how much longer bytes outside may leave no room.
+const excused = 4
+
+// idle reports whether the client of an account has left memory unused for too long that has waited for it since then.
+// A client that may not send because the node holds that back cannot go on. It has some time from then on, but not for
+// ever, since it may itself use what the node waits for.
+func (b *budget) idle(a *account, now, since time.Time) bool {
+	switch unused := now.Sub(since); {
+	case unused < b.patience:
+		return false
+	case !b.sent || unused >= excused*b.patience:
+		return true
+	}
+	allowed, _ := a.allowedAt.Load().(time.Time)
+	return a.heldBack.Load() == 0 && now.Sub(allowed) >= b.patience
+}
+
+// stuck is for how long claims have waited without any progress. Call with mu held.
+func (b *budget) stuck(now time.Time) time.Duration {
+	since := b.oldest()
+	if b.moved.After(since) {
+		since = b.moved
+	}
+	return now.Sub(since)
+}
+
+// progress is when a claim was last fulfilled, or enough given back, while others waited.
+func (b *budget) progress() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.moved
 }
 
 // oldest is when the wish came that has waited longest. Call with mu held.

@@ -128,3 +128,92 @@ func TestBudget_OnlyAClientThatOthersWaitForIsDismissed(t *testing.T) {
 	busy.free()
 	little.free()
 }
+
+// TestBudget_AWriterThatMayNotSendIsNotDismissed while the node holds a permission back, nor at once when it has it. It
+// cannot hide behind one for ever.
+func TestBudget_AWriterThatMayNotSendIsNotDismissed(t *testing.T) {
+	t.Parallel()
+	for _, given := range []bool{true, false} {
+		in := newIntake(1 << 20)
+		now := time.Unix(0, 0)
+		appends := newWriteMemory().large
+		for _, b := range []*budget{in.messages, appends} {
+			b.now, b.patience = func() time.Time { return now }, time.Hour
+		}
+		conn := newTestConn()
+		c := newConnection(conn, in)
+		dismissed := make(chan struct{}, 10)
+		c.disconnect = func(string) { dismissed <- struct{}{} }
+		other := in.messages.open(&account{})
+		written := appends.open(&c.account)
+		if !other.try(1<<20) || !written.try(appends.total) {
+			t.Fatal("free memory is not given")
+		}
+		written.waits(true)
+		receive(t, c, conn, 100, append(make([]byte, prefaceBytes), http2Frame(frameHeaders, 0, 1, nil)...))
+		receive(t, c, conn, 100, http2Frame(frameData, 0, 1, prefixOf(700_000)))
+		if _, err := c.Write(widening(1, 700_000)); err != nil || len(conn.sent()) > 0 {
+			t.Fatalf("the permission is not held back: %v", err)
+		}
+		claimed(appends.open(&account{}), 1)
+		look := func(after time.Duration) bool {
+			now = now.Add(after)
+			appends.look()
+			if idle := appends.idle(&c.account, now, time.Unix(0, 0)); !idle {
+				return len(dismissed) > 0
+			}
+			<-dismissed
+			return true
+		}
+		if look(2 * time.Hour) {
+			t.Error("a writer that may not send is dismissed")
+		}
+		if !given {
+			if look(time.Hour) || !look(time.Hour) {
+				t.Error("a writer that may not send is dismissed too early, or never")
+			}
+			continue
+		}
+		other.free()
+		<-conn.out
+		if look(30*time.Minute) || !look(31*time.Minute) {
+			t.Error("a writer that may send again is dismissed at once, or never")
+		}
+	}
+}
+
+// TestBudget_NobodyIsDismissedForBytesOutsideWhileClaimsAreServed or much is given back, however long others wait.
+func TestBudget_NobodyIsDismissedForBytesOutsideWhileClaimsAreServed(t *testing.T) {
+	t.Parallel()
+	b := newBudget("test", 10*movedBytes)
+	now := time.Unix(0, 0)
+	relieved := make(chan struct{}, 10)
+	b.now, b.patience = func() time.Time { return now }, time.Hour
+	b.outside, b.relieve = func() int64 { return movedBytes }, func() { relieved <- struct{}{} }
+	one := b.open(&account{})
+	if !one.try(8 * movedBytes) {
+		t.Fatal("free memory is not given")
+	}
+	second, third := claimed(b.open(&account{}), 3*movedBytes), claimed(b.open(one.owner), 9*movedBytes)
+	pass := func() {
+		now = now.Add(3 * time.Hour)
+		b.look()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.stuck(now) != 3*time.Hour || len(relieved) > 0 {
+			t.Error("somebody is to be dismissed although claims are served")
+		}
+	}
+	pass()
+	one.release(2 * movedBytes)
+	if !isDone(second) || isDone(third) {
+		t.Fatal("the claim that fits is not served alone")
+	}
+	pass()
+	one.release(movedBytes) // serves nobody, but is on the way
+	pass()
+	one.release(1)
+	now = now.Add(time.Hour)
+	b.look()
+	<-relieved
+}

@@ -275,8 +275,12 @@ func (c *connection) held(frame []byte) bool {
 	}
 	frame = slices.Clone(frame)
 	c.intake.waiting.Add(1)
-	var once sync.Once
-	over := func() { once.Do(func() { c.intake.waiting.Add(-1) }) }
+	c.heldBack.Add(1)
+	over := sync.OnceFunc(func() {
+		c.intake.waiting.Add(-1)
+		c.allowedAt.Store(c.intake.messages.now())
+		c.heldBack.Add(-1)
+	})
 	withdraw := room.claim(int64(a.left), func() {
 		over()
 		go c.allow(a, room, frame)

@@ -21,7 +21,9 @@ type writeMemory struct{ small, large *budget }
 
 // newWriteMemory is all free.
 func newWriteMemory() *writeMemory {
-	return &writeMemory{small: newBudget("small appends", smallBytesAll), large: newBudget("appends", writeBytes)}
+	m := &writeMemory{small: newBudget("small appends", smallBytesAll), large: newBudget("appends", writeBytes)}
+	m.small.sent, m.large.sent = true, true
+	return m
 }
 
 // load counts the memory that one append holds. Not safe for concurrent use. A nil load counts nothing.
