@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
@@ -107,6 +108,36 @@ func TestMemory_ALiveSubscriberTakesLittleAtATime(t *testing.T) {
 	tl.publish(rows)
 	if got, _, held := tl.after(0, extent{liveBatch, smallBytes}, nil); !held || len(got) != 1 {
 		t.Errorf("a subscriber takes %d events of 1 MiB at a time", len(got))
+	}
+}
+
+// callOf is a Read call that has a context and nothing else.
+type callOf struct {
+	streams.Streams_ReadServer
+	ctx context.Context
+}
+
+// Context ends with the test.
+func (c callOf) Context() context.Context { return c.ctx }
+
+// TestMemory_ALiveSubscriberKeepsNoRoomForAnEventThatIsGone: it reads the event from a page, for which it may wait, and
+// would wait for what it has itself.
+func TestMemory_ALiveSubscriberKeepsNoRoomForAnEventThatIsGone(t *testing.T) {
+	t.Parallel()
+	b := newBudget("test", 1<<20)
+	r := &reader{call: callOf{ctx: t.Context()}, room: b.open(&account{})}
+	asked := 0
+	after := func(int64, extent, []record) ([]record, <-chan struct{}, bool) {
+		if asked++; asked == 1 {
+			return []record{{data: make([]byte, smallBytes)}}, nil, true
+		}
+		return nil, nil, false // the tail has dropped it
+	}
+	if rows, _, held, err := r.live(0, nil, after); err != nil || held || len(rows) > 0 {
+		t.Fatalf("%d events, held %v: %v", len(rows), held, err)
+	}
+	if asked != 2 || !b.empty() {
+		t.Errorf("asked %d times, and the room is kept: %v", asked, !b.empty())
 	}
 }
 

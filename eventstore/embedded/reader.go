@@ -112,7 +112,11 @@ func (r *reader) live(
 ) (rows []record, more <-chan struct{}, held bool, err error) {
 	for covered := smallBytes; ; {
 		rows, more, held = after(position, extent{liveBatch, smallBytes}, buffer[:0])
-		if len(rows) == 0 || rows[0].size() <= covered {
+		switch {
+		case len(rows) == 0: // perhaps the tail has dropped the event that there is room for now
+			r.room.free()
+			return rows, more, held, nil
+		case rows[0].size() <= covered:
 			r.room.waits(true)
 			return rows, more, held, nil
 		}
