@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -223,6 +224,75 @@ func TestIntake_WhoSendsMostThatIsNotTakenIsDismissed(t *testing.T) {
 	}
 	if isDone(conns[0].closed) || in.arrived.Load() != 0 {
 		t.Errorf("another one is dismissed, or %d bytes are counted for ever", in.arrived.Load())
+	}
+}
+
+// takeAndForget takes so many bytes, which nobody can give back then.
+//
+//go:noinline
+func takeAndForget(in *intake, bytes int64) {
+	for taken := int64(0); taken < bytes; taken += 1 << 14 {
+		in.Get(1 << 14)
+	}
+}
+
+// TestIntake_BytesThatNobodyCanReadAreCollected before anybody is dismissed, also when large messages wait for them.
+func TestIntake_BytesThatNobodyCanReadAreCollected(t *testing.T) {
+	t.Parallel()
+	in := newIntake(1 << 20)
+	in.patience = time.Hour // until they are
+	conn := newTestConn()
+	c := newConnection(conn, in)
+	receive(t, c, conn, 100, append(make([]byte, prefaceBytes), http2Frame(frameHeaders, 0, 1, nil)...))
+	takeAndForget(in, 3*arrivedBytes)
+	if got := in.arrived.Load(); got > arrivedBytes {
+		t.Errorf("%d bytes are counted", got)
+	}
+	kept := in.Get(1 << 14)
+	ready := claimed(in.messages.open(&account{}), 1<<20)
+	in.waiting.Add(1)
+	runtime.KeepAlive(kept)
+	in.relieve()
+	<-ready
+	if isDone(conn.closed) || in.shedding.Load() {
+		t.Error("a client is dismissed for memory that is free")
+	}
+}
+
+// TestIntake_OneClientIsDismissedAtATime however many find that there is too much.
+func TestIntake_OneClientIsDismissedAtATime(t *testing.T) {
+	t.Parallel()
+	in := newIntake(1 << 20)
+	in.patience, in.settling = 0, time.Hour
+	var conns [10]*testConn
+	for i := range conns {
+		conns[i] = newTestConn()
+		c := newConnection(conns[i], in)
+		receive(t, c, conns[i], 100, append(make([]byte, prefaceBytes), http2Frame(frameHeaders, 0, 1, nil)...))
+	}
+	never := make(chan struct{})
+	for range conns {
+		in.shed(func() bool { return isDone(never) })
+	}
+	await(t, func() bool {
+		for i := range conns {
+			if isDone(conns[i].closed) {
+				return true
+			}
+		}
+		return false
+	})
+	close(never)
+	in.freed <- struct{}{}
+	await(t, func() bool { return !in.shedding.Load() })
+	closed := 0
+	for i := range conns {
+		if isDone(conns[i].closed) {
+			closed++
+		}
+	}
+	if closed != 1 {
+		t.Errorf("%d clients are dismissed at a time", closed)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestNode_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	n := start(t, testConfig(t))
 	t.Cleanup(func() {
-		for giveUp := time.After(10 * time.Second); !embedded.NoMemory(n); runtime.Gosched() {
+		for giveUp := time.After(10 * time.Second); !embedded.NoMemory(n); runtime.GC() {
 			select {
 			case <-giveUp:
 				t.Fatal("calls that have ended hold memory")

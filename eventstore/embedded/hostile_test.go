@@ -1,7 +1,6 @@
 package embedded_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/proto"
@@ -305,7 +303,8 @@ func halfMessages(ctx context.Context, t *testing.T, connection string) {
 	first := append([]byte{0, 1, 0, 0, 0}, make([]byte, 16_000)...) // begins a message of 16 MiB
 	for call := uint32(1); call < 40 && err == nil; call += 2 {
 		err = framer.WriteHeaders(http2.HeadersFrameParam{
-			StreamID: call, BlockFragment: appendHeaders(parsed.Host), EndHeaders: true,
+			StreamID: call, EndHeaders: true,
+			BlockFragment: callHeaders(parsed.Host, "/event_store.client.streams.Streams/Append"),
 		})
 		if err == nil {
 			err = framer.WriteData(call, false, first)
@@ -315,19 +314,6 @@ func halfMessages(ctx context.Context, t *testing.T, connection string) {
 		t.Fatal(err)
 	}
 	go sendHalf(framer)
-}
-
-// appendHeaders begin a call. They leave nothing for later ones to refer to.
-func appendHeaders(host string) []byte {
-	var headers bytes.Buffer
-	encoder := hpack.NewEncoder(&headers)
-	for _, h := range [][2]string{
-		{":method", "POST"}, {":scheme", "http"}, {":path", "/event_store.client.streams.Streams/Append"},
-		{":authority", host}, {"content-type", "application/grpc"}, {"te", "trailers"},
-	} {
-		_ = encoder.WriteField(hpack.HeaderField{Name: h[0], Value: h[1], Sensitive: true}) // to memory
-	}
-	return headers.Bytes()
 }
 
 // sendHalf sends the first halves of messages that may be sent, until the connection ends.

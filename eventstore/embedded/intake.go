@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,10 +38,16 @@ const (
 type intake struct {
 	mem.BufferPool // counts the bytes that have arrived and are not decoded
 	arrived        atomic.Int64
-	messages       *budget      // promised to clients that send large messages, and not arrived
-	waiting        atomic.Int64 // claims on messages
+	back           func(*[]byte) // is Put
+	messages       *budget       // promised to clients that send large messages, and not arrived
+	waiting        atomic.Int64  // claims on messages
 
-	shedding    atomic.Bool
+	patience time.Duration // how long bytes that no call can read any more may take to be given back
+	settling time.Duration // how long those of a connection that was dismissed may
+	gate     sync.Mutex    // held while it is found out whether there are such bytes
+	shedding atomic.Bool   // a connection has been dismissed, and its memory is not free yet
+	freed    chan struct{} // has an element when bytes were given back since the last look
+
 	mu          sync.Mutex
 	connections map[*connection]struct{}
 }
@@ -49,34 +56,64 @@ type intake struct {
 func newIntake(bytes int64) *intake {
 	in := &intake{
 		BufferPool: mem.DefaultBufferPool(), messages: newBudget("large messages", bytes),
+		patience: dismissal / 10, settling: dismissal, freed: make(chan struct{}, 1),
 		connections: map[*connection]struct{}{},
 	}
-	in.messages.outside, in.messages.relieve = in.arrived.Load, in.shed
+	in.back = in.Put
+	in.messages.outside, in.messages.relieve = in.arrived.Load, in.relieve
 	return in
 }
 
-// Get takes a buffer for a part of a message.
+// Get takes a buffer for a part of a message. The transport forgets what lies unread when a call ends, so that such a
+// buffer comes back when it is collected.
 func (in *intake) Get(length int) *[]byte {
 	b := in.BufferPool.Get(length)
-	if in.arrived.Add(int64(cap(*b))) > arrivedBytes && in.shedding.CompareAndSwap(false, true) {
-		go in.shed()
+	runtime.SetFinalizer(b, in.back)
+	if in.arrived.Add(int64(cap(*b))) > arrivedBytes {
+		in.shed(func() bool { return in.arrived.Load() <= arrivedBytes })
 	}
 	return b
 }
 
 // Put takes a buffer back.
 func (in *intake) Put(b *[]byte) {
+	runtime.SetFinalizer(b, nil)
 	in.arrived.Add(-int64(cap(*b)))
 	in.BufferPool.Put(b)
 	if in.waiting.Load() > 0 {
 		in.messages.poke()
 	}
+	select {
+	case in.freed <- struct{}{}:
+	default:
+	}
 }
 
-// shed closes the connection on which most calls have not sent all of their request: each of them may hold a window.
-func (in *intake) shed() {
+// relieve makes room for messages that wait because of what has arrived, until one of them has it.
+func (in *intake) relieve() {
+	before := in.messages.progress()
+	in.shed(func() bool { return in.waiting.Load() == 0 || in.messages.progress().After(before) })
+}
+
+// shed collects what calls that have ended left unread. If that is not enough, it closes the connection on which most
+// calls have not sent all of their request: each of them may hold a window. Whoever takes a buffer beyond the bound
+// waits until it is known which of the two it is.
+func (in *intake) shed(enough func() bool) {
+	in.gate.Lock()
+	defer in.gate.Unlock()
+	if in.shedding.Load() || in.collect(in.patience, enough) {
+		return
+	}
 	in.shedding.Store(true)
-	time.AfterFunc(dismissal, func() { in.shedding.Store(false) }) // its memory is free by then
+	go func() {
+		defer in.shedding.Store(false)
+		in.dismissMost()
+		in.collect(in.settling, enough)
+	}()
+}
+
+// dismissMost closes the connection on which most calls have not sent all of their request.
+func (in *intake) dismissMost() {
 	in.mu.Lock()
 	var most *connection
 	for c := range in.connections {
@@ -87,6 +124,29 @@ func (in *intake) shed() {
 	in.mu.Unlock()
 	if most != nil {
 		most.dismiss("too many bytes have been sent that the node cannot take")
+	}
+}
+
+// collect has what nobody can read any more given back, until that is enough, for so long at most.
+func (in *intake) collect(patience time.Duration, enough func() bool) bool {
+	if enough() {
+		return true
+	}
+	over := time.After(patience)
+	for {
+		runtime.GC() // the buffers come back soon after it
+		for again, due := time.After(patience/4), false; !due; {
+			select {
+			case <-in.freed:
+			case <-again:
+				due = true
+			case <-over:
+				return enough()
+			}
+			if enough() {
+				return true
+			}
+		}
 	}
 }
 
