@@ -65,9 +65,12 @@ func newIntake(bytes int64) *intake {
 }
 
 // Get takes a buffer for a part of a message. The transport forgets what lies unread when a call ends, so that such a
-// buffer comes back when it is collected.
+// buffer comes back when it is collected. Short ones are those of frames that are sent, which come back at once.
 func (in *intake) Get(length int) *[]byte {
 	b := in.BufferPool.Get(length)
+	if length <= unpooledBytes {
+		return b
+	}
 	runtime.SetFinalizer(b, in.back)
 	if in.arrived.Add(int64(cap(*b))) > arrivedBytes {
 		in.shed(func() bool { return in.arrived.Load() <= arrivedBytes })
@@ -77,6 +80,10 @@ func (in *intake) Get(length int) *[]byte {
 
 // Put takes a buffer back.
 func (in *intake) Put(b *[]byte) {
+	if len(*b) <= unpooledBytes {
+		in.BufferPool.Put(b)
+		return
+	}
 	runtime.SetFinalizer(b, nil)
 	in.arrived.Add(-int64(cap(*b)))
 	in.BufferPool.Put(b)

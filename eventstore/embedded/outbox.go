@@ -13,9 +13,9 @@ import (
 // Bounds of what a read has encoded and not sent, in bytes. The transport takes 64 KiB and whole messages before it
 // lets a call wait. A call whose client does not read waits here before that.
 const (
-	chunkBytes = 16 << 10 // events are encoded into chunks of memory; a larger one gets its own
-	outBytes   = 32 << 10 // chunks that the transport has when the next one is begun
-	fastBytes  = 96 << 10 // the same while the reader has a large page
+	chunkBytes = 16 << 10  // events are encoded into chunks of memory; a larger one gets its own
+	outBytes   = 32 << 10  // chunks that the transport has when the next one is begun
+	fastBytes  = 256 << 10 // the same while the reader has a large page: more than the transport takes
 )
 
 // chunks are those that are not in use.
@@ -88,12 +88,13 @@ func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
 // unpooledBytes is up to where grpc does not tell when memory is not used any more.
 const unpooledBytes = 1 << 10
 
-// piece is the next message, of so many bytes, which write appends.
-func (o *outbox) piece(bytes int, write func([]byte) []byte) *hotcodec.Piece {
-	write(o.rest.ReadOnlyData()[:0:bytes])
-	var p hotcodec.Piece
-	p.Buffer, o.rest = mem.SplitUnsafe(o.rest, bytes)
-	return &p
+// blank is where the next message is written, which has so many bytes, for which there is room.
+func (o *outbox) blank(bytes int) []byte { return o.rest.ReadOnlyData()[:0:bytes] }
+
+// piece is the next message, which was written there.
+func (o *outbox) piece(written []byte) (p hotcodec.Piece) {
+	p.Buffer, o.rest = mem.SplitUnsafe(o.rest, len(written))
+	return p
 }
 
 // flush ends the chunk in work and waits until the client has taken most of what was sent.

@@ -13,21 +13,25 @@ func TestOutbox_WaitsForAClientThatDoesNotRead(t *testing.T) {
 	const event, all, large = 1000, 1000, 100_000
 	frames := newBudget("test", large)
 	o := newOutbox(frames, &account{}, nil)
-	pieces, ended := make(chan *hotcodec.Piece, all+1), make(chan error, 1)
-	write := func(b []byte) []byte { return append(b, 1) }
+	pieces, ended := make(chan hotcodec.Piece, all+1), make(chan error, 1)
+	write := func(bytes int) hotcodec.Piece {
+		b := o.blank(bytes)[:bytes]
+		b[0] = 1
+		return o.piece(b)
+	}
 	go func() {
 		for i := range all {
 			if err := o.reserve(t.Context(), event, (all-i)*event); err != nil {
 				ended <- err
 				return
 			}
-			pieces <- o.piece(event, write)
+			pieces <- write(event)
 		}
 		if err := o.reserve(t.Context(), large, large); err != nil {
 			ended <- err
 			return
 		}
-		pieces <- o.piece(large, write)
+		pieces <- write(large)
 		ended <- o.flush(t.Context())
 	}()
 	for i := range all {
@@ -65,7 +69,7 @@ func TestOutbox_EndsWithItsCallAndWithTheNode(t *testing.T) {
 	if err := o.reserve(t.Context(), 3*outBytes, 0); err != nil {
 		t.Fatal(err)
 	}
-	p := o.piece(3*outBytes, func(b []byte) []byte { return b })
+	p := o.piece(o.blank(3 * outBytes)[:3*outBytes])
 	close(stopped)
 	if err := o.flush(t.Context()); err != errStopping {
 		t.Errorf("got %v", err)

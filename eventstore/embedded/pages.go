@@ -80,7 +80,7 @@ type page struct {
 	rows  []record
 	more  bool // rows may follow
 	cut   bool // the next event does not fit
-	large int  // bytes of that event if there are no rows
+	large int  // bytes of that event if there are no rows and its size is known
 }
 
 // fetch reads the next page of at most limit rows that fit into so many bytes. It keeps its place between the calls.
@@ -123,7 +123,7 @@ func (p *pages) read(ctx context.Context, first any, second any, size extent) (p
 	sql := p.query.sized
 	if !p.uneven && size.rows >= evenRows {
 		sql = p.query.even
-		size.bytes /= size.rows
+		size.bytes = size.bytes/size.rows - rowOverhead
 	}
 	got, err := p.log.read(ctx, sql, first, second, size)
 	p.uneven = p.uneven || got.cut
@@ -131,21 +131,24 @@ func (p *pages) read(ctx context.Context, first any, second any, size extent) (p
 }
 
 // scanPage reads the rows of a page, and closes rows. PostgreSQL sends no more than fits, and of the first event that
-// does not fit the size.
+// does not fit the size, if the page was asked for by size.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
 	defer rows.Close()
-	var p page                   // grows with what there is: most reads of a stream find a few events
-	types := map[string]string{} // event types repeat: keep one copy of each
+	var p page // grows with what there is: most reads of a stream find a few events
+	if size.rows >= evenRows {
+		p.rows = make([]record, 0, size.rows)
+	}
+	scan := scanner{types: map[string]string{}}
 	for rows.Next() {
 		if v := rows.RawValues(); v[8] == nil {
 			p.more, p.cut = true, true
-			if len(p.rows) == 0 {
+			if len(p.rows) == 0 && len(v) > 9 {
 				p.large = int(binary.BigEndian.Uint64(v[9]))
 			}
 			return p, nil
 		}
 		p.rows = append(p.rows, record{})
-		if err := scanRecord(rows, &p.rows[len(p.rows)-1], types); err != nil {
+		if err := scan.record(rows, &p.rows[len(p.rows)-1]); err != nil {
 			return page{}, err
 		}
 	}
@@ -153,10 +156,33 @@ func scanPage(rows pgx.Rows, size extent) (page, error) {
 	return p, rows.Err()
 }
 
-// scanRecord reads one row of the record columns, of which the second is the name or the number of the stream. It
-// decodes binary results itself, which is the fast way; text results, which a pool may be configured for, go through
-// pgx. types keeps one copy of each event type.
-func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
+// slabBytes is the largest part of memory that events of a page share, so that each of them needs none of its own.
+const slabBytes = 1 << 16
+
+// scanner reads the rows of a page.
+type scanner struct {
+	types map[string]string // event types repeat: there is one copy of each
+	slab  []byte            // has room for the next events
+	next  int               // bytes of the next slab
+}
+
+// body is room for the metadata and data of one event. Slabs grow with what there is.
+func (s *scanner) body(bytes int) []byte {
+	if bytes > len(s.slab) {
+		if bytes >= slabBytes/8 {
+			return make([]byte, bytes)
+		}
+		s.next = min(max(4*s.next, bytes), slabBytes)
+		s.slab = make([]byte, s.next)
+	}
+	b := s.slab[:bytes:bytes]
+	s.slab = s.slab[bytes:]
+	return b
+}
+
+// record reads one row of the record columns, of which the second is the name or the number of the stream. It decodes
+// binary results itself, which is the fast way; text results, which a pool may be configured for, go through pgx.
+func (s *scanner) record(rows pgx.Rows, r *record) error {
 	fields := rows.FieldDescriptions()
 	numbered := fields[1].DataTypeOID == pgtype.Int8OID
 	for _, i := range []int{0, 1, 2, 3, 5, 6, 7, 8} {
@@ -167,9 +193,9 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 		if numbered {
 			stream = &r.streamID
 		}
-		var size int64
-		return rows.Scan(&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data,
-			&size)
+		columns := []any{&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data,
+			new(int64)}
+		return rows.Scan(columns[:len(fields)]...)
 	}
 	v := rows.RawValues()
 	r.position = int64(binary.BigEndian.Uint64(v[0]))
@@ -180,15 +206,15 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	}
 	r.revision = int64(binary.BigEndian.Uint64(v[2]))
 	copy(r.id[:], v[3])
-	kind, ok := types[string(v[4])]
+	kind, ok := s.types[string(v[4])]
 	if !ok {
 		kind = string(v[4])
-		types[kind] = kind
+		s.types[kind] = kind
 	}
 	r.kind = kind
 	r.isJSON = v[5][0] != 0
 	r.created = int64(binary.BigEndian.Uint64(v[6]))
-	bytes := make([]byte, len(v[7])+len(v[8]))
+	bytes := s.body(len(v[7]) + len(v[8]))
 	cut := copy(bytes, v[7])
 	copy(bytes[cut:], v[8])
 	r.metadata, r.data = bytes[:cut:cut], bytes[cut:]

@@ -54,6 +54,7 @@ func FuzzScanPage(f *testing.F) {
 	f.Add("account-1 billing.InvoiceIssued.v1", []byte(`{"at":1}{"n":2}`), int64(7), uint16(3<<8|5), 400)
 	f.Add("", []byte{}, int64(-1), uint16(0), 0)
 	f.Add("$links $>", []byte("3@account-1"), int64(1<<62), uint16(40<<8|40), 1)
+	f.Add("account-1 e", []byte(`{"at":1}{"n":2}`), int64(1), uint16(40<<8|40), 1<<20)
 	f.Fuzz(func(t *testing.T, names string, content []byte, number int64, counts uint16, most int) {
 		stream, kind, _ := strings.Cut(names, " ")
 		metadata, data := content[:len(content)/2], content[len(content)/2:]
@@ -83,6 +84,7 @@ func FuzzScanPage(f *testing.F) {
 		}
 		for i, r := range p.rows {
 			_ = append(r.metadata, "must not reach the data"...)
+			_ = append(r.data, "must not reach the next event"...)
 			w := want[i]
 			if r.position != w.position || r.revision != w.revision || r.stream != w.stream || r.kind != w.kind ||
 				r.id != w.id || r.isJSON != w.isJSON || r.created != w.created ||

@@ -55,13 +55,17 @@ var (
 		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 )
 
-// Columns of a record, in the order that scanRecord expects, from rows that sized gives. Rows of $all have the
-// number of the stream (streamNames). An event that does not fit into the bytes of the page comes without its body.
+// Columns of a record, in the order that scanner expects. Rows of $all have the number of the stream (streamNames).
+// An event that does not fit into the bytes of the page comes without its body, and in rows that sized gives with its
+// size.
 const (
-	eventColumns = `revision, event_id, type, is_json, created, case when total <= {bytes} then metadata end,
-		case when total <= {bytes} then data end, size::bigint`
-	allColumns = `position, stream_id, ` + eventColumns
-	ownColumns = `position, $1::text, ` + eventColumns
+	allColumns   = `position, stream_id, ` + placeColumns
+	ownColumns   = `position, $1::text, ` + placeColumns
+	placeColumns = `revision, event_id, type, is_json, created`
+	sizedColumns = `, case when total <= {bytes} then metadata end, case when total <= {bytes} then data end,
+		size::bigint`
+	evenColumns = `, case when octet_length(metadata) <= {bytes} then metadata end,
+		case when octet_length(metadata) + octet_length(data) <= {bytes} then data end`
 	// rowOverhead is about the number of bytes of memory that a record takes beside its metadata and data.
 	rowOverhead = 200
 )
@@ -73,19 +77,18 @@ var bodySize = `octet_length(metadata) + octet_length(data) + ` + strconv.Itoa(r
 // pageQuery is the statement of a page in two forms. Both give an event that does not fit without its body.
 type pageQuery struct {
 	sized string // ends at the first event that does not fit into the bytes of the page
-	even  string // leaves out the body of each event that has more than so many bytes: faster
+	even  string // leaves out each body of more than so many bytes: two comparisons for each row
 }
 
 // even reads rows in order, without a body of more than so many bytes.
 func even(columns, rows, bytes string) string {
-	return strings.ReplaceAll(`select `+columns+` from (select *, `+bodySize+` as size, `+bodySize+` as total
-		from (`+rows+`) p) e`, "{bytes}", bytes)
+	return strings.ReplaceAll(`select `+columns+evenColumns+rows, "{bytes}", bytes)
 }
 
 // sized reads rows in order, until one does not fit into so many bytes, which is the last one. It is there also after
 // rows that fill the bytes exactly: without it, the page would end as the log does.
 func sized(columns, rows, order, bytes string) string {
-	return strings.ReplaceAll(`select `+columns+` from (
+	return strings.ReplaceAll(`select `+columns+sizedColumns+` from (
 			select *, `+bodySize+` as size,
 				sum(`+bodySize+`) over (order by `+order+` rows unbounded preceding) as total
 			from (`+rows+`) p
@@ -104,7 +107,7 @@ func newQueries(schema string) *queries {
 		return sql
 	}
 	paged := func(columns, rows, order, bytes string) pageQuery {
-		return pageQuery{in(sized(columns, rows, order, bytes)), in(even(columns, rows, bytes))}
+		return pageQuery{in(sized(columns, `select *`+rows, order, bytes)), in(even(columns, rows, bytes))}
 	}
 	return &queries{
 		insertGroup: in(insertGroup.Text),
@@ -124,15 +127,15 @@ func newQueries(schema string) *queries {
 			from {schema}.events e order by position desc limit $1`),
 		identities: in(`select event_id, position from {schema}.events
 			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
-		streamUp: paged(ownColumns, `select * from {schema}.events
+		streamUp: paged(ownColumns, ` from {schema}.events
 			where stream_id = {stream} and revision >= $2 order by revision limit $3`, `revision`, `$4`),
-		streamDown: paged(ownColumns, `select * from {schema}.events
+		streamDown: paged(ownColumns, ` from {schema}.events
 			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`, `revision desc`, `$4`),
-		allUp: paged(allColumns, `select * from {schema}.events where position >= $1 order by position limit $2`,
-			`position`, `$3`),
-		allDown: paged(allColumns, `select * from {schema}.events
+		allUp: paged(allColumns, ` from {schema}.events where position >= $1 order by position limit $2`, `position`,
+			`$3`),
+		allDown: paged(allColumns, ` from {schema}.events
 			where position < $1 order by position desc limit $2`, `position desc`, `$3`),
-		targets: in(sized(`position, stream, `+eventColumns, `
+		targets: in(sized(`position, stream, `+placeColumns, `
 			select t.stream, t.number, e.*
 			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
 			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s

@@ -6,6 +6,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
 // reader serves one Read call. Only the goroutine of that call uses it.
@@ -18,7 +20,8 @@ type reader struct {
 	links    *resolver
 	encoder  eventEncoder
 	out      *outbox
-	room     *holding // of an event from the tail that does not fit into a page
+	piece    hotcodec.Piece // which is being sent
+	room     *holding       // of an event from the tail that does not fit into a page
 }
 
 // newReader gets no resolver unless the request asks to resolve links.
@@ -98,11 +101,13 @@ func (r *reader) sendOne(row *record, targets map[target]*record, left int) erro
 			event = targets[t]
 		}
 	}
-	size := r.encoder.size(event, link)
+	m := r.encoder.measure(event, link)
+	size := m.size()
 	if err := r.out.reserve(r.ctx(), size, min(left, chunkBytes)*size); err != nil {
 		return err
 	}
-	return r.call.SendMsg(r.out.piece(size, func(b []byte) []byte { return r.encoder.encode(b, event, link) }))
+	r.piece = r.out.piece(r.encoder.encode(r.out.blank(size), &m))
+	return r.call.SendMsg(&r.piece)
 }
 
 // live takes the next events from the tail in the way of after. An event that does not fit into a page waits for room

@@ -33,46 +33,47 @@ const (
 // eventEncoder writes ReadResp messages with an event.
 type eventEncoder struct{ stringIDs bool }
 
+// eventMessage is a message with an event, with the sizes of its parts.
+type eventMessage struct {
+	event, link                *record // link is the one that was followed, or nil; a nil event cannot be resolved
+	position                   uint64
+	eventBytes, linkBytes, all int
+}
+
+// measure finds out the sizes of a message.
+func (e eventEncoder) measure(event, link *record) (m eventMessage) {
+	m.event, m.link = event, link
+	if event != nil {
+		m.eventBytes, m.position = e.recordedSize(event), uint64(event.position)
+		m.all += 1 + protowire.SizeBytes(m.eventBytes)
+	}
+	if link != nil {
+		m.linkBytes, m.position = e.recordedSize(link), uint64(link.position)
+		m.all += 1 + protowire.SizeBytes(m.linkBytes)
+	}
+	m.all += 1 + protowire.SizeVarint(m.position)
+	return m
+}
+
 // size is the number of bytes that encode appends.
-func (e eventEncoder) size(event, link *record) int {
-	inner := e.inner(event, link)
-	return 1 + protowire.SizeBytes(inner)
-}
+func (m *eventMessage) size() int { return 1 + protowire.SizeBytes(m.all) }
 
-// inner is the number of bytes of the event, the link and the position.
-func (e eventEncoder) inner(event, link *record) (size int) {
-	position := int64(0)
-	if event != nil {
-		size += 1 + protowire.SizeBytes(e.recordedSize(event))
-		position = event.position
-	}
-	if link != nil {
-		size += 1 + protowire.SizeBytes(e.recordedSize(link))
-		position = link.position
-	}
-	return size + 1 + protowire.SizeVarint(uint64(position))
-}
-
-// encode appends the message for an event to b. link is the link that was followed, or nil. A nil event means that the
-// link cannot be resolved.
-func (e eventEncoder) encode(b []byte, event, link *record) []byte {
+// encode appends a message to b.
+func (e eventEncoder) encode(b []byte, m *eventMessage) []byte {
 	b = protowire.AppendTag(b, fieldRespEvent, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(e.inner(event, link)))
-	position := int64(0)
-	if event != nil {
+	b = protowire.AppendVarint(b, uint64(m.all))
+	if m.event != nil {
 		b = protowire.AppendTag(b, fieldEventEvent, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(e.recordedSize(event)))
-		b = e.recorded(b, event)
-		position = event.position
+		b = protowire.AppendVarint(b, uint64(m.eventBytes))
+		b = e.recorded(b, m.event)
 	}
-	if link != nil {
+	if m.link != nil {
 		b = protowire.AppendTag(b, fieldEventLink, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(e.recordedSize(link)))
-		b = e.recorded(b, link)
-		position = link.position
+		b = protowire.AppendVarint(b, uint64(m.linkBytes))
+		b = e.recorded(b, m.link)
 	}
 	b = protowire.AppendTag(b, fieldEventPosition, protowire.VarintType)
-	return protowire.AppendVarint(b, uint64(position))
+	return protowire.AppendVarint(b, m.position)
 }
 
 // recordedSize is the number of bytes that recorded appends. All its tags take one byte.
@@ -86,18 +87,28 @@ func (e eventEncoder) recordedSize(r *record) int {
 		most, least := halves(r.id)
 		id = 4 + protowire.SizeVarint(most) + protowire.SizeVarint(least)
 	}
-	var digits [20]byte
 	return 1 + protowire.SizeBytes(id) +
 		1 + protowire.SizeBytes(1+protowire.SizeBytes(len(r.stream))) +
 		3 + protowire.SizeVarint(uint64(r.revision)) + 2*protowire.SizeVarint(uint64(r.position)) +
 		mapEntrySize("type", len(r.kind)) + mapEntrySize("content-type", len(contentType)) +
-		mapEntrySize("created", len(strconv.AppendInt(digits[:0], r.created, 10))) +
+		mapEntrySize("created", digits(r.created)) +
 		1 + protowire.SizeBytes(len(r.metadata)) + 1 + protowire.SizeBytes(len(r.data))
 }
 
 // mapEntrySize is the number of bytes that mapEntry appends.
 func mapEntrySize(key string, value int) int {
 	return 1 + protowire.SizeBytes(2+protowire.SizeBytes(len(key))+protowire.SizeBytes(value))
+}
+
+// digits is the length of a number in decimal, with its sign.
+func digits(n int64) (length int) {
+	if n < 0 {
+		length++
+	}
+	for length++; n <= -10 || n >= 10; length++ {
+		n /= 10
+	}
+	return length
 }
 
 // The content types of the protocol.
