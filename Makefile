@@ -41,8 +41,22 @@ run: ## install missing packages, build, start the demo
 .PHONY: test
 test: ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
+	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory $(NODE_CLIENT))
 	CGO_ENABLED=0 timeout --kill-after=20 3600 go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 55m $(PKG)
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
+
+# The stock client of the event store for Node.js, with tests against our node that a test of cmd/lastmile runs.
+NODE_CLIENT := eventstore/nodeclient/node_modules/.package-lock.json
+
+$(NODE_CLIENT): eventstore/nodeclient/package.json eventstore/nodeclient/package-lock.json
+	@scripts/install-deps node
+	cd eventstore/nodeclient && npm ci --no-progress
+	@touch $@
+
+.PHONY: node-client
+node-client: $(NODE_CLIENT) ## the event store node with the stock client for Node.js; part of make test
+	@scripts/install-deps postgresql
+	CI=true go test -trimpath -vet=off -count=1 -timeout 10m -v -run '^TestEventStore_TheNodeClientIsServed$$' ./cmd/lastmile
 
 # An installation of the CPE server, and where it reaches the devices of the tests.
 ACS_NBI_URL ?=
@@ -122,7 +136,7 @@ install-deps: ## install PostgreSQL and gcc when missing (as root)
 clean: ## remove built programs (data stays)
 	rm -rf bin
 
-# The web pages. Node.js is needed to build them and by nothing else: a program built without them says so at /app/.
+# The web pages. The program needs Node.js to build them and for nothing else: built without them it says so at /app/.
 WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -path web/flows -prune -o -path web/bench -prune -o -type f ! -name '*.go' ! -name '*.gen.ts' -print)
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json

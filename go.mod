@@ -2,7 +2,10 @@ module github.com/lastmile-isp/lastmile
 
 go 1.26.8
 
-ignore ./web/node_modules
+ignore (
+	./eventstore/nodeclient/node_modules
+	./web/node_modules
+)
 
 require (
 	codeberg.org/go-pdf/fpdf v0.11.1

@@ -30,6 +30,7 @@ type engines struct {
 	bus         *bus.Bus
 	projections *runner.Runner
 	views       *runner.Views
+	settings    usecases.SettingsOf // that queries need
 	directory   *identityviews.Directory
 	shows       *runner.Memory // fills the directory from the log
 	fresh       *runner.Fresh  // watches whether it does
@@ -78,6 +79,7 @@ func startEngines(
 		return nil, fmt.Errorf("start projections: %w", err)
 	}
 	e.views = e.projections.Views()
+	e.settings = usecases.ShownSettings(e.views, e.bus)
 	e.shows = runner.NewMemory(e.directory, e.feed, l.logger)
 	e.indexed = runner.NewMemory(e.index, e.feed, l.logger)
 	models := map[string]service{"directory": e.shows, "index of cpes": e.indexed}

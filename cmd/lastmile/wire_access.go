@@ -83,7 +83,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Bus: e.bus, Named: subscribersviews.PlansQuery{Views: e.views}.NamedPolicies,
 		}}.Routes(),
 		accessapi.Board{
-			Cases:   accesscases.Board{Settings: a.settings(), Clock: a.clock},
+			Cases:   accesscases.Board{Settings: a.engines.settings, Clock: a.clock},
 			Holds:   accesscases.Holds{Bus: e.bus, Clock: a.clock},
 			Dunning: accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
@@ -91,7 +91,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Cases: a.explanations(), Zone: a.zoneOf, Names: networkviews.DevicesQuery{Views: e.views}.Names,
 		}.Routes(),
 		accessapi.Days{Cases: accesscases.Days{
-			Bus: e.bus, Settings: a.settings(), Subscribers: subscribersviews.SubscribersQuery{Views: e.views},
+			Bus: e.bus, Settings: a.engines.settings, Subscribers: subscribersviews.SubscribersQuery{Views: e.views},
 			Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},
 			Timeline:      subscribersviews.TimelineQuery{Views: e.views},
 			Routers:       networkviews.HistoryQuery{Views: e.views}, Telemetry: a.telemetry, Clock: a.clock,
@@ -108,7 +108,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 func (a *App) explanations() accesscases.Explanations {
 	views := a.engines.views
 	return accesscases.Explanations{
-		Bus: a.engines.bus, Settings: a.settings(), Subscribers: subscribersviews.SubscribersQuery{Views: views},
+		Bus: a.engines.bus, Settings: a.engines.settings, Subscribers: subscribersviews.SubscribersQuery{Views: views},
 		Subscriptions: subscribersviews.SubscriptionsQuery{Views: views},
 		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
 		Away: a.away, SignIns: signIns{a.customers}, Clock: a.clock, Logger: a.logger,

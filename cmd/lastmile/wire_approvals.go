@@ -79,7 +79,7 @@ func (a *App) wireApprovals(context.Context) ([][]httpapi.Route, error) {
 			Bus: e.bus, Approvals: billingviews.ApprovalsQuery{Views: e.views}, Users: users,
 		}.Routes(),
 		billingapi.Corrections{Cases: billingcases.Corrections{
-			Settings: a.settings(), Corrections: billingviews.CorrectionsQuery{Views: e.views}, Users: users,
+			Settings: a.engines.settings, Corrections: billingviews.CorrectionsQuery{Views: e.views}, Users: users,
 			Clock: a.clock,
 		}}.Routes(),
 		identityapi.ApprovalLimits{Cases: limits}.Routes(),

@@ -53,7 +53,7 @@ func registerBilling(b *bus.Bus) {
 
 // asking finds what customers are asked to pay.
 func (a *App) asking() billingcases.Asking {
-	return billingcases.Asking{Views: a.engines.views, Settings: a.settings(), Clock: a.clock}
+	return billingcases.Asking{Views: a.engines.views, Settings: a.engines.settings, Clock: a.clock}
 }
 
 // wireBilling makes the endpoints of invoices, statements and reports about money, and starts the numbering of
@@ -79,18 +79,18 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		a.wireBatches(),
 		billingapi.Fuses{
-			Bus: e.bus, Settings: a.settings(), Fuses: billingviews.FusesQuery{Views: e.views}, Clock: a.clock,
+			Bus: e.bus, Settings: a.engines.settings, Fuses: billingviews.FusesQuery{Views: e.views}, Clock: a.clock,
 			Users: identityviews.UsersQuery{Views: e.views},
 		}.Routes(),
 		billingapi.Runs{
 			Bus: e.bus, Runs: billingviews.RunsQuery{Views: e.views}, Users: identityviews.UsersQuery{Views: e.views},
 			Cases: billingcases.BillingRuns{
-				Bus: e.bus, Settings: a.settings(), Due: billingviews.DueQuery{Views: e.views}, Clock: a.clock,
+				Bus: e.bus, Settings: a.engines.settings, Due: billingviews.DueQuery{Views: e.views}, Clock: a.clock,
 			},
 		}.Routes(),
 		billingapi.Invoices{
 			Cases: billingcases.Invoices{Bus: e.bus, Clock: a.clock}, Notes: billingcases.CreditNotes{Bus: e.bus},
-			Bus: e.bus, Settings: a.settings(), Invoices: billingviews.InvoicesQuery{Views: e.views},
+			Bus: e.bus, Settings: a.engines.settings, Invoices: billingviews.InvoicesQuery{Views: e.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Clock: a.clock,
 			Signatures: billingviews.SignaturesQuery{Views: e.views},
 		}.Routes(),
@@ -100,20 +100,20 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		billingapi.Upcoming{Cases: billingcases.Upcoming{Bus: e.bus, Clock: a.clock}}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
-			Settings: a.settings(), Collections: billingviews.CollectionsQuery{Views: e.views},
+			Settings: a.engines.settings, Collections: billingviews.CollectionsQuery{Views: e.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Users:    identityviews.UsersQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
 		billingapi.Ageing{Cases: billingcases.Ageing{
-			Settings: a.settings(), Invoices: billingviews.InvoicesQuery{Views: e.views},
+			Settings: a.engines.settings, Invoices: billingviews.InvoicesQuery{Views: e.views},
 			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
 		billingapi.Revenue{Cases: billingcases.Revenue{
-			Settings: a.settings(), Revenue: billingviews.RevenueQuery{Views: e.views},
+			Settings: a.engines.settings, Revenue: billingviews.RevenueQuery{Views: e.views},
 			Plans: subscribersviews.PlansQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
 		billingapi.Churn{Cases: billingcases.Churn{
-			Settings: a.settings(), Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},
+			Settings: a.engines.settings, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},
 			Revenue: billingviews.RevenueQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
 	}, nil

@@ -251,7 +251,7 @@ func (a *App) wireFirmware(
 	cpejobs.FirmwareFiles{Bus: e.bus, Campaigns: campaigns, Server: server.files}.Register(e.jobs)
 	cases := cpecases.Firmware{
 		Bus: e.bus, Ready: server.Ready, Store: server.Store, Delete: server.files.Delete, CPEs: rows,
-		Campaigns: campaigns, Settings: a.settings(), Clock: a.clock, Logger: a.logger,
+		Campaigns: campaigns, Settings: a.engines.settings, Clock: a.clock, Logger: a.logger,
 	}
 	users := identityviews.UsersQuery{Views: e.views}.Names
 	return slices.Concat(

@@ -24,7 +24,7 @@ func (a *App) wireDocuments(context.Context) ([][]httpapi.Route, error) {
 	}
 	return [][]httpapi.Route{
 		documentsapi.Documents{Cases: documentscases.Documents{
-			Press: paper.NewPress(), Views: e.views, Settings: a.settings(), Paybill: a.paybill, Logos: logos,
+			Press: paper.NewPress(), Views: e.views, Settings: a.engines.settings, Paybill: a.paybill, Logos: logos,
 			Clock: a.clock,
 		}}.Routes(),
 		documentsapi.Logo{Cases: logos}.Routes(),
@@ -33,7 +33,7 @@ func (a *App) wireDocuments(context.Context) ([][]httpapi.Route, error) {
 
 // paybill gives the number that customers of an organization pay to, as GET /paybill tells it.
 func (a *App) paybill(ctx context.Context, org id.Organization) (documentscases.Paybill, error) {
-	settings, err := a.settings()(ctx, org)
+	settings, err := a.engines.settings(ctx, org)
 	if err != nil {
 		return documentscases.Paybill{}, err
 	}

@@ -264,7 +264,7 @@ func (a *App) paymentRoutes(access paymentsjobs.Access, workers *paymentsjobs.Wo
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),
 		paymentsapi.Gateway{
-			Gateways: paymentsviews.GatewaysQuery{Views: e.views}, Settings: a.settings(),
+			Gateways: paymentsviews.GatewaysQuery{Views: e.views}, Settings: a.engines.settings,
 			Cases: paymentscases.Gateways{
 				Bus: e.bus, Secrets: v.Secrets, Platform: platform,
 				Gateways: paymentsviews.GatewaysQuery{Views: e.views},

@@ -42,7 +42,7 @@ func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 func (a *App) today() reportscases.Today {
 	e := a.engines
 	return reportscases.Today{
-		Settings: a.settings(), Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
+		Settings: e.settings, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
 		Saves: a.saves, Hit: a.outageCases().Count,
 		Shared: &a.reports, SharedGone: &a.gone, Clock: a.clock,
 	}

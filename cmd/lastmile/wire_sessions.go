@@ -13,7 +13,6 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/radius/directory"
-	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
@@ -123,12 +122,7 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 
 // zoneOf is the zone in which the dates of an organization are.
 func (a *App) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
-	return a.settings().Zone(ctx, org)
-}
-
-// settings gives what queries need of the billing settings of organizations.
-func (a *App) settings() usecases.SettingsOf {
-	return usecases.ShownSettings(a.engines.views, a.engines.bus)
+	return a.engines.settings.Zone(ctx, org)
 }
 
 // subscriberKnown reports whether an organization has a subscriber.

@@ -65,7 +65,7 @@ func registerSubscribers(b *bus.Bus) {
 func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	people := subscribersviews.SubscribersQuery{Views: e.views, Open: telemetry.OpenSQL(a.DB().Namespace)}
-	imports := a.imports()
+	imports, asking := a.imports(), a.asking()
 	exports := exportscases.Exports{
 		Bus: e.bus, Views: e.views, Files: a.storage.vault.Files, Limiter: a.storage.vault.Limits, Clock: a.clock,
 	}
@@ -89,7 +89,12 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			WriteOffs: billingcases.WriteOffs{Bus: e.bus}, Bus: e.bus,
 			Subscribers: people,
 			Clock:       a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
-			Asked: a.asking().Of,
+			Asked: asking.Of,
+			Whole: func(ctx context.Context, org id.Organization, who id.Subscriber) (
+				*subscribersviews.SubscriberRow, billingcases.Asked, error,
+			) {
+				return asking.Whole(ctx, people, org, who)
+			},
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},

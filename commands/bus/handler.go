@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/joined"
 )
 
 // Register adds a kind of aggregate. It panics when the category, the type of the state or the name of a command is
@@ -47,6 +48,7 @@ type handler[S any, C commands.Command, E events.Event] struct {
 	def     aggregates.Definition[S, C, E]
 	closing string // type of the event that ends a period; "" when periods never end
 	cache   *lru.Cache[id.Any, entry[S]]
+	loads   joined.Reads[id.Any, entry[S]]
 }
 
 // errBehind ends an attempt on a state in memory that decided nothing: a newer state may decide otherwise.

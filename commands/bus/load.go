@@ -132,8 +132,13 @@ func (e entry[S]) recent() []id.Command {
 }
 
 // load returns the present state from the log. It starts from the cached entry and always reads on, because another
-// replica may have appended.
+// replica may have appended. Those who ask for the same aggregate at the same time share a reading.
 func (h *handler[S, C, E]) load(ctx context.Context, target id.Any) (entry[S], error) {
+	return h.loads.Of(ctx, target, func(ctx context.Context) (entry[S], error) { return h.loadAlone(ctx, target) })
+}
+
+// loadAlone is load for one reader.
+func (h *handler[S, C, E]) loadAlone(ctx context.Context, target id.Any) (entry[S], error) {
 	at, cached := h.cache.Get(target)
 	if !cached {
 		at = newEntry[S](h.def.Category, target)

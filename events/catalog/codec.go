@@ -200,7 +200,7 @@ func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 	} else if meta.IP, err = seal(key, meta.EventID, ipPath, meta.IP); err != nil {
 		return Encoded{}, err
 	}
-	metadata, err := json.Marshal(meta)
+	metadata, err := encodeMetadata(&meta)
 	if err != nil {
 		return Encoded{}, fmt.Errorf("metadata: %w", err)
 	}
@@ -334,7 +334,7 @@ func (c *Codec) parse(r Recorded) (draft, error) {
 		}
 	}
 	d.envelope = events.Envelope{ID: r.ID, Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: name}
-	if err := json.Unmarshal(r.Metadata, &d.envelope.Meta); err != nil {
+	if err := decodeMetadata(r.Metadata, &d.envelope.Meta); err != nil {
 		return draft{}, fmt.Errorf("metadata: %w", err)
 	}
 	if meta := &d.envelope.Meta; meta.AggregateID.IsZero() {

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -131,17 +132,7 @@ func testSubscribe(t *testing.T, k *kit) {
 		}
 		sub.caughtUp(t)
 	})
-	t.Run("stream: from the end, only what is new", func(t *testing.T) {
-		t.Parallel()
-		s := stream("sub")
-		k.append(t, s, esdb.NoStream{}, events("a", "b")...)
-		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.End{}})
-		sub.caughtUp(t)
-		k.append(t, s, esdb.Any{}, event("c"))
-		if got := sub.revisions(t, 1); got[0] != 2 {
-			t.Errorf("got %v", got)
-		}
-	})
+	t.Run("stream: from the end, only what is new", func(t *testing.T) { t.Parallel(); subscribeFromEnd(t, k) })
 	t.Run("stream that does not exist yet", func(t *testing.T) {
 		t.Parallel()
 		s := stream("sub")
@@ -165,6 +156,20 @@ func testSubscribe(t *testing.T, k *kit) {
 		}
 	})
 	t.Run("soft delete and return go on", func(t *testing.T) { t.Parallel(); subscribeAcrossDelete(t, k) })
+}
+
+// subscribeFromEnd: the greatest revision of the protocol is another word for the end.
+func subscribeFromEnd(t *testing.T, k *kit) {
+	for _, from := range []esdb.StreamPosition{esdb.End{}, esdb.Revision(math.MaxUint64)} {
+		s := stream("sub")
+		k.append(t, s, esdb.NoStream{}, events("a", "b")...)
+		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: from})
+		sub.caughtUp(t)
+		k.append(t, s, esdb.Any{}, event("c"))
+		if got := sub.revisions(t, 1); got[0] != 2 {
+			t.Errorf("from %v: got %v", from, got)
+		}
+	}
 }
 
 // subscribeAtSeam: events that are appended while the history is read arrive once and in order.

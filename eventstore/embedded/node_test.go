@@ -16,8 +16,13 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
@@ -191,6 +196,35 @@ func TestNode_UnimplementedServicesSaySo(t *testing.T) {
 	err = projections.Create(t.Context(), "p", "fromAll()", esdb.CreateProjectionOptions{})
 	if status.Code(err) != codes.Unimplemented {
 		t.Errorf("projections: %v", err)
+	}
+}
+
+// TestNode_ClientsDoNotTryOverHTTPWhatItDoesNotServe: the client for Node.js does so unless these features are named.
+func TestNode_ClientsDoNotTryOverHTTPWhatItDoesNotServe(t *testing.T) {
+	t.Parallel()
+	addr := start(t, testConfig(t)).Addr()
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	served, err := serverfeatures.NewServerFeaturesClient(conn).GetSupportedMethods(t.Context(), &shared.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, m := range served.GetMethods() {
+		service := m.GetServiceName()[strings.LastIndex(m.GetServiceName(), ".")+1:]
+		if service == "persistentsubscriptions" || service == "projections" {
+			got[service+"/"+m.GetMethodName()] = m.GetFeatures()
+		}
+	}
+	if diff := cmp.Diff(map[string][]string{
+		"persistentsubscriptions/getinfo": {"stream"}, "persistentsubscriptions/list": {"stream"},
+		"persistentsubscriptions/replayparked": {"stream"}, "persistentsubscriptions/restartsubsystem": {"stream"},
+		"projections/create": {"track_emitted_streams"},
+	}, got); diff != "" {
+		t.Errorf("features (-want +got):\n%s", diff)
 	}
 }
 

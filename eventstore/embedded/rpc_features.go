@@ -19,8 +19,9 @@ type featuresService struct {
 // GetSupportedMethods returns the names in lower case, because clients compare them so.
 func (featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*serverfeatures.SupportedMethods, error) {
 	const (
-		streamsName    = "event_store.client.streams.streams"
-		persistentName = "event_store.client.persistent_subscriptions.persistentsubscriptions"
+		streamsName     = "event_store.client.streams.streams"
+		persistentName  = "event_store.client.persistent_subscriptions.persistentsubscriptions"
+		projectionsName = "event_store.client.projections.projections"
 	)
 	method := func(service, name string, features ...string) *serverfeatures.SupportedMethod {
 		return &serverfeatures.SupportedMethod{ServiceName: service, MethodName: name, Features: features}
@@ -35,13 +36,14 @@ func (featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*ser
 			method(streamsName, "tombstone"),
 			method("event_store.client.gossip.gossip", "read"),
 			method("event_store.client.server_features.serverfeatures", "getsupportedmethods"),
-			// These four answer Unimplemented, which clients report as an unsupported feature. Left out, the Go client
-			// would try them over HTTP/1 on this port and report a broken connection instead. None of them carries
-			// "all", so nothing more is promised.
-			method(persistentName, "getinfo"),
-			method(persistentName, "list"),
-			method(persistentName, "replayparked"),
-			method(persistentName, "restartsubsystem"),
+			// These answer Unimplemented, which clients report as an unsupported feature. Left out, or without their
+			// features, clients for Go and Node.js would try them over HTTP/1 on this port and report a broken
+			// connection instead. No other one is named, and none has "all", so nothing more is promised.
+			method(persistentName, "getinfo", "stream"),
+			method(persistentName, "list", "stream"),
+			method(persistentName, "replayparked", "stream"),
+			method(persistentName, "restartsubsystem", "stream"),
+			method(projectionsName, "create", "track_emitted_streams"),
 		},
 	}, nil
 }

@@ -99,7 +99,7 @@ func (r *readRequest) parsePlace(o *streams.ReadReq_Options) error {
 	return invalidArgument("the read names no stream")
 }
 
-// parseRevision reads the place to begin at in a stream.
+// parseRevision reads the place to begin at in a stream. The greatest revision means the end.
 func (r *readRequest) parseRevision(o *streams.ReadReq_Options_StreamOptions) error {
 	switch from := o.GetRevisionOption().(type) {
 	case *streams.ReadReq_Options_StreamOptions_Start:
@@ -108,6 +108,9 @@ func (r *readRequest) parseRevision(o *streams.ReadReq_Options_StreamOptions) er
 		r.origin = fromEnd
 	case *streams.ReadReq_Options_StreamOptions_Revision:
 		r.origin, r.place = fromPlace, exact(from.Revision)
+		if from.Revision == math.MaxUint64 {
+			r.origin = fromEnd
+		}
 	default:
 		return invalidArgument("the read does not say at which revision to begin")
 	}

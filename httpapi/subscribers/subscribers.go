@@ -35,6 +35,9 @@ type Subscribers struct {
 	Outages func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscriber]reportscases.RouterAway, error)
 	// Asked tells what a customer is asked to pay.
 	Asked func(context.Context, subscribersviews.SubscriberRow) (billingcases.Asked, error)
+	// Whole reads a customer with the services, and what the customer is asked to pay; nil when there is none.
+	Whole func(context.Context, id.Organization, id.Subscriber) (
+		*subscribersviews.SubscriberRow, billingcases.Asked, error)
 	// Unheard counts the customers with an open session who are off because a router does not answer.
 	Unheard func(context.Context, id.Organization) (int, error)
 }
@@ -339,15 +342,11 @@ func (a Subscribers) one() httpapi.One[id.Subscriber, person, subscriberResponse
 func (a Subscribers) read(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) (*person, error) {
-	row, err := a.Subscribers.GetWhole(ctx, org, subscriber, a.Clock.Now())
+	row, asked, err := a.Whole(ctx, org, subscriber)
 	if err != nil || row == nil {
 		return nil, err
 	}
 	rows, err := a.withOutages(ctx, org, []subscribersviews.SubscriberRow{*row})
-	if err != nil {
-		return nil, err
-	}
-	asked, err := a.Asked(ctx, *row)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@
 package personal
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -70,6 +71,12 @@ type sealedForm struct {
 	Sealed string `json:"$sealed"`
 }
 
+// sealedEnd follows the octets.
+const sealedEnd = `"}`
+
+// SealedForm begins the JSON of a sealed text; the octets in base64 follow, then `"}`.
+const SealedForm = `{"$sealed":"`
+
 // MarshalJSON writes the sealed form, or "" for an empty text. It fails for a text that was not sealed.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
@@ -78,7 +85,8 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if len(t.sealed) == 0 {
 		return nil, errUnsealed
 	}
-	return json.Marshal(sealedForm{base64.RawStdEncoding.EncodeToString(t.sealed)})
+	form := make([]byte, 0, len(SealedForm)+base64.RawStdEncoding.EncodedLen(len(t.sealed))+len(sealedEnd))
+	return append(base64.RawStdEncoding.AppendEncode(append(form, SealedForm...), t.sealed), sealedEnd...), nil
 }
 
 // BareForm is the JSON of a text that was recorded without a seal. Only upcasters write it, from fields that became
@@ -100,6 +108,10 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		*t = Text{}
 		return nil
 	}
+	if sealed, ok := sealedOf(b); ok { // as it is nearly always
+		*t = Text{sealed: sealed}
+		return nil
+	}
 	var form struct {
 		sealedForm
 		Bare string `json:"$bare"`
@@ -117,6 +129,17 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	}
 	*t = Text{sealed: sealed}
 	return nil
+}
+
+// sealedOf reads the form that MarshalJSON writes; false for every other one.
+func sealedOf(form []byte) (sealed []byte, ok bool) {
+	text, begins := bytes.CutPrefix(form, []byte(SealedForm))
+	text, ends := bytes.CutSuffix(text, []byte(sealedEnd))
+	if !begins || !ends || bytes.ContainsAny(text, "\"\\\r\n") { // base64 passes over ends of lines
+		return nil, false
+	}
+	sealed, err := base64.RawStdEncoding.AppendDecode(nil, text)
+	return sealed, err == nil && len(sealed) > 0
 }
 
 // Seal returns the text with the bytes that seal makes of it. An empty text stays empty and is not sealed.

@@ -172,22 +172,15 @@ func (p *insertParser) names() (list []string, ok bool) {
 	}
 }
 
-// value reads a value: a parameter or a constant, each with a cast or without.
+// value reads a value: a parameter or a constant, each with a cast or without, or an array of one parameter.
 func (p *insertParser) value() bool {
-	negative := p.has("-")
-	t := p.next()
-	param := -1
-	switch {
-	case t.kind == tokenNumber:
-	case negative:
-		return false
-	case t.kind == tokenText:
-	case t.kind == tokenWord && (t.text == "null" || t.text == "true" || t.text == "false"):
-	case t.kind == tokenParam:
-		n, _ := strconv.Atoi(t.text[1:])
-		param = n - 1
-		p.in.Params = max(p.in.Params, n)
-	default:
+	if p.has("array", "[") {
+		param, ok := p.single()
+		p.plain = append(p.plain, -1)
+		return ok && param >= 0 && p.has("]")
+	}
+	param, ok := p.single()
+	if !ok {
 		return false
 	}
 	if p.has("::") {
@@ -199,6 +192,26 @@ func (p *insertParser) value() bool {
 	}
 	p.plain = append(p.plain, param)
 	return true
+}
+
+// single reads a parameter, which is numbered from 0, or a constant, which is -1.
+func (p *insertParser) single() (param int, ok bool) {
+	negative := p.has("-")
+	t := p.next()
+	switch {
+	case t.kind == tokenNumber:
+	case negative:
+		return 0, false
+	case t.kind == tokenText:
+	case t.kind == tokenWord && (t.text == "null" || t.text == "true" || t.text == "false"):
+	case t.kind == tokenParam:
+		n, _ := strconv.Atoi(t.text[1:])
+		p.in.Params = max(p.in.Params, n)
+		return n - 1, true
+	default:
+		return 0, false
+	}
+	return -1, true
 }
 
 // numbered reports whether there are parameters, and every one up to the last is among the values.

@@ -39,6 +39,12 @@ func TestInsert_OfTheFormBecomesOneOfManyRows(t *testing.T) {
 			"s.t", false, nil,
 		},
 		{
+			"an array of a parameter", `insert into s.t (a, b) values ($1, array[$2]) on conflict (a) do nothing`,
+			`insert into s.t (a, b) select u.p1, array[u.p2] from unnest($1::uuid[], $2::text[]) as u(p1, p2) ` +
+				`on conflict (a) do nothing`,
+			"s.t", false, nil,
+		},
+		{
 			"update with a guard",
 			`insert into s.t as i (a, b, c) values ($1, $2, $3) on conflict (c, a) do update set ` +
 				`b = coalesce(nullif(excluded.b, ''), i.b || '!'), n = i.n + 1 ` +
@@ -77,6 +83,10 @@ var refusedInserts = map[string]string{
 	"default":                    `insert into s.t values ($1, default)`,
 	"a function":                 `insert into s.t values ($1, now())`,
 	"a function of a parameter":  `insert into s.t values (coalesce($1, 'x'))`,
+	"an array of a constant":     `insert into s.t values ($1, array['x'])`,
+	"an array of two":            `insert into s.t values (array[$1, $2])`,
+	"an array that does not end": `insert into s.t values (array[$1)`,
+	"an element of a parameter":  `insert into s.t values ($1[1])`,
 	"an operator":                `insert into s.t values ($1 || 'x')`,
 	"a negative parameter":       `insert into s.t values (-$1)`,
 	"a keyword":                  `insert into s.t values ($1, current_user)`,

@@ -138,9 +138,10 @@ func plainPlans(params map[string]string) {
 	}
 }
 
-// Prepare makes a connection outside of a pool read times and write arrays as those of pools do.
+// Prepare makes a connection outside of a pool read times and ids, and write arrays, as those of pools do.
 func Prepare(conn *pgx.Conn) {
 	readTimesInUTC(conn.TypeMap())
+	readIDsAsOctets(conn.TypeMap())
 	makeRoomForArrays(conn.TypeMap())
 }
 

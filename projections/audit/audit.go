@@ -35,7 +35,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 12 }
+func (Log) Version() int { return 13 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -63,15 +63,18 @@ const (
 		and o.actor_kind = @actor_kind and o.actor_id = @actor_id order by o.position limit 1`
 	placeSQL   = `coalesce(@ip, (select o.ip` + firstSQL + `))`
 	requestSQL = `coalesce(nullif(@request_id, ''), (select o.request_id` + firstSQL + `), '')`
-	entrySQL   = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
+	entrySQL   = entryOfSQL + placeSQL + entryForSQL + requestSQL + entryEndSQL
+	// askedSQL is entrySQL for who has an address and the id of a request: many of these are one statement.
+	askedSQL   = entryOfSQL + `@ip` + entryForSQL + `@request_id` + entryEndSQL
+	entryOfSQL = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
 		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason,
 		reason_of, code,
 		status, refusals, events)
-		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, ` + placeSQL +
-		`,
-		@action, @target_type, @target_id, @outcome, ` + requestSQL +
-		`, @correlation_id, @reason, @reason_of, @code, @status,
-		@refusals, @events)
+		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, `
+	entryForSQL = `,
+		@action, @target_type, @target_id, @outcome, `
+	entryEndSQL = `, @correlation_id, @reason, @reason_of, @code, @status,
+		@refusals, array[@event])
 		on conflict (id) do update set last_position = excluded.last_position, events = e.events || excluded.events
 		where e.last_position < excluded.last_position`
 	routerSQL = `insert into {schema}.entries (id, position, last_position, org_id, at, actor_kind, actor_id,
@@ -81,7 +84,7 @@ const (
 		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role,
 		` + placeSQL + `, @action, @target_type, @target_id, @outcome, ` + requestSQL +
 		`, @correlation_id, @reason, @reason_of,
-		@code, @status, @refusals, @events, @detail) on conflict (id) do nothing`
+		@code, @status, @refusals, array[@event], @detail) on conflict (id) do nothing`
 	actorSQL = `insert into {schema}.actors (org_id, user_id, name)
 		select $1, user_id, name from {schema}.people where user_id = $2 on conflict do nothing`
 	memberSQL = `insert into {schema}.actors (org_id, user_id, name) values ($1, $2, $3)
@@ -140,7 +143,11 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.CreditNoteDrafted:
 		row.targetType, row.targetID = "invoice", id.Any(v.InvoiceID)
 	}
-	w.Exec(entrySQL, row.arguments(e, e.Meta.Actor))
+	sql := entrySQL
+	if plain(e.Meta.IP) != nil && e.Meta.RequestID != "" {
+		sql = askedSQL
+	}
+	w.Exec(sql, row.arguments(e, e.Meta.Actor))
 	keepActor(w, e.Meta.OrgID, e.Meta.Actor)
 	learnNames(w, e.Event)
 	return nil
@@ -284,7 +291,7 @@ func (r *entry) arguments(e events.Envelope, actor events.Actor) pgx.NamedArgs {
 		"actor_role": actor.Role, "ip": plain(m.IP), "action": r.action, "target_type": r.targetType,
 		"target_id": r.targetID, "outcome": r.outcome, "request_id": m.RequestID, "correlation_id": m.CorrelationID,
 		"reason": m.Why(), "reason_of": m.SaidOf, "code": r.code, "status": r.status, "refusals": r.refusals,
-		"events": []string{e.Type},
+		"event": e.Type,
 	}
 }
 

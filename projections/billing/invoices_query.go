@@ -262,17 +262,13 @@ type OpenInvoice struct {
 	DueMinor       int64            `db:"due_minor"`       // zero of a draft
 }
 
-// Open gives the drafts of a subscriber, and the issued invoices with an amount due.
+// Open queues the reading of a subscriber's drafts, and of the issued invoices with an amount due.
 func (q InvoicesQuery) Open(
-	ctx context.Context, org id.Organization, subscriber id.Subscriber,
-) ([]OpenInvoice, error) {
-	var open []OpenInvoice
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &open, pgx.RowToStructByName[OpenInvoice], q.Views.SQL(InvoicesName, `
-			select subscription_id, ordered, due_minor from {schema}.invoices
-			where org_id = $1 and subscriber_id = $2 and (due_minor > 0 or state = 'draft')`), org, subscriber)
-	})
-	return open, err
+	r *postgres.Reads, into *[]OpenInvoice, org id.Organization, subscriber id.Subscriber,
+) {
+	postgres.Collect(r, into, pgx.RowToStructByName[OpenInvoice], q.Views.SQL(InvoicesName, `
+		select subscription_id, ordered, due_minor from {schema}.invoices
+		where org_id = $1 and subscriber_id = $2 and (due_minor > 0 or state = 'draft')`), org, subscriber)
 }
 
 // List returns up to max invoices of an organization after a key, newest first.

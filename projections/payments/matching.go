@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -24,7 +25,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 6 }
+func (Matching) Version() int { return 7 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
@@ -57,10 +58,9 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 			v.OrgID, referenceKey(v.Prefix))
 	case events.SubscriberRegistered:
 		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone)
-			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,
-			v.AccountNumber, v.Currency,
-			phoneKey(v.Details.Phone.Reveal()))
-		aliases(w, v.SubscriberID, v.Details)
+			values ($1, $2, $3, $4, $5) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,
+			v.AccountNumber, v.Currency, null.Of(phoneKey(v.Details.Phone.Reveal())))
+		addAliases(w, v.SubscriberID, v.Details)
 	case events.SubscriberDetailsCorrected:
 		w.Exec(`update {schema}.payers set phone = nullif($2, '') where subscriber_id = $1`, v.SubscriberID,
 			phoneKey(v.Details.Phone.Reveal()))
@@ -90,8 +90,13 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 
 // aliases queues the old account numbers of a customer, in place of those of before.
 func aliases(w *runner.Writes, of id.Subscriber, d events.SubscriberDetails) {
-	list := append([]string{}, personal.RevealAll(d.AccountAliases)...)
 	w.Exec(`delete from {schema}.aliases where subscriber_id = $1`, of)
+	addAliases(w, of, d)
+}
+
+// addAliases queues those of a payer who has none.
+func addAliases(w *runner.Writes, of id.Subscriber, d events.SubscriberDetails) {
+	list := append([]string{}, personal.RevealAll(d.AccountAliases)...)
 	if len(list) == 0 {
 		return
 	}

@@ -157,7 +157,10 @@ func accessAt(
 	t *testing.T, people subscribersviews.SubscribersQuery, db *postgres.DB, who id.Subscriber, at time.Time,
 ) subscribersviews.SubscriberRow {
 	t.Helper()
-	row, err := people.GetWhole(t.Context(), acme, who, at)
+	var row *subscribersviews.SubscriberRow
+	err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
+		people.Whole(r, &row, subscribersviews.WholeOf{Org: acme, Subscriber: who, At: at})
+	})
 	if err != nil || row == nil {
 		t.Fatalf("%v, %v", row, err)
 	}

@@ -33,7 +33,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 11 }
+func (Subscribers) Version() int { return 12 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
@@ -56,12 +56,22 @@ func (Subscribers) Handles() []string {
 	return types
 }
 
-// registerSQL inserts a row without personal columns; writeDetails fills them.
-const registerSQL = `
+// SQL of a new customer. Rows of values alone, so that those of many are one statement.
+const (
+	registerSQL = `
 insert into {schema}.subscribers
-	(subscriber_id, org_id, account_number, status, currency, created_at, revision, name_key, import_row)
-values (@subscriber, @org, @account, 'active', @currency, @at, @revision, '', @import_row)
+	(subscriber_id, org_id, account_number, status, currency, created_at, import_row, first_name, last_name, phone,
+	email, address, notes, latitude, longitude, external_ref, tax_pin, language, only_needed, whatsapp, revision,
+	name_key)
+values (@subscriber, @org, @account, 'active', @currency, @at, @import_row, @first_name, @last_name, @phone,
+	@email, @address, @notes, @latitude, @longitude, @external_ref, @tax_pin, @language, @only_needed, @whatsapp,
+	@revision, @name_key)
 on conflict (subscriber_id) do nothing`
+	termSQL = `insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`
+	tagSQL  = `insert into {schema}.tags (org_id, tag, subscriber_id) values ($1, $2, $3) on conflict do nothing`
+	// listsSQL fills what few customers have, and what would hold every row of the others back.
+	listsSQL = `update {schema}.subscribers set tags = $2, account_aliases = $3 where subscriber_id = $1`
+)
 
 // blockSQL begins or ends a block.
 const blockSQL = `update {schema}.subscribers set status = $2, blocked = $3, revision = $4 where subscriber_id = $1`
@@ -70,13 +80,7 @@ const blockSQL = `update {schema}.subscribers set status = $2, blocked = $3, rev
 func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.SubscriberRegistered:
-		w.Exec(registerSQL, pgx.NamedArgs{
-			"subscriber": v.SubscriberID, "org": v.OrgID, "account": v.AccountNumber, "currency": string(v.Currency),
-			"at": v.RegisteredAt, "revision": int64(e.Revision), "import_row": v.ImportRow.Reveal(),
-		})
-		w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`,
-			v.OrgID, v.AccountNumber, v.SubscriberID)
-		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
+		register(w, v, int64(e.Revision))
 	case events.SubscriberDetailsCorrected:
 		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
 	case events.SubscriberBlocked:
@@ -97,6 +101,24 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
+// register queues the row, the terms and the tags of a new customer.
+func register(w *runner.Writes, v events.SubscriberRegistered, revision int64) {
+	row := detailsOf(v.SubscriberID, v.Details, revision)
+	row["org"], row["account"], row["currency"] = v.OrgID, v.AccountNumber, string(v.Currency)
+	row["at"], row["import_row"] = v.RegisteredAt, v.ImportRow.Reveal()
+	w.Exec(registerSQL, row)
+	for _, term := range append([]string{v.AccountNumber}, termsOf(v.Details)...) {
+		w.Exec(termSQL, v.OrgID, term, v.SubscriberID)
+	}
+	tags, aliases := tagsOf(v.Details), aliasesOf(v.Details)
+	for _, tag := range tags {
+		w.Exec(tagSQL, v.OrgID, tag, v.SubscriberID)
+	}
+	if len(tags)+len(aliases) > 0 {
+		w.Exec(listsSQL, v.SubscriberID, tags, aliases)
+	}
+}
+
 // detailsSQL replaces the columns that an operator may correct.
 const detailsSQL = `
 update {schema}.subscribers set
@@ -106,20 +128,26 @@ update {schema}.subscribers set
 	whatsapp = @whatsapp, revision = @revision, name_key = @name_key
 where subscriber_id = @subscriber`
 
-// writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
-func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.SubscriberDetails, revision int64) {
+// detailsOf gives the columns that an operator may correct, but for the lists.
+func detailsOf(subscriber id.Subscriber, d events.SubscriberDetails, revision int64) pgx.NamedArgs {
 	var latitude, longitude *float64
 	if place := d.Place(); place != nil {
 		latitude, longitude = &place.Latitude, &place.Longitude
 	}
-	w.Exec(detailsSQL, pgx.NamedArgs{
+	return pgx.NamedArgs{
 		"subscriber": subscriber, "first_name": d.FirstName.Reveal(), "last_name": d.LastName.Reveal(),
 		"phone": d.Phone.Reveal(), "email": d.Email.Reveal(), "address": d.Address.Reveal(), "notes": d.Notes.Reveal(),
-		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef.Reveal(),
+		"latitude": latitude, "longitude": longitude, "external_ref": d.ExternalRef.Reveal(),
 		"tax_pin": d.TaxPIN.Reveal(), "revision": revision, "name_key": nameKey(d),
 		"language": null.Of(d.Language), "only_needed": d.OnlyNeeded, "whatsapp": d.WhatsApp,
-		"aliases": append([]string{}, personal.RevealAll(d.AccountAliases)...),
-	})
+	}
+}
+
+// writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
+func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.SubscriberDetails, revision int64) {
+	row := detailsOf(subscriber, d, revision)
+	row["tags"], row["aliases"] = tagsOf(d), aliasesOf(d)
+	w.Exec(detailsSQL, row)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
 	w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id)
@@ -154,6 +182,11 @@ func owe(w *runner.Writes, subscriber id.Subscriber, amount money.Amount, positi
 
 // tagsOf are the revealed tags; the list is never nil, since the column is not null. Erased tags are left out.
 func tagsOf(d events.SubscriberDetails) []string { return personal.RevealAll(d.Tags) }
+
+// aliasesOf are the revealed old account numbers; the list is never nil.
+func aliasesOf(d events.SubscriberDetails) []string {
+	return append([]string{}, personal.RevealAll(d.AccountAliases)...)
+}
 
 // afterNames is in byte order behind every name: a forgotten customer is the last of a list by name.
 const afterNames = "\U0010FFFF"

@@ -168,24 +168,29 @@ func (q SubscribersQuery) text(sql string) string {
 func (q SubscribersQuery) Get(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) (*SubscriberRow, error) {
-	return q.get(ctx, withoutServices, pgx.NamedArgs{"org": org, "subscriber": subscriber})
-}
-
-// GetWhole returns one customer with the services, as they are at an instant.
-func (q SubscribersQuery) GetWhole(
-	ctx context.Context, org id.Organization, subscriber id.Subscriber, now time.Time,
-) (*SubscriberRow, error) {
-	return q.get(ctx, servicesSQL, pgx.NamedArgs{"org": org, "subscriber": subscriber, "now": now})
-}
-
-// get reads one customer with more columns.
-func (q SubscribersQuery) get(ctx context.Context, more string, args pgx.NamedArgs) (*SubscriberRow, error) {
 	var row *SubscriberRow
-	err := q.Views.Tenant(ctx, args["org"].(id.Organization), func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriberRow], q.text(`select `+subscriberColumns+`, `+
-			more+` from {schema}.subscribers s where s.subscriber_id = @subscriber`), args)
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		q.one(r, &row, withoutServices, pgx.NamedArgs{"org": org, "subscriber": subscriber})
 	})
 	return row, err
+}
+
+// WholeOf names a customer of an organization, and an instant.
+type WholeOf struct {
+	Org        id.Organization
+	Subscriber id.Subscriber
+	At         time.Time
+}
+
+// Whole queues the reading of one customer with the services, as they are at the instant; nil when there is none.
+func (q SubscribersQuery) Whole(r *postgres.Reads, into **SubscriberRow, of WholeOf) {
+	q.one(r, into, servicesSQL, pgx.NamedArgs{"org": of.Org, "subscriber": of.Subscriber, "now": of.At})
+}
+
+// one queues the reading of one customer with more columns.
+func (q SubscribersQuery) one(r *postgres.Reads, into **SubscriberRow, more string, args pgx.NamedArgs) {
+	postgres.CollectMaybe(r, into, pgx.RowToStructByName[SubscriberRow], q.text(`select `+subscriberColumns+`, `+
+		more+` from {schema}.subscribers s where s.subscriber_id = @subscriber`), args)
 }
 
 // List returns up to max customers of an organization after a key, in the order that the filter asks for.

@@ -184,18 +184,23 @@ func (q SubscriptionsQuery) List(
 	return rows, err
 }
 
-// OfSubscriber returns the subscriptions of a subscriber that have not ended, oldest first, and the subscriber's block
-// or nil.
+// Running queues the reading of a subscriber's subscriptions that have not ended, the oldest first.
+func (q SubscriptionsQuery) Running(
+	r *postgres.Reads, into *[]SubscriptionRow, org id.Organization, subscriber id.Subscriber,
+) {
+	postgres.Collect(r, into, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName, subscriptionSelect+
+		`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended'
+		order by s.created_at, s.subscription_id`), org, subscriber)
+}
+
+// OfSubscriber returns the subscriptions of Running, and the subscriber's block or nil.
 func (q SubscriptionsQuery) OfSubscriber(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) ([]SubscriptionRow, *BlockRow, error) {
 	var rows []SubscriptionRow
 	var block *BlockRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName,
-			subscriptionSelect+
-				`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended'
-				order by s.created_at, s.subscription_id`), org, subscriber)
+		q.Running(r, &rows, org, subscriber)
 		postgres.CollectMaybe(r, &block, pgx.RowToStructByName[BlockRow], q.Views.SQL(SubscriptionsName,
 			`select reason, event_id, since from {schema}.blocks where subscriber_id = $1`), subscriber)
 	})

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 28 }
+func (Timeline) Version() int { return 29 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -96,6 +96,11 @@ func (Timeline) Handles() []string {
 // SQL of Apply. An event that the provider or a process caused may have no organization in its metadata; the row then
 // takes the organization of the subscriber's first row.
 const (
+	// knownSQL is for an event that names its organization and no invoice: many of these are one statement.
+	knownSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, code, facts,
+			actor_kind, actor_id, actor_role, reason, cause_type, cause_id)
+		values (@subscriber, @position, @org, @event, @at, @type, @code, @facts, @actor_kind, @actor_id, @actor_role,
+			@reason, @cause_type, @cause) on conflict (subscriber_id, position) do nothing`
 	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, code, facts,
 			actor_kind, actor_id, actor_role, reason, cause_type, cause_id)
 		select @subscriber::uuid, @position::bigint, o.org_id, @event, @at, @type, @code,
@@ -163,13 +168,17 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 	if h.reason == "" {
 		h.reason = m.Why()
 	}
-	w.Exec(happenedSQL, pgx.NamedArgs{
+	sql, row := knownSQL, pgx.NamedArgs{
 		"subscriber": h.subscriber, "position": int64(e.Position), //nolint:gosec // positions fit
 		"org": m.OrgID, "event": e.ID, "at": m.At, "type": unversioned(e.Type),
 		"code": h.says.Code, "facts": h.says.Facts, "reason": h.reason,
 		"actor_kind": string(m.Actor.Kind), "actor_id": m.Actor.ID, "actor_role": m.Actor.Role,
-		"cause_type": h.causeType, "cause": h.cause, "invoice": h.invoice,
-	})
+		"cause_type": h.causeType, "cause": h.cause,
+	}
+	if m.OrgID.IsZero() || !h.invoice.IsZero() {
+		sql, row["invoice"] = happenedSQL, h.invoice
+	}
+	w.Exec(sql, row)
 }
 
 // unversioned cuts the version off an event type: "billing.InvoiceIssued".

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	billingviews "github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -39,8 +40,48 @@ type Renewal struct {
 	Due            money.Amount // what is to be paid until it begins, with those that are renewed before; at least zero
 }
 
+// Whole reads a customer of an organization with the services as they are now, and what is asked of the customer; nil
+// when there is none with this id. Fails: organization_not_found.
+func (u Asking) Whole(
+	ctx context.Context, people subscribersviews.SubscribersQuery, org id.Organization, subscriber id.Subscriber,
+) (*subscribersviews.SubscriberRow, Asked, error) {
+	var row *subscribersviews.SubscriberRow
+	var m means
+	err := u.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		people.Whole(r, &row, subscribersviews.WholeOf{Org: org, Subscriber: subscriber, At: u.Clock.Now()})
+		u.read(r, &m, org, subscriber)
+	})
+	if err != nil || row == nil {
+		return nil, Asked{}, err
+	}
+	asked, err := u.of(ctx, *row, m)
+	return row, asked, err
+}
+
 // Of tells it of a customer's row. Fails: organization_not_found.
 func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow) (Asked, error) {
+	var m means
+	err := u.Views.Tenant(ctx, customer.OrgID, func(r *postgres.Reads) { u.read(r, &m, customer.OrgID, customer.ID) })
+	if err != nil {
+		return Asked{}, err
+	}
+	return u.of(ctx, customer, m)
+}
+
+// means has what the answer is made of beside the customer's row.
+type means struct {
+	open []billingviews.OpenInvoice
+	rows []subscribersviews.SubscriptionRow // that have not ended
+}
+
+// read queues the reads of the means.
+func (u Asking) read(r *postgres.Reads, m *means, org id.Organization, subscriber id.Subscriber) {
+	billingviews.InvoicesQuery{Views: u.Views}.Open(r, &m.open, org, subscriber)
+	subscribersviews.SubscriptionsQuery{Views: u.Views}.Running(r, &m.rows, org, subscriber)
+}
+
+// of makes the answer.
+func (u Asking) of(ctx context.Context, customer subscribersviews.SubscriberRow, m means) (Asked, error) {
 	var asked Asked
 	settings, err := u.Settings(ctx, customer.OrgID)
 	if err != nil {
@@ -50,15 +91,7 @@ func (u Asking) Of(ctx context.Context, customer subscribersviews.SubscriberRow)
 	if err != nil {
 		return asked, err
 	}
-	open, err := billingviews.InvoicesQuery{Views: u.Views}.Open(ctx, customer.OrgID, customer.ID)
-	if err != nil {
-		return asked, err
-	}
-	services := subscribersviews.SubscriptionsQuery{Views: u.Views}
-	rows, _, err := services.OfSubscriber(ctx, customer.OrgID, customer.ID)
-	if err != nil {
-		return asked, err
-	}
+	services, open, rows := subscribersviews.SubscriptionsQuery{Views: u.Views}, m.open, m.rows
 	now, prices := u.Clock.Now(), money.Of(0, settings.Currency)
 	owed := owed(customer, open)
 	var before []money.Amount

@@ -31,6 +31,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
@@ -199,8 +200,8 @@ func (k *Kit) serve(t *testing.T) {
 		k.staff(cases, users), routes, messagingapi.Settings{Cases: messagingcases.Settings{Bus: k.Core.Bus}}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
-			Cases: k.customers(), WriteOffs: k.writeOffs(), Bus: k.Core.Bus,
-			Subscribers: people, Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: noUnheard, Asked: noDue,
+			Cases: k.customers(), WriteOffs: k.writeOffs(), Bus: k.Core.Bus, Subscribers: people, Clock: k.Clock,
+			Zone: k.zoneOf, Outages: noOutages, Unheard: noUnheard, Asked: noDue, Whole: k.owingNothing(people),
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{
@@ -433,6 +434,19 @@ func noUnheard(context.Context, id.Organization) (int, error) { return 0, nil }
 // noDue asks no customer for money.
 func noDue(context.Context, subscribersviews.SubscriberRow) (billingcases.Asked, error) {
 	return billingcases.Asked{Due: money.Of(0, money.KES)}, nil
+}
+
+// owingNothing reads customers, and asks none for money.
+func (k *Kit) owingNothing(people subscribersviews.SubscribersQuery) func(
+	context.Context, id.Organization, id.Subscriber) (*subscribersviews.SubscriberRow, billingcases.Asked, error) {
+	return func(ctx context.Context, org id.Organization, who id.Subscriber) (
+		row *subscribersviews.SubscriberRow, asked billingcases.Asked, err error,
+	) {
+		err = people.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+			people.Whole(r, &row, subscribersviews.WholeOf{Org: org, Subscriber: who, At: k.Clock.Now()})
+		})
+		return row, billingcases.Asked{Due: money.Of(0, money.KES)}, err
+	}
 }
 
 // writeOffs gives up debts, in tests that register accounts.

@@ -1,0 +1,97 @@
+package embedded_test
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
+)
+
+// BenchmarkReadAllOfMemory compares the events per second of a read of the whole log, through the stock client, with
+// what the same client reads from a server that has the node's own answers in memory. Aim 0.9.
+func BenchmarkReadAllOfMemory(b *testing.B) {
+	s := newBench(b)
+	events := benchtest.Size(b, "READ_EVENTS", 300_000)
+	s.fill(b, events)
+	limit := &bench{client: contract.Connect(b, "esdb://"+serveMemory(b, s.answers(b), events)+"?tls=false")}
+	benchtest.Compare(b, "events/s", 0.9, func() float64 { return s.readRate(b) },
+		func() float64 { return limit.readRate(b) })
+}
+
+// memoryAnswers is how many different answers are kept; they are repeated.
+const memoryAnswers = 10_000
+
+// answers reads the first answers of the node to a read of the whole log, encoded.
+func (s *bench) answers(b *testing.B) []hotcodec.Frame {
+	b.Helper()
+	conn, err := grpc.NewClient(s.node.Addr(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	call, err := streams.NewStreamsClient(conn).Read(b.Context(), &streams.ReadReq{Options: &streams.ReadReq_Options{
+		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
+			AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}},
+		}},
+		CountOption:  &streams.ReadReq_Options_Count{Count: memoryAnswers},
+		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
+		UuidOption: &streams.ReadReq_Options_UUIDOption{
+			Content: &streams.ReadReq_Options_UUIDOption_String_{String_: &shared.Empty{}},
+		},
+	}})
+	var list []hotcodec.Frame
+	for err == nil {
+		var answer *streams.ReadResp
+		if answer, err = call.Recv(); err == nil {
+			octets, failed := proto.Marshal(answer)
+			list, err = append(list, octets), failed
+		}
+	}
+	if !errors.Is(err, io.EOF) || len(list) < memoryAnswers {
+		b.Fatalf("%d answers, %v", len(list), err)
+	}
+	return list
+}
+
+// memoryServer answers every read with the same answers.
+type memoryServer struct {
+	streams.UnimplementedStreamsServer
+
+	answers []hotcodec.Frame
+	events  int
+}
+
+// serveMemory starts a server and returns its address.
+func serveMemory(b *testing.B, answers []hotcodec.Frame, events int) string {
+	b.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.WriteBufferSize(64<<10), grpc.NumStreamWorkers(2))
+	streams.RegisterStreamsServer(server, &memoryServer{answers: answers, events: events})
+	go func() { _ = server.Serve(listener) }()
+	b.Cleanup(server.Stop)
+	return listener.Addr().String()
+}
+
+// Read implements the service.
+func (s *memoryServer) Read(req *streams.ReadReq, call streams.Streams_ReadServer) error {
+	for n := range min(uint64(s.events), req.GetOptions().GetCount(), math.MaxInt) {
+		if err := call.SendMsg(&s.answers[n%uint64(len(s.answers))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
