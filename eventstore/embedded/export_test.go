@@ -17,6 +17,13 @@ const (
 // OnlySmallPages leaves no room for large pages on a node.
 func OnlySmallPages(n *Node) { n.log.memory.pages.open(nodeAccount).try(pagesBytes) }
 
+// Connections is the number of open connections of a node.
+func Connections(n *Node) int {
+	n.intake.mu.Lock()
+	defer n.intake.mu.Unlock()
+	return len(n.intake.connections)
+}
+
 // Arrived is the number of bytes that have arrived at a node and are not given back.
 func Arrived(n *Node) int64 { return n.intake.arrived.Load() }
 

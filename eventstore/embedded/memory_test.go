@@ -50,7 +50,7 @@ func TestMemory_ReadersThatDoNotReadShareIt(t *testing.T) {
 	var held, arrived atomic.Int64
 	for range readers {
 		group.Go(func() {
-			_ = l.walk(ctx, testPages(50), 50, func(rows []record) (bool, error) {
+			_ = l.walk(ctx, nil, testPages(50), 50, func(rows []record) (bool, error) {
 				held.Add(int64(len(rows)))
 				arrived.Add(1)
 				<-ctx.Done()
@@ -65,7 +65,7 @@ func TestMemory_ReadersThatDoNotReadShareIt(t *testing.T) {
 	seen := make(chan int, 1)
 	group.Go(func() {
 		n := 0
-		_ = l.walk(t.Context(), testPages(50), 50, func(rows []record) (bool, error) {
+		_ = l.walk(t.Context(), nil, testPages(50), 50, func(rows []record) (bool, error) {
 			n += len(rows)
 			return false, nil
 		})

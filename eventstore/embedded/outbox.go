@@ -11,11 +11,12 @@ import (
 )
 
 // Bounds of what a read has encoded and not sent, in bytes. The transport takes 64 KiB and whole messages before it
-// lets a call wait. A call whose client does not read waits here before that.
+// lets a call wait. A call whose client does not read mostly waits here before that. It may wait in the transport with
+// a large page, and with messages that are too small to be counted.
 const (
 	chunkBytes = 16 << 10  // events are encoded into chunks of memory; a larger one gets its own
 	outBytes   = 32 << 10  // chunks that the transport has when the next one is begun
-	fastBytes  = 256 << 10 // the same while the reader has a large page: more than the transport takes
+	fastBytes  = 256 << 10 // the same while the reader has the room of a large page: more than the transport takes
 )
 
 // chunks are those that are not in use.
@@ -25,9 +26,10 @@ var chunks = sync.Pool{New: func() any { b := make([]byte, chunkBytes); return &
 // call uses it, but for Get and Put.
 type outbox struct {
 	room    *holding   // of an event that does not fit into a chunk
+	large   bool       // room has it
 	rest    mem.Buffer // of the chunk in work; nil = none
 	pending atomic.Int64
-	fast    atomic.Bool   // the reader has a large page
+	fast    bool          // the reader has a large page
 	sent    chan struct{} // has an element when something was sent since the last look
 	stopped <-chan struct{}
 }
@@ -61,13 +63,12 @@ func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
 	if o.rest != nil && o.rest.Len() >= bytes {
 		return nil
 	}
-	if err := o.flush(ctx); err != nil {
-		return err
-	}
-	if bytes > chunkBytes {
-		if err := o.room.take(ctx, int64(bytes)); err != nil {
-			return fromContext(err)
+	if bytes <= chunkBytes {
+		if err := o.flush(ctx); err != nil {
+			return err
 		}
+	} else if err := o.makeRoom(ctx, bytes); err != nil {
+		return err
 	}
 	var b *[]byte
 	switch want := max(bytes, min(of, chunkBytes)); {
@@ -85,6 +86,20 @@ func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
 	return nil
 }
 
+// makeRoom waits for the room of a message that fits into no chunk, when little is left of what was sent before. From
+// then on the room waits for the client, since the transport may let the call wait in the middle of sending.
+func (o *outbox) makeRoom(ctx context.Context, bytes int) error {
+	if err := o.drain(ctx, outBytes); err != nil {
+		return err
+	}
+	if err := o.room.take(ctx, int64(bytes)); err != nil {
+		return fromContext(err)
+	}
+	o.large = true
+	o.room.waits(true)
+	return nil
+}
+
 // unpooledBytes is up to where grpc does not tell when memory is not used any more.
 const unpooledBytes = 1 << 10
 
@@ -97,18 +112,32 @@ func (o *outbox) piece(written []byte) (p hotcodec.Piece) {
 	return p
 }
 
-// flush ends the chunk in work and waits until the client has taken most of what was sent.
+// flush ends the chunk in work and waits until the client has taken most of what was sent. The bytes of an event that
+// has room are with the transport until little is left.
 func (o *outbox) flush(ctx context.Context) error {
+	if o.fast && !o.large {
+		return o.drain(ctx, fastBytes)
+	}
+	return o.drain(ctx, outBytes)
+}
+
+// settle waits until little is left of a large page, whose room is given back then. Nil has nothing to wait for.
+func (o *outbox) settle(ctx context.Context) error {
+	if o == nil || !o.fast {
+		return nil
+	}
+	o.fast = false
+	return o.flush(ctx)
+}
+
+// drain is flush until the transport has at most so many bytes.
+func (o *outbox) drain(ctx context.Context, most int64) error {
 	if o.rest != nil {
 		o.rest.Free()
 		o.rest = nil
 	}
-	most := int64(outBytes)
-	if o.fast.Load() {
-		most = fastBytes
-	}
 	for before := int64(-1); o.pending.Load() > most; {
-		if now := o.pending.Load(); now != before {
+		if now := o.pending.Load(); now != before && o.large {
 			before = now
 			o.room.waits(true)
 		}
@@ -120,7 +149,10 @@ func (o *outbox) flush(ctx context.Context) error {
 			return errStopping
 		}
 	}
-	o.room.free()
+	if o.large {
+		o.room.free()
+		o.large = false
+	}
 	return nil
 }
 

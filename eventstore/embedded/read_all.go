@@ -21,7 +21,7 @@ func (r *reader) readAll() error {
 		count = math.MaxUint64 // the handler below counts the events that pass the filter
 	}
 	sent := uint64(0)
-	return r.log.walk(r.ctx(), r.allPages(from), count, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.out, r.allPages(from), count, func(rows []record) (bool, error) {
 		n, err := r.send(rows, r.count-sent, r.filter.admits, nil)
 		sent += n
 		if err == nil {
@@ -42,7 +42,6 @@ func (r *reader) allPages(from int64) fetch {
 		if !r.backwards {
 			from = r.log.types.next(from, r.filter)
 		}
-		r.out.fast.Store(bytes == pageBytes)
 		p, err := pages.read(ctx, from, nil, extent{limit, bytes})
 		if err == nil {
 			err = r.log.retry(ctx, func() error { return r.log.names.fill(ctx, r.log.pool, p.rows) })

@@ -39,7 +39,7 @@ func (r *reader) readStream() error {
 	if v.bornFrom != math.MinInt64 && budget > 0 {
 		budget = math.MaxUint64 // expired events are read but do not count
 	}
-	err = r.log.walk(r.ctx(), next, budget, func(rows []record) (bool, error) {
+	err = r.log.walk(r.ctx(), r.out, next, budget, func(rows []record) (bool, error) {
 		n, err := r.send(rows, r.count-sent, v.shows, nil)
 		sent += n
 		if err == nil {
@@ -70,7 +70,6 @@ func (r *reader) streamPages(query pageQuery, from int64, first page) fetch {
 	pages := &pages{log: r.log, query: query}
 	prepared := len(first.rows) > 0 || !first.more
 	return func(ctx context.Context, limit, bytes int) (p page, err error) {
-		r.out.fast.Store(bytes == pageBytes)
 		if prepared {
 			prepared = false
 			p = first

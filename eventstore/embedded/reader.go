@@ -147,6 +147,9 @@ func (r *reader) caughtUp() error {
 
 // checkpoint reports to a filtered subscriber up to which position the search has come.
 func (r *reader) checkpoint(position int64) error {
+	if err := r.out.flush(r.ctx()); err != nil { // Send may wait in the transport, where nothing is seen of progress
+		return err
+	}
 	at := uint64(position)
 	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
 		Checkpoint: &streams.ReadResp_Checkpoint{CommitPosition: at, PreparePosition: at},

@@ -77,7 +77,7 @@ func (r *reader) beginning() (position int64, marks checkpoints) {
 
 // catchUpAll sends the events of the log after a position, in pages.
 func (r *reader) catchUpAll(position int64, considered func(*record) error) error {
-	return r.log.walk(r.ctx(), r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.out, r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
 		if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
 			return false, err
 		}

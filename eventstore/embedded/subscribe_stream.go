@@ -77,7 +77,7 @@ func (r *reader) catchUpStream(at *streamCursor) error {
 	visible := func(row *record) bool { return v.shows(row) || row.revision == tombstoneRevision }
 	from := max(at.revision+1, min(v.lowest, v.state.last+1))
 	pages := r.streamPages(r.log.queries.streamUp, from, page{more: true})
-	return r.log.walk(r.ctx(), pages, math.MaxUint64, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.out, pages, math.MaxUint64, func(rows []record) (bool, error) {
 		if err := r.sendStream(at, rows, visible); err != nil {
 			return false, err
 		}

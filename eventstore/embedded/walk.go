@@ -57,13 +57,13 @@ func (s *share) free() {
 	s.room = nil
 }
 
-// walk reads page after page and hands each to handle. It reads the next page while handle works, if both have a share
-// of the memory. It ends at the end of the log, after count rows, or when handle says stop.
+// walk reads page after page and hands each to handle, which sends by out. It reads the next page while handle works,
+// if both have a share of the memory. It ends at the end of the log, after count rows, or when handle says stop.
 func (l *logReader) walk(
-	ctx context.Context, next fetch, count uint64, handle func([]record) (stop bool, err error),
+	ctx context.Context, out *outbox, next fetch, count uint64, handle func([]record) (stop bool, err error),
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &walker{log: l, next: next, results: make(chan pageResult, 1)}
+	w := &walker{log: l, out: out, next: next, results: make(chan pageResult, 1)}
 	defer w.end()
 	defer cancel()
 	limit := firstPage
@@ -76,7 +76,10 @@ func (l *logReader) walk(
 			w.readAhead(ctx, bounded(limit, count))
 		}
 		stop, err := handle(p.rows)
-		if err != nil || stop || !more {
+		if err == nil && (stop || !more) {
+			return out.settle(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		p.rows = nil
@@ -91,6 +94,7 @@ func (l *logReader) walk(
 // walker is the state of one walk.
 type walker struct {
 	log     *logReader
+	out     *outbox // nil = what is sent is not looked at
 	next    fetch
 	room    share // of the page in work
 	ahead   share // of the page that is read ahead
@@ -118,26 +122,39 @@ func (w *walker) readAhead(ctx context.Context, limit int) {
 	}(w.ahead.bytes)
 }
 
-// turn frees the page in work and returns the next one.
+// turn frees the page in work and returns the next one. A large page leaves its room to the next page; when that one
+// needs another room, little of what was sent is left with the transport.
 func (w *walker) turn(ctx context.Context, limit int) (p page, err error) {
-	w.room.free()
 	if w.pending {
+		w.room.free()
 		r := <-w.results
 		w.room, w.ahead, w.pending = w.ahead, share{}, false
 		p, err = r.page, r.err
 	} else {
-		w.room, _ = w.log.tryShare(ctx)
+		if !w.large() {
+			w.room.free()
+			w.room, _ = w.log.tryShare(ctx)
+		}
 		p, err = w.next(ctx, min(limit, w.room.bytes/smallEvent), w.room.bytes)
 	}
 	for err == nil && p.large > w.room.bytes {
+		if err = w.out.settle(ctx); err != nil {
+			return page{}, err
+		}
 		w.room.free()
 		if w.room, err = takeShare(ctx, w.log.memory.rows, p.large); err == nil {
 			p, err = w.next(ctx, 1, w.room.bytes)
 			w.room.room.waits(true)
 		}
 	}
+	if w.out != nil {
+		w.out.fast = w.large()
+	}
 	return p, err
 }
+
+// large reports whether the page in work has the room of a large page.
+func (w *walker) large() bool { return w.room.room != nil && w.room.room.budget == w.log.memory.pages }
 
 // end waits for a page that is still read ahead, and frees everything.
 func (w *walker) end() {
