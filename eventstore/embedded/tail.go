@@ -73,7 +73,7 @@ func (t *tail) evict() {
 	t.first++
 }
 
-// after copies the events after a position into buf, as many as size allows and at least one. held is false when some
+// after copies the events after a position into buf, as many as fit the size and at least one. held is false when some
 // of them are no longer in memory. When there is no event yet, more is closed at the next publish.
 func (t *tail) after(position int64, size extent, buf []record) (rows []record, more <-chan struct{}, held bool) {
 	t.mu.Lock()
@@ -83,9 +83,12 @@ func (t *tail) after(position int64, size extent, buf []record) (rows []record, 
 	}
 	last := t.last.Load()
 	bytes := 0
-	for p := position + 1; p <= last && len(buf) < size.rows && bytes < size.bytes; p++ {
-		buf = append(buf, t.ring[p%tailEvents])
-		bytes += t.ring[p%tailEvents].size()
+	for p := position + 1; p <= last && len(buf) < size.rows; p++ {
+		row := &t.ring[p%tailEvents]
+		if bytes += row.size(); bytes > size.bytes && len(buf) > 0 {
+			break
+		}
+		buf = append(buf, *row)
 	}
 	if len(buf) == 0 {
 		if t.changed == nil {

@@ -66,11 +66,11 @@ func (t *tail) afterOf(
 	bytes := 0
 	next := sort.Search(len(w.positions), func(i int) bool { return w.positions[i] > position })
 	for _, p := range w.positions[next:] {
-		if len(buf) == size.rows || bytes >= size.bytes {
+		row := &t.ring[p%tailEvents]
+		if bytes += row.size(); len(buf) == size.rows || bytes > size.bytes && len(buf) > 0 {
 			break
 		}
-		buf = append(buf, t.ring[p%tailEvents])
-		bytes += t.ring[p%tailEvents].size()
+		buf = append(buf, *row)
 	}
 	if len(buf) == 0 {
 		if w.changed == nil {
