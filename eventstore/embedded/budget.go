@@ -17,8 +17,17 @@ const movedBytes = streamWindow
 // account is the owner of memory: a connection, or the node itself. Safe for concurrent use.
 type account struct {
 	disconnect func(reason string) // nil for the node itself
-	heldBack   atomic.Int64        // permissions to send that the node holds back
-	allowedAt  atomic.Value        // a time.Time: when the last one of them was given
+	heldBack   atomic.Int64        // permissions to send that the node holds back, and messages that it does not take
+	allowedAt  atomic.Value        // a time.Time: when it last did not any more
+}
+
+// hold notes that the node keeps the client from going on, until over is called. now is the clock of the budgets.
+func (a *account) hold(now func() time.Time) (over func()) {
+	a.heldBack.Add(1)
+	return func() {
+		a.allowedAt.Store(now())
+		a.heldBack.Add(-1)
+	}
 }
 
 // budget is memory that connections share. When it is short, the connection that holds least gets the next part, so

@@ -275,11 +275,10 @@ func (c *connection) held(frame []byte) bool {
 	}
 	frame = slices.Clone(frame)
 	c.intake.waiting.Add(1)
-	c.heldBack.Add(1)
+	allowed := c.hold(c.intake.messages.now)
 	over := sync.OnceFunc(func() {
 		c.intake.waiting.Add(-1)
-		c.allowedAt.Store(c.intake.messages.now())
-		c.heldBack.Add(-1)
+		allowed()
 	})
 	withdraw := room.claim(int64(a.left), func() {
 		over()

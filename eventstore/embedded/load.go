@@ -65,15 +65,10 @@ func (l *load) grow(ctx context.Context, bytes int) error {
 		more += l.held
 	}
 	if !l.room.try(more) {
-		limited, cancel := context.WithTimeout(ctx, loadPatience)
-		defer cancel()
-		if l.room.take(limited, more) != nil {
+		if err := l.wait(ctx, small, more); err != nil {
 			small.free()
 			l.free()
-			if ctx.Err() != nil {
-				return fromContext(ctx.Err())
-			}
-			return errBusy
+			return err
 		}
 	}
 	if small != l.room {
@@ -81,6 +76,22 @@ func (l *load) grow(ctx context.Context, bytes int) error {
 	}
 	l.held += int64(bytes)
 	return nil
+}
+
+// wait waits for memory. Meanwhile what the append holds, in had, does not wait for its client, and the client of
+// another append on the connection may have sent what the node has not taken.
+func (l *load) wait(ctx context.Context, had *holding, bytes int64) error {
+	had.waits(false)
+	defer l.owner.hold(l.room.budget.now)()
+	limited, cancel := context.WithTimeout(ctx, loadPatience)
+	defer cancel()
+	switch {
+	case l.room.take(limited, bytes) == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fromContext(ctx.Err())
+	}
+	return errBusy
 }
 
 // waits notes that the append waits for its client to send more, or, with false, that it does not.

@@ -244,11 +244,9 @@ func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error)
 	c.held -= b.proposals.all
 	delete(c.begun, b.correlation)
 	ctx := c.call.Context()
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
+	if err := c.slot(ctx); err != nil {
 		b.load.free()
-		return fromContext(ctx.Err())
+		return err
 	}
 	b.deadline = patienceClock.Now().Add(b.patience(c.service.node.config.Clock.Now()))
 	if !c.wait(b) {
@@ -260,12 +258,43 @@ func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error)
 	if err != nil {
 		b.load.free()
 	} else {
-		err = c.service.node.sequencer.enqueue(ctx, w)
+		err = c.enqueue(ctx, w)
 	}
 	if err != nil {
 		c.replies <- reply{w, outcome{err: err}}
 	}
 	return nil
+}
+
+// slot waits until one more append may be committed.
+func (c *batchCall) slot(ctx context.Context) error {
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	defer c.hold(ctx)()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fromContext(ctx.Err())
+	}
+}
+
+// enqueue hands an append to the sequencer, and may wait for that.
+func (c *batchCall) enqueue(ctx context.Context, w *write) error {
+	q := c.service.node.sequencer
+	if len(q.queue) == cap(q.queue) {
+		defer c.hold(ctx)()
+	}
+	return q.enqueue(ctx, w)
+}
+
+// hold notes that the client cannot go on with the appends that it has begun, since the node takes no messages, until
+// over is called.
+func (c *batchCall) hold(ctx context.Context) (over func()) {
+	return accountOf(ctx).hold(c.service.node.writes.large.now)
 }
 
 // append finds the append of a message, or begins it.
