@@ -77,7 +77,6 @@ func (r *resolver) resolve(ctx context.Context, rows []record) (resolved, error)
 		done.room.free()
 		if done.room, err = takeShare(ctx, r.log.memory.targets, found.large); err == nil {
 			found, v, err = r.log.targets(ctx, wanted, extent{len(wanted), done.room.bytes})
-			done.room.room.waits(true)
 		}
 	}
 	if err != nil {

@@ -50,7 +50,8 @@ func TestMemory_ReadersThatDoNotReadShareIt(t *testing.T) {
 	var held, arrived atomic.Int64
 	for range readers {
 		group.Go(func() {
-			_ = l.walk(ctx, nil, testPages(50), 50, func(rows []record) (bool, error) {
+			out := newOutbox(l.memory.frames, stuck, nil)
+			_ = l.walk(ctx, out, testPages(50), 50, func(rows []record) (bool, error) {
 				held.Add(int64(len(rows)))
 				arrived.Add(1)
 				<-ctx.Done()
@@ -65,7 +66,8 @@ func TestMemory_ReadersThatDoNotReadShareIt(t *testing.T) {
 	seen := make(chan int, 1)
 	group.Go(func() {
 		n := 0
-		_ = l.walk(t.Context(), nil, testPages(50), 50, func(rows []record) (bool, error) {
+		out := newOutbox(l.memory.frames, &account{}, nil)
+		_ = l.walk(t.Context(), out, testPages(50), 50, func(rows []record) (bool, error) {
 			n += len(rows)
 			return false, nil
 		})
@@ -125,7 +127,7 @@ func (c callOf) Context() context.Context { return c.ctx }
 func TestMemory_ALiveSubscriberKeepsNoRoomForAnEventThatIsGone(t *testing.T) {
 	t.Parallel()
 	b := newBudget("test", 1<<20)
-	r := &reader{call: callOf{ctx: t.Context()}, room: b.open(&account{})}
+	r := &reader{call: callOf{ctx: t.Context()}, room: b.open(&account{}), out: newOutbox(b, &account{}, nil)}
 	asked := 0
 	after := func(int64, extent, []record) ([]record, <-chan struct{}, bool) {
 		if asked++; asked == 1 {

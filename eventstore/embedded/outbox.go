@@ -17,6 +17,7 @@ const (
 	chunkBytes = 16 << 10  // events are encoded into chunks of memory; a larger one gets its own
 	outBytes   = 32 << 10  // chunks that the transport has when the next one is begun
 	fastBytes  = 256 << 10 // the same while the reader has the room of a large page: more than the transport takes
+	partBytes  = 64 << 10  // of a large event, of which it is seen whether they are sent
 )
 
 // chunks are those that are not in use.
@@ -25,13 +26,30 @@ var chunks = sync.Pool{New: func() any { b := make([]byte, chunkBytes); return &
 // outbox encodes the events of one call and knows how much of it the transport has not sent. Only the goroutine of the
 // call uses it, but for Get and Put.
 type outbox struct {
-	room    *holding   // of an event that does not fit into a chunk
-	large   bool       // room has it
+	room    *holding // of an event that does not fit into a chunk
+	large   bool     // room has it
+	others  otherRooms
 	rest    mem.Buffer // of the chunk in work; nil = none
 	pending atomic.Int64
 	fast    bool          // the reader has a large page
 	sent    chan struct{} // has an element when something was sent since the last look
 	stopped <-chan struct{}
+}
+
+// otherRooms are those that a reader has beside that of its outbox, for events that fit into no page; nil = none.
+type otherRooms struct{ page, targets, live *holding }
+
+// waits notes that the rooms of the reader wait for its client, or, with false, that they wait for the node. Each call
+// counts as going on.
+func (o *outbox) waits(client bool) {
+	if o.large {
+		o.room.waits(client)
+	}
+	for _, h := range [...]*holding{o.others.page, o.others.targets, o.others.live} {
+		if h != nil {
+			h.waits(client)
+		}
+	}
 }
 
 // newOutbox has nothing to send.
@@ -77,7 +95,7 @@ func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
 	default:
 		b = chunks.Get().(*[]byte)
 	}
-	if len(*b) <= unpooledBytes {
+	if len(*b) <= unpooledBytes || len(*b) > chunkBytes { // the parts of a large event are counted
 		o.rest = mem.SliceBuffer(*b)
 		return nil
 	}
@@ -92,11 +110,14 @@ func (o *outbox) makeRoom(ctx context.Context, bytes int) error {
 	if err := o.drain(ctx, outBytes); err != nil {
 		return err
 	}
-	if err := o.room.take(ctx, int64(bytes)); err != nil {
-		return fromContext(err)
+	if !o.room.try(int64(bytes)) {
+		o.waits(false)
+		if err := o.room.take(ctx, int64(bytes)); err != nil {
+			return fromContext(err)
+		}
 	}
 	o.large = true
-	o.room.waits(true)
+	o.waits(true)
 	return nil
 }
 
@@ -108,7 +129,30 @@ func (o *outbox) blank(bytes int) []byte { return o.rest.ReadOnlyData()[:0:bytes
 
 // piece is the next message, which was written there.
 func (o *outbox) piece(written []byte) (p hotcodec.Piece) {
+	if len(written) > chunkBytes {
+		o.rest = nil
+		return o.parts(written)
+	}
 	p.Buffer, o.rest = mem.SplitUnsafe(o.rest, len(written))
+	return p
+}
+
+// parts is a message that fits into no chunk.
+func (o *outbox) parts(written []byte) (p hotcodec.Piece) {
+	o.pending.Add(int64(len(written)))
+	for p.Buffer == nil || len(written) > 0 {
+		n := len(written)
+		if n > 2*partBytes {
+			n = partBytes
+		}
+		part := written[:n:n]
+		written = written[n:]
+		if b := mem.NewBuffer(&part, o); p.Buffer == nil {
+			p.Buffer = b
+		} else {
+			p.More = append(p.More, b)
+		}
+	}
 	return p
 }
 
@@ -121,9 +165,9 @@ func (o *outbox) flush(ctx context.Context) error {
 	return o.drain(ctx, outBytes)
 }
 
-// settle waits until little is left of a large page, whose room is given back then. Nil has nothing to wait for.
+// settle waits until little is left of a large page, whose room is given back then.
 func (o *outbox) settle(ctx context.Context) error {
-	if o == nil || !o.fast {
+	if !o.fast {
 		return nil
 	}
 	o.fast = false
@@ -137,9 +181,9 @@ func (o *outbox) drain(ctx context.Context, most int64) error {
 		o.rest = nil
 	}
 	for before := int64(-1); o.pending.Load() > most; {
-		if now := o.pending.Load(); now != before && o.large {
+		if now := o.pending.Load(); now != before {
 			before = now
-			o.room.waits(true)
+			o.waits(true)
 		}
 		select {
 		case <-o.sent:

@@ -58,7 +58,7 @@ func TestOutbox_WaitsForAClientThatDoesNotRead(t *testing.T) {
 		t.Errorf("it does not wait until a large event is sent: %v", err)
 	default:
 	}
-	last.Free()
+	freeAll(last)
 	if err := <-ended; err != nil || !frames.empty() || o.pending.Load() != 0 {
 		t.Errorf("%v, %d bytes are counted for ever", err, o.pending.Load())
 	}
@@ -79,7 +79,7 @@ func TestOutbox_EndsWithItsCallAndWithTheNode(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	o.close()
-	p.Free()
+	freeAll(p)
 }
 
 // blockedCall is a Read call whose transport takes no message.
@@ -152,6 +152,14 @@ func TestOutbox_AnEventThatNeedsRoomWaitsUntilLittleIsLeft(t *testing.T) {
 	o.close()
 }
 
+// freeAll gives pieces back, as when they are sent.
+func freeAll(pieces ...hotcodec.Piece) {
+	for _, p := range pieces {
+		p.Free()
+		p.More.Free()
+	}
+}
+
 // encode takes room for messages of so many bytes from an outbox, and gives the pieces, which are not sent.
 func encode(ctx context.Context, o *outbox, messages, bytes int) (pieces []hotcodec.Piece, err error) {
 	for range messages {
@@ -178,7 +186,7 @@ func TestOutbox_AnEventHasItsRoomUntilItIsSent(t *testing.T) {
 	if err := o.flush(over); err == nil || frames.empty() {
 		t.Errorf("the transport has a large event, the end of the wait is %v, no room: %v", err, frames.empty())
 	}
-	pieces[0].Free()
+	freeAll(pieces...)
 	if err := o.flush(t.Context()); err != nil || !frames.empty() {
 		t.Errorf("%v, and room is kept: %v", err, !frames.empty())
 	}
@@ -210,22 +218,19 @@ func TestOutbox_ALargePageIsSentBeforeItsRoomIsGivenBack(t *testing.T) {
 	if err := catchUp(over, 1, testPages(1), 2*outBytes/chunkBytes); err == nil {
 		t.Error("it does not wait at the end of the log")
 	}
-	large := func(_ context.Context, limit, bytes int) (page, error) {
-		if len(pieces) == 0 {
+	asked := 0
+	large := func(context.Context, int, int) (page, error) {
+		if asked++; asked == 1 {
 			return page{rows: make([]record, 1), more: true}, nil
 		}
 		return page{large: 2 * pageBytes}, nil
 	}
-	for _, p := range pieces {
-		p.Free()
-	}
+	freeAll(pieces...)
 	pieces = nil
 	if err := catchUp(over, 2, large, 2*outBytes/chunkBytes); err == nil || l.memory.rows.wanted() > 0 {
 		t.Error("it does not wait before an event that fits into no page")
 	}
-	for _, p := range pieces {
-		p.Free()
-	}
+	freeAll(pieces...)
 	o.close()
 	if !l.memory.pages.empty() || !l.memory.rows.empty() {
 		t.Error("room is kept")

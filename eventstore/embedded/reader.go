@@ -53,12 +53,13 @@ func (r *reader) send(
 	rows []record, limit uint64, admit func(*record) bool, after func(*record) error,
 ) (sent uint64, err error) {
 	for len(rows) > 0 && sent < limit {
-		links, err := r.links.resolve(r.ctx(), rows)
+		links, err := r.resolve(rows)
 		if err != nil {
 			return sent, err
 		}
 		n, err := r.sendResolved(rows[:links.rows], links.events, limit-sent, admit, after)
 		links.room.free()
+		r.out.others.targets = nil
 		sent += n
 		if err != nil {
 			return sent, err
@@ -66,6 +67,18 @@ func (r *reader) send(
 		rows = rows[links.rows:]
 	}
 	return sent, nil
+}
+
+// resolve resolves the first links of rows, if they are to be. Meanwhile the rows wait for the node.
+func (r *reader) resolve(rows []record) (resolved, error) {
+	if r.links == nil {
+		return r.links.resolve(r.ctx(), rows)
+	}
+	r.out.waits(false)
+	links, err := r.links.resolve(r.ctx(), rows)
+	r.out.others.targets = links.room.room
+	r.out.waits(true)
+	return links, err
 }
 
 // sendResolved is send for rows whose links are resolved.
@@ -122,7 +135,10 @@ func (r *reader) live(
 			r.room.free()
 			return rows, more, held, nil
 		case rows[0].size() <= covered:
-			r.room.waits(true)
+			if r.out.others.live = nil; covered > smallBytes {
+				r.out.others.live = r.room
+			}
+			r.out.waits(true)
 			return rows, more, held, nil
 		}
 		covered = rows[0].size()

@@ -94,7 +94,7 @@ func (l *logReader) walk(
 // walker is the state of one walk.
 type walker struct {
 	log     *logReader
-	out     *outbox // nil = what is sent is not looked at
+	out     *outbox
 	next    fetch
 	room    share // of the page in work
 	ahead   share // of the page that is read ahead
@@ -144,12 +144,13 @@ func (w *walker) turn(ctx context.Context, limit int) (p page, err error) {
 		w.room.free()
 		if w.room, err = takeShare(ctx, w.log.memory.rows, p.large); err == nil {
 			p, err = w.next(ctx, 1, w.room.bytes)
-			w.room.room.waits(true)
 		}
 	}
-	if w.out != nil {
-		w.out.fast = w.large()
+	w.out.fast = w.large()
+	if w.out.others.page = nil; !w.out.fast {
+		w.out.others.page = w.room.room
 	}
+	w.out.waits(true)
 	return p, err
 }
 
@@ -161,6 +162,7 @@ func (w *walker) end() {
 	if w.pending {
 		<-w.results
 	}
+	w.out.others.page = nil
 	w.room.free()
 	w.ahead.free()
 }

@@ -21,8 +21,11 @@ func init() { encoding.RegisterCodecV2(codec{encoding.GetCodecV2(proto.Name)}) }
 type Frame []byte
 
 // Piece is a message that is encoded already and whose memory is wanted back when it is sent. SendMsg takes a pointer
-// to it, and the reference to the buffer.
-type Piece struct{ mem.Buffer }
+// to it, and the references to the buffers.
+type Piece struct {
+	mem.Buffer
+	More mem.BufferSlice // what comes after it; nil = nothing
+}
 
 // codec has the name of the stock codec, which does the rest.
 type codec struct{ encoding.CodecV2 }
@@ -33,7 +36,10 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	case *Frame:
 		return mem.BufferSlice{mem.SliceBuffer(*f)}, nil
 	case *Piece:
-		return mem.BufferSlice{f.Buffer}, nil
+		if f.More == nil {
+			return mem.BufferSlice{f.Buffer}, nil
+		}
+		return append(mem.BufferSlice{f.Buffer}, f.More...), nil
 	}
 	return c.CodecV2.Marshal(v)
 }
