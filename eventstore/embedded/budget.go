@@ -234,6 +234,23 @@ func (h *holding) release(bytes int64) {
 	h.drop(min(bytes, h.bytes))
 }
 
+// join adds the bytes of another holding of the same owner in the budget, which has none then.
+func (h *holding) join(other *holding) {
+	b := h.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if other.bytes == 0 {
+		return
+	}
+	o := b.owners[h.owner]
+	if h.bytes > 0 {
+		o.holdings--
+	}
+	h.bytes += other.bytes
+	other.bytes = 0
+	delete(b.stalls, other)
+}
+
 // free gives everything back; it may be called again.
 func (h *holding) free() {
 	if h == nil || h.budget == nil {

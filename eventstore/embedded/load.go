@@ -78,6 +78,22 @@ func (l *load) grow(ctx context.Context, bytes int) error {
 	return nil
 }
 
+// join adds what another load of the same client holds, which is free then. It takes nothing for bytes that are in the
+// right part of the memory already. When it fails, both are free.
+func (l *load) join(ctx context.Context, other *load) error {
+	if other.large && !l.large {
+		*l, *other = *other, *l
+	}
+	defer other.free()
+	all := l.held + other.held
+	if l.large != other.large || all > writeBytes || !l.large && all > smallAppend {
+		return l.grow(ctx, int(other.held))
+	}
+	l.room.join(other.room)
+	l.held, other.held = all, 0
+	return nil
+}
+
 // wait waits for memory. Meanwhile what the append holds, in had, does not wait for its client, and the client of
 // another append on the connection may have sent what the node has not taken.
 func (l *load) wait(ctx context.Context, had *holding, bytes int64) error {

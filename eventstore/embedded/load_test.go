@@ -1,11 +1,14 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
 // heldLoad is an append that holds so many bytes and waits for its client, whose dismissal is counted.
@@ -97,6 +100,45 @@ func TestMemory_ABatchThatTheNodeDoesNotTakeIsHeldBack(t *testing.T) {
 		wait.let()
 		if err := <-ended; err != nil || a.heldBack.Load() != 0 || a.allowedAt.Load() == nil {
 			t.Errorf("%s: %v, and it is held back for ever: %v", name, err, a.heldBack.Load() != 0)
+		}
+	}
+}
+
+// TestMemory_AnAppendInPartsIsCountedOnce: what a message holds becomes that of its append, without a wait for as much
+// again.
+func TestMemory_AnAppendInPartsIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	const large = 10 << 20
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		parts        []int
+		small, large int64 // bytes that are held then
+	}{
+		"large ones":          {[]int{large, large}, 0, 2 * large},
+		"small ones":          {[]int{1000, 2000, 3000}, 6000, 0},
+		"a large one first":   {[]int{large, 1000, large}, 0, 2*large + 1000},
+		"a small one first":   {[]int{1000, large, large}, 0, 2*large + 1000},
+		"small ones too many": {[]int{smallAppend, smallAppend, smallAppend}, 0, 3 * smallAppend},
+		"too many":            {[]int{writeBytes, 1000}, 0, 0},
+	} {
+		n, a, b := &Node{writes: newWriteMemory()}, &account{}, &batch{}
+		for _, bytes := range c.parts {
+			memory := n.newLoad(a)
+			if err := memory.grow(t.Context(), bytes); err != nil {
+				t.Fatal(name, err)
+			}
+			b.add(over, &streams.BatchAppendReq{}, memory, nil)
+		}
+		small, held := n.writes.small.held, n.writes.large.held
+		if refused := name == "too many"; small != c.small || held != c.large || refused != (b.proposals.fault != nil) {
+			t.Errorf("%s: %d and %d bytes are held: %v", name, small, held, b.proposals.fault)
+		}
+		if n.writes.large.wanted() > 0 || b.load.held != small+held {
+			t.Errorf("%s: it counts %d bytes", name, b.load.held)
+		}
+		if b.load.free(); !NoWriteMemory(n) {
+			t.Errorf("%s: memory is lost", name)
 		}
 	}
 }

@@ -197,8 +197,7 @@ func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *lo
 	case b.load == nil:
 		b.load = memory
 	default:
-		fault = b.load.grow(ctx, int(memory.held))
-		memory.free()
+		fault = b.load.join(ctx, memory)
 	}
 	if fault != nil {
 		b.proposals.refuse(fault)
