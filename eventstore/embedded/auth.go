@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -35,14 +34,14 @@ var openMethods = map[string]bool{
 // errUnauthenticated does not say which of username and password is wrong.
 var errUnauthenticated = status.Error(codes.Unauthenticated, "missing or wrong credentials")
 
-// drainedMessages bounds how many messages of a refused request are read.
-const drainedMessages = 64
+// drainedBytes bounds how much of a refused request is read: more than any append has.
+const drainedBytes = 4 * maxRecordBytes
 
 // drain reads the rest of a request that will be refused: a client that is still sending would otherwise see the end of
-// its stream instead of the status. It reads a few messages only, because the caller has shown no credentials.
+// its stream instead of the status. It decodes nothing and keeps nothing, because the caller has shown no credentials.
 func drain(ss grpc.ServerStream) {
-	for range drainedMessages {
-		if ss.RecvMsg(new(streams.AppendReq)) != nil {
+	for in, rest := (incoming{}), drainedBytes; rest > 0; rest -= in.bytes + eventOverhead {
+		if ss.RecvMsg(&in) != nil {
 			return
 		}
 	}

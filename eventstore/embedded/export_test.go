@@ -8,16 +8,45 @@ var LockKey = lockKey
 // MigrationName is how the session of a migration is called in pg_stat_activity.
 const MigrationName = migrationName
 
+// The bytes of a small page, and those that a row of it takes beside the metadata and data of its event.
+const (
+	SmallBytes  = smallBytes
+	RowOverhead = rowOverhead
+)
+
+// OnlySmallPages leaves no room for large pages on a node.
+func OnlySmallPages(n *Node) { n.log.memory.pages.open(nodeAccount).try(pagesBytes) }
+
+// Connections is the number of open connections of a node.
+func Connections(n *Node) int {
+	n.intake.mu.Lock()
+	defer n.intake.mu.Unlock()
+	return len(n.intake.connections)
+}
+
+// Arrived is the number of bytes that have arrived at a node and are not given back.
+func Arrived(n *Node) int64 { return n.intake.arrived.Load() }
+
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 
+// NoMemory reports whether no call holds memory any more.
+func NoMemory(n *Node) bool {
+	all := []*budget{n.intake.messages}
+	if m := n.log.memory; m != nil {
+		all = append(all, m.pages, m.rows, m.targets, m.frames)
+	}
+	for _, b := range all {
+		if !b.empty() {
+			return false
+		}
+	}
+	return n.intake.arrived.Load() == 0 && NoWriteMemory(n)
+}
+
 // NoWriteMemory reports whether no append holds memory any more.
 func NoWriteMemory(n *Node) bool {
-	if !n.writes.TryAcquire(writeBytes) {
-		return false
-	}
-	n.writes.Release(writeBytes)
-	return true
+	return n.writes.small.empty() && n.writes.large.empty()
 }
 
 // AwaitTypes waits until the types of all full blocks of a node's log are known, and gives the number of blocks.

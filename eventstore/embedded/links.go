@@ -71,8 +71,14 @@ func (r *resolver) resolve(ctx context.Context, rows []record) (resolved, error)
 	if len(wanted) == 0 {
 		return done, nil
 	}
-	done.room, _ = r.log.tryShare()
+	done.room, _ = r.log.tryShare(ctx)
 	found, v, err := r.log.targets(ctx, wanted, extent{len(wanted), done.room.bytes})
+	for err == nil && found.large > done.room.bytes {
+		done.room.free()
+		if done.room, err = takeShare(ctx, r.log.memory.targets, found.large); err == nil {
+			found, v, err = r.log.targets(ctx, wanted, extent{len(wanted), done.room.bytes})
+		}
+	}
 	if err != nil {
 		done.room.free()
 		return resolved{}, err
@@ -90,7 +96,7 @@ func (r *resolver) resolve(ctx context.Context, rows []record) (resolved, error)
 			done.rows = at[i+1]
 		}
 	}
-	r.limit = nextLimit(r.limit, found.rows, done.room.bytes)
+	r.limit = nextLimit(r.limit, found.rows, pageBytes)
 	return done, nil
 }
 
@@ -108,7 +114,7 @@ func (l *logReader) targets(ctx context.Context, wanted []target, size extent) (
 	err = l.retry(ctx, func() error {
 		batch := &pgx.Batch{}
 		batch.Queue(l.queries.heads, names)
-		batch.Queue(l.queries.targets, streams, revisions)
+		batch.Queue(l.queries.targets, streams, revisions, size.bytes)
 		results := l.pool.SendBatch(ctx, batch)
 		defer results.Close()
 		heads, err := loadHeads(ctx, batchQuery{results}, "", nil)

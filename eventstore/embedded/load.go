@@ -4,20 +4,34 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 )
 
 // Memory of writes, from the first message of an append until its answer.
 const (
-	writeBytes    = 128 << 20       // of all appends together
+	writeBytes    = 28 << 20        // of all large appends together
+	smallBytesAll = 8 << 20         // of all small ones, so that they do not wait for large ones
+	smallAppend   = 64 << 10        // bytes of a small append
 	eventOverhead = 64              // bytes that are counted for an event beside its body
-	loadPatience  = 5 * time.Second // how long an append waits for memory; it may itself hold what others wait for
+	loadPatience  = 8 * time.Second // how long an append waits for memory; it may itself hold what others wait for
 )
+
+// writeMemory is the memory of all writes.
+type writeMemory struct{ small, large *budget }
+
+// newWriteMemory is all free.
+func newWriteMemory() *writeMemory {
+	m := &writeMemory{small: newBudget("small appends", smallBytesAll), large: newBudget("appends", writeBytes)}
+	m.small.sent, m.large.sent = true, true
+	return m
+}
 
 // load counts the memory that one append holds. Not safe for concurrent use. A nil load counts nothing.
 type load struct {
-	memory *semaphore.Weighted
+	memory *writeMemory
+	owner  *account
+	room   *holding
+	large  bool
 	held   int64
 }
 
@@ -25,11 +39,13 @@ type load struct {
 var errBusy = &refusal{code: codes.Aborted, message: "too many bytes are being written at once; try again"}
 
 // newLoad begins to count an append.
-func (n *Node) newLoad() *load { return &load{memory: n.writes} }
+func (n *Node) newLoad(owner *account) *load {
+	return &load{memory: n.writes, owner: owner, room: n.writes.small.open(owner)}
+}
 
 // weigh counts events that have been received already.
-func (n *Node) weigh(ctx context.Context, events []proposal) (*load, error) {
-	l, bytes := n.newLoad(), 0
+func (n *Node) weigh(ctx context.Context, owner *account, events []proposal) (*load, error) {
+	l, bytes := n.newLoad(owner), 0
 	for i := range events {
 		bytes += len(events[i].data) + len(events[i].metadata) + eventOverhead
 	}
@@ -38,25 +54,73 @@ func (n *Node) weigh(ctx context.Context, events []proposal) (*load, error) {
 
 // grow takes memory for more bytes and waits for it if necessary. When it fails, the load is free.
 func (l *load) grow(ctx context.Context, bytes int) error {
-	if !l.memory.TryAcquire(int64(bytes)) {
-		limited, cancel := context.WithTimeout(ctx, loadPatience)
-		defer cancel()
-		if l.memory.Acquire(limited, int64(bytes)) != nil {
+	more := int64(bytes)
+	if l.held+more > writeBytes {
+		l.free()
+		return errTooLarge
+	}
+	small := l.room
+	if !l.large && l.held+more > smallAppend {
+		l.room, l.large = l.memory.large.open(l.owner), true
+		more += l.held
+	}
+	if !l.room.try(more) {
+		if err := l.wait(ctx, small, more); err != nil {
+			small.free()
 			l.free()
-			if ctx.Err() != nil {
-				return fromContext(ctx.Err())
-			}
-			return errBusy
+			return err
 		}
+	}
+	if small != l.room {
+		small.free()
 	}
 	l.held += int64(bytes)
 	return nil
 }
 
+// join adds what another load of the same client holds, which is free then. It takes nothing for bytes that are in the
+// right part of the memory already. When it fails, both are free.
+func (l *load) join(ctx context.Context, other *load) error {
+	if other.large && !l.large {
+		*l, *other = *other, *l
+	}
+	defer other.free()
+	all := l.held + other.held
+	if l.large != other.large || all > writeBytes || !l.large && all > smallAppend {
+		return l.grow(ctx, int(other.held))
+	}
+	l.room.join(other.room)
+	l.held, other.held = all, 0
+	return nil
+}
+
+// wait waits for memory. Meanwhile what the append holds, in had, does not wait for its client, and the client of
+// another append on the connection may have sent what the node has not taken.
+func (l *load) wait(ctx context.Context, had *holding, bytes int64) error {
+	had.waits(false)
+	defer l.owner.hold(l.room.budget.now)()
+	limited, cancel := context.WithTimeout(ctx, loadPatience)
+	defer cancel()
+	switch {
+	case l.room.take(limited, bytes) == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fromContext(ctx.Err())
+	}
+	return errBusy
+}
+
+// waits notes that the append waits for its client to send more, or, with false, that it does not.
+func (l *load) waits(client bool) {
+	if l.held > 0 {
+		l.room.waits(client)
+	}
+}
+
 // free gives all memory back.
 func (l *load) free() {
-	if l != nil && l.held > 0 {
-		l.memory.Release(l.held)
+	if l != nil {
+		l.room.free()
 		l.held = 0
 	}
 }

@@ -91,7 +91,7 @@ func startChild(t *testing.T, database, schema, addr string, options ...string) 
 func launchChild(t *testing.T, database, schema, addr string, options ...string) *child {
 	t.Helper()
 	c := &child{command: exec.Command(os.Args[0], append([]string{schema, addr}, options...)...)}
-	c.command.Env = append(os.Environ(), childVariable+"="+database)
+	c.command.Env = append(os.Environ(), childVariable+"="+database, "GOMEMLIMIT=", "GOGC=")
 	c.command.Stderr = io.MultiWriter(os.Stderr, &c.errors)
 	input, err := c.command.StdinPipe()
 	if err != nil {

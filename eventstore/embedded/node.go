@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 )
 
@@ -25,7 +24,9 @@ type Node struct {
 	log       *logReader
 	tail      *tail
 	sequencer *sequencer
-	writes    *semaphore.Weighted // writeBytes, see load
+	intake    *intake
+	writes    *writeMemory
+	calls     callCount
 	server    *grpc.Server
 
 	stopping chan struct{} // closed when the node begins to stop
@@ -57,7 +58,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{
 		config: cfg, instance: uuid.New(), listener: listener, port: bound, advertised: cfg.AdvertiseHost,
 		stopping: make(chan struct{}), served: make(chan struct{}), watched: make(chan struct{}),
-		fatal: make(chan error, 1), writes: semaphore.NewWeighted(writeBytes),
+		fatal: make(chan error, 1), writes: newWriteMemory(), intake: newIntake(intakeBytes),
 	}
 	if n.advertised == "" {
 		n.advertised = host
@@ -145,7 +146,8 @@ func (n *Node) serve() {
 	n.looking.Go(func() { looker.run(ctx) })
 	go func() {
 		defer close(n.served)
-		_ = n.server.Serve(n.listener) // returns when the server stops, with no other error to report
+		// Serve returns when the server stops, with no other error to report.
+		_ = n.server.Serve(newLimitedListener(n.listener, connections))
 	}()
 	go n.watch()
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/semaphore"
 )
 
 // Sizes of a page, in rows. The first page is small because most streams are short; later pages grow.
@@ -29,7 +28,7 @@ type logReader struct {
 	pool    *pgxpool.Pool
 	queries *queries
 	now     func() time.Time
-	memory  *semaphore.Weighted // pagesBytes, for the large pages of all readers
+	memory  *readMemory
 	ends    *ends
 	names   *streamNames
 	types   *typeBlocks
@@ -38,7 +37,7 @@ type logReader struct {
 // newLogReader makes a reader whose memory for large pages is free.
 func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
 	return &logReader{
-		pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes), ends: newEnds(),
+		pool: pool, queries: q, now: now, memory: newReadMemory(), ends: newEnds(),
 		names: newStreamNames(q), types: newTypeBlocks(),
 	}
 }
@@ -78,23 +77,25 @@ func connectionFault(err error) bool {
 
 // page is a part of the log, in the order of reading.
 type page struct {
-	rows []record
-	more bool // rows may follow
+	rows  []record
+	more  bool // rows may follow
+	cut   bool // the next event does not fit
+	large int  // bytes of that event if there are no rows and its size is known
 }
 
-// fetch reads the next page of at most limit rows and about so many bytes. It keeps its own place between the calls.
+// fetch reads the next page of at most limit rows that fit into so many bytes. It keeps its place between the calls.
 type fetch func(ctx context.Context, limit, bytes int) (page, error)
 
-// extent bounds a page: in rows, and in bytes, which the last row may pass.
+// extent bounds a page in rows and in bytes.
 type extent struct{ rows, bytes int }
 
-// read runs one paged statement; its arguments are first, second (unless nil) and the limit in rows.
+// read runs one paged statement; its arguments are first, second (unless nil) and the limits.
 func (l *logReader) read(ctx context.Context, sql string, first any, second any, size extent) (p page, err error) {
 	args := []any{first}
 	if second != nil {
 		args = append(args, second)
 	}
-	args = append(args, size.rows)
+	args = append(args, size.rows, size.bytes)
 	err = l.retry(ctx, func() error {
 		rows, err := l.pool.Query(ctx, sql, args...)
 		if err != nil {
@@ -106,30 +107,82 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 	return p, err
 }
 
-// scanPage reads rows until the page is full, and closes rows.
+// evenRows is from how many rows on a page is asked for as if its events were of one size.
+const evenRows = 256
+
+// pages reads pages of one statement. A page of many rows is asked for in the fast way, by an equal part of the bytes
+// for each event, until an event is larger.
+type pages struct {
+	log    *logReader
+	query  pageQuery
+	uneven bool
+}
+
+// read reads the next page.
+func (p *pages) read(ctx context.Context, first any, second any, size extent) (page, error) {
+	sql := p.query.sized
+	if !p.uneven && size.rows >= evenRows {
+		sql = p.query.even
+		size.bytes = size.bytes/size.rows - rowOverhead
+	}
+	got, err := p.log.read(ctx, sql, first, second, size)
+	p.uneven = p.uneven || got.cut
+	return got, err
+}
+
+// scanPage reads the rows of a page, and closes rows. PostgreSQL sends no more than fits, and of the first event that
+// does not fit the size, if the page was asked for by size.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
 	defer rows.Close()
-	var p page                   // grows with what there is: most reads of a stream find a few events
-	types := map[string]string{} // event types repeat: keep one copy of each
-	for bytes := 0; rows.Next(); {
-		p.rows = append(p.rows, record{})
-		r := &p.rows[len(p.rows)-1]
-		if err := scanRecord(rows, r, types); err != nil {
-			return page{}, err
-		}
-		if bytes += r.size(); bytes >= size.bytes {
-			p.more = true
+	var p page // grows with what there is: most reads of a stream find a few events
+	if size.rows >= evenRows {
+		p.rows = make([]record, 0, size.rows)
+	}
+	scan := scanner{types: map[string]string{}}
+	for rows.Next() {
+		if v := rows.RawValues(); v[8] == nil {
+			p.more, p.cut = true, true
+			if len(p.rows) == 0 && len(v) > 9 {
+				p.large = int(binary.BigEndian.Uint64(v[9]))
+			}
 			return p, nil
+		}
+		p.rows = append(p.rows, record{})
+		if err := scan.record(rows, &p.rows[len(p.rows)-1]); err != nil {
+			return page{}, err
 		}
 	}
 	p.more = len(p.rows) == size.rows
 	return p, rows.Err()
 }
 
-// scanRecord reads one row of the record columns, of which the second is the name or the number of the stream. It
-// decodes binary results itself, which is the fast way; text results, which a pool may be configured for, go through
-// pgx. types keeps one copy of each event type.
-func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
+// slabBytes is the largest part of memory that events of a page share, so that each of them needs none of its own.
+const slabBytes = 1 << 16
+
+// scanner reads the rows of a page.
+type scanner struct {
+	types map[string]string // event types repeat: there is one copy of each
+	slab  []byte            // has room for the next events
+	next  int               // bytes of the next slab
+}
+
+// body is room for the metadata and data of one event. Slabs grow with what there is.
+func (s *scanner) body(bytes int) []byte {
+	if bytes > len(s.slab) {
+		if bytes >= slabBytes/8 {
+			return make([]byte, bytes)
+		}
+		s.next = min(max(4*s.next, bytes), slabBytes)
+		s.slab = make([]byte, s.next)
+	}
+	b := s.slab[:bytes:bytes]
+	s.slab = s.slab[bytes:]
+	return b
+}
+
+// record reads one row of the record columns, of which the second is the name or the number of the stream. It decodes
+// binary results itself, which is the fast way; text results, which a pool may be configured for, go through pgx.
+func (s *scanner) record(rows pgx.Rows, r *record) error {
 	fields := rows.FieldDescriptions()
 	numbered := fields[1].DataTypeOID == pgtype.Int8OID
 	for _, i := range []int{0, 1, 2, 3, 5, 6, 7, 8} {
@@ -140,7 +193,9 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 		if numbered {
 			stream = &r.streamID
 		}
-		return rows.Scan(&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data)
+		columns := []any{&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data,
+			new(int64)}
+		return rows.Scan(columns[:len(fields)]...)
 	}
 	v := rows.RawValues()
 	r.position = int64(binary.BigEndian.Uint64(v[0]))
@@ -151,15 +206,15 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	}
 	r.revision = int64(binary.BigEndian.Uint64(v[2]))
 	copy(r.id[:], v[3])
-	kind, ok := types[string(v[4])]
+	kind, ok := s.types[string(v[4])]
 	if !ok {
 		kind = string(v[4])
-		types[kind] = kind
+		s.types[kind] = kind
 	}
 	r.kind = kind
 	r.isJSON = v[5][0] != 0
 	r.created = int64(binary.BigEndian.Uint64(v[6]))
-	bytes := make([]byte, len(v[7])+len(v[8]))
+	bytes := s.body(len(v[7]) + len(v[8]))
 	cut := copy(bytes, v[7])
 	copy(bytes[cut:], v[8])
 	r.metadata, r.data = bytes[:cut:cut], bytes[cut:]

@@ -26,56 +26,65 @@ func (r *rawRows) Close()                                     { r.closed = true 
 func (*rawRows) FieldDescriptions() []pgconn.FieldDescription { return binaryFields[:] }
 
 // binaryFields describe the columns of a record.
-var binaryFields = func() (all [9]pgconn.FieldDescription) {
+var binaryFields = func() (all [10]pgconn.FieldDescription) {
 	for i := range all {
 		all[i].Format = pgx.BinaryFormatCode
 	}
 	return all
 }()
 
+// number is a number as PostgreSQL sends it.
+func number(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
 // rawRecord is the row of a record.
 func rawRecord(r record) [][]byte {
-	number := func(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 	isJSON := []byte{0}
 	if r.isJSON {
 		isJSON[0] = 1
 	}
 	return [][]byte{
 		number(r.position), []byte(r.stream), number(r.revision), r.id[:], []byte(r.kind), isJSON, number(r.created),
-		r.metadata, r.data,
+		r.metadata, r.data, number(int64(r.size())),
 	}
 }
 
 // FuzzScanPage checks that a page has the rows as they were stored, each apart from the others in memory, that it ends
-// at its bounds, and that it says whether there may be more.
+// at one without a body, whose size it tells if it is the first, and that it says whether there may be more.
 func FuzzScanPage(f *testing.F) {
 	f.Add("account-1 billing.InvoiceIssued.v1", []byte(`{"at":1}{"n":2}`), int64(7), uint16(3<<8|5), 400)
 	f.Add("", []byte{}, int64(-1), uint16(0), 0)
 	f.Add("$links $>", []byte("3@account-1"), int64(1<<62), uint16(40<<8|40), 1)
+	f.Add("account-1 e", []byte(`{"at":1}{"n":2}`), int64(1), uint16(40<<8|40), 1<<20)
 	f.Fuzz(func(t *testing.T, names string, content []byte, number int64, counts uint16, most int) {
 		stream, kind, _ := strings.Cut(names, " ")
 		metadata, data := content[:len(content)/2], content[len(content)/2:]
 		rows, limit := min(int(counts>>8), 50), min(int(counts&0xff), 50)
 		stored := &rawRows{}
 		var want []record
-		for i := range min(rows, limit) { // as the statement's limit gives them
+		total, cut := 0, false
+		for i := range min(rows, limit) { // as the statement's limits give them
 			r := record{
 				position: int64(i + 1), revision: number, stream: stream, kind: kind, id: uuid.NewSHA1(uuid.Nil, data),
 				isJSON: i%2 == 0, created: number, metadata: metadata, data: append(bytes.Clone(data), byte(i)),
 			}
-			want, stored.list = append(want, r), append(stored.list, rawRecord(r))
+			raw := rawRecord(r)
+			if total += r.size(); total > most {
+				raw[7], raw[8], cut = nil, nil, true
+				stored.list = append(stored.list, raw)
+				break
+			}
+			want, stored.list = append(want, r), append(stored.list, raw)
 		}
 		p, err := scanPage(stored, extent{rows: limit, bytes: most})
-		if err != nil || !stored.closed || len(p.rows) > len(want) || len(p.rows) == 0 && len(want) > 0 {
+		if err != nil || !stored.closed || len(p.rows) != len(want) {
 			t.Fatalf("%d of %d rows, %v, closed %v", len(p.rows), len(want), err, stored.closed)
 		}
-		size := 0
+		if large := cut && len(want) == 0; large != (p.large > 0) || large && p.large != total {
+			t.Fatalf("an event of %d bytes, of which %d are free, is reported with %d", total, most, p.large)
+		}
 		for i, r := range p.rows {
-			if size >= most && i > 0 {
-				t.Fatalf("row %d comes after %d of %d bytes", i, size, most)
-			}
-			size += r.size()
 			_ = append(r.metadata, "must not reach the data"...)
+			_ = append(r.data, "must not reach the next event"...)
 			w := want[i]
 			if r.position != w.position || r.revision != w.revision || r.stream != w.stream || r.kind != w.kind ||
 				r.id != w.id || r.isJSON != w.isJSON || r.created != w.created ||
@@ -83,8 +92,8 @@ func FuzzScanPage(f *testing.F) {
 				t.Fatalf("row %d is %+v, stored was %+v", i, r, w)
 			}
 		}
-		if cut := len(p.rows) < len(want); cut && !p.more || !p.more && len(want) == limit {
-			t.Fatalf("%d of %d rows, limit %d, more %v", len(p.rows), len(want), limit, p.more)
+		if p.more != (cut || len(want) == limit) {
+			t.Fatalf("%d rows, limit %d, cut %v, more %v", len(p.rows), limit, cut, p.more)
 		}
 	})
 }

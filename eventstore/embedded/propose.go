@@ -1,10 +1,11 @@
 package embedded
 
 import (
-	"context"
-
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
+
+// errTooLarge refuses an append that takes more memory than one may.
+var errTooLarge = invalidArgument("the append is too large for one record")
 
 // Bounds of one append, apart from the configured limit on its data.
 const (
@@ -29,27 +30,21 @@ type message interface {
 	GetData() []byte
 }
 
+// refuse keeps a fault, unless there is one already. After a fault no event of the append is kept.
+func (p *proposals) refuse(fault error) {
+	if p.fault == nil {
+		p.fault = fault
+	}
+	p.events = nil
+}
+
 // add takes the next event, or counts its bytes after a fault. After a fault no event of the append is kept.
 func (p *proposals) add(m message) {
 	p.all += len(m.GetData()) + len(m.GetCustomMetadata()) + eventOverhead
 	if p.fault == nil {
-		p.fault = p.check(m)
-	}
-	if p.fault != nil {
-		p.events = nil
-	}
-}
-
-// addWeighed is add that counts the memory of the events. Having no memory is a fault like others; after a fault the
-// memory is free.
-func (p *proposals) addWeighed(ctx context.Context, m message, memory *load) {
-	before := p.all
-	if p.add(m); p.fault == nil {
-		p.fault = memory.grow(ctx, p.all-before)
-	}
-	if p.fault != nil {
-		p.events = nil
-		memory.free()
+		if fault := p.check(m); fault != nil {
+			p.refuse(fault)
+		}
 	}
 }
 
@@ -76,7 +71,7 @@ func (p *proposals) check(m message) error {
 		return appendTooLarge(p.limit)
 	}
 	if p.all > maxRecordBytes || len(p.events) >= maxProposals {
-		return invalidArgument("the append is too large for one record")
+		return errTooLarge
 	}
 	p.events = append(p.events, proposal{
 		id: id, kind: kind, isJSON: contentType == "application/json", metadata: m.GetCustomMetadata(),

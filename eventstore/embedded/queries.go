@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -16,10 +17,10 @@ type queries struct {
 	heads       string
 	recent      string
 	identities  string
-	streamUp    string
-	streamDown  string
-	allUp       string
-	allDown     string
+	streamUp    pageQuery
+	streamDown  pageQuery
+	allUp       pageQuery
+	allDown     pageQuery
 	targets     string
 	names       string
 	typeBlocks  string
@@ -55,24 +56,59 @@ var (
 		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 )
 
-// Columns of a record, in the order that scanRecord expects. Rows of $all have the number of the stream (streamNames).
+// Columns of a record, in the order that scanner expects. Rows of $all have the number of the stream (streamNames).
+// An event that does not fit into the bytes of the page comes without its body, and in rows that sized gives with its
+// size.
 const (
-	eventColumns = `revision, event_id, type, is_json, created, metadata, data`
-	allColumns   = `position, stream_id, ` + eventColumns
-	ownColumns   = `position, $1::text, ` + eventColumns
+	allColumns   = `position, stream_id, ` + placeColumns
+	ownColumns   = `position, $1::text, ` + placeColumns
+	placeColumns = `revision, event_id, type, is_json, created`
+	sizedColumns = `, case when total <= {bytes} then metadata end, case when total <= {bytes} then data end,
+		size::bigint`
+	evenColumns = `, case when octet_length(metadata) <= {bytes} then metadata end,
+		case when octet_length(metadata) + octet_length(data) <= {bytes} then data end`
+	// rowOverhead is about the number of bytes of memory that a record takes beside its metadata and data.
+	rowOverhead = 200
 )
+
+// bodySize is about the number of bytes of memory that a record takes. An event that was moved out of its row is not
+// fetched for it.
+var bodySize = `octet_length(metadata) + octet_length(data) + ` + strconv.Itoa(rowOverhead)
+
+// pageQuery is the statement of a page in two forms. Both give an event that does not fit without its body.
+type pageQuery struct {
+	sized string // ends at the first event that does not fit into the bytes of the page
+	even  string // leaves out each body of more than so many bytes: two comparisons for each row
+}
+
+// even reads rows in order, without a body of more than so many bytes.
+func even(columns, rows, bytes string) string {
+	return strings.ReplaceAll(`select `+columns+evenColumns+rows, "{bytes}", bytes)
+}
+
+// sized reads rows in order, until one does not fit into so many bytes, which is the last one. It is there also after
+// rows that fill the bytes exactly: without it, the page would end as the log does.
+func sized(columns, rows, order, bytes string) string {
+	return strings.ReplaceAll(`select `+columns+sizedColumns+` from (
+			select *, `+bodySize+` as size,
+				sum(`+bodySize+`) over (order by `+order+` rows unbounded preceding) as total
+			from (`+rows+`) p
+		) e where total - size <= {bytes} order by `+order, "{bytes}", bytes)
+}
 
 // newQueries replaces {schema} and the names of column lists in every statement.
 func newQueries(schema string) *queries {
 	in := func(sql string) string {
 		for _, part := range [][2]string{
-			{"{all}", allColumns}, {"{own}", ownColumns},
 			{"{stream}", `(select s.id from {schema}.streams s where s.name = $1)`},
 			{"{schema}", pgx.Identifier{schema}.Sanitize()},
 		} {
 			sql = strings.ReplaceAll(sql, part[0], part[1])
 		}
 		return sql
+	}
+	paged := func(columns, rows, order, bytes string) pageQuery {
+		return pageQuery{in(sized(columns, `select *`+rows, order, bytes)), in(even(columns, rows, bytes))}
 	}
 	return &queries{
 		insertGroup: in(insertGroup.Text),
@@ -94,18 +130,19 @@ func newQueries(schema string) *queries {
 			from {schema}.events e order by position desc limit $1`),
 		identities: in(`select event_id, position from {schema}.events
 			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
-		streamUp: in(`select {own} from {schema}.events
-			where stream_id = {stream} and revision >= $2 order by revision limit $3`),
-		streamDown: in(`select {own} from {schema}.events
-			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`),
-		allUp:   in(`select {all} from {schema}.events where position >= $1 order by position limit $2`),
-		allDown: in(`select {all} from {schema}.events where position < $1 order by position desc limit $2`),
-		targets: in(`
-			select e.position, t.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
+		streamUp: paged(ownColumns, ` from {schema}.events
+			where stream_id = {stream} and revision >= $2 order by revision limit $3`, `revision`, `$4`),
+		streamDown: paged(ownColumns, ` from {schema}.events
+			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`, `revision desc`, `$4`),
+		allUp: paged(allColumns, ` from {schema}.events where position >= $1 order by position limit $2`, `position`,
+			`$3`),
+		allDown: paged(allColumns, ` from {schema}.events
+			where position < $1 order by position desc limit $2`, `position desc`, `$3`),
+		targets: in(sized(`position, stream, `+placeColumns, `
+			select t.stream, t.number, e.*
 			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
 			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s
-			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision
-			order by t.number`),
+			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision`, `number`, `$3`)),
 		names: in(`select id, name from {schema}.streams where id = any($1::bigint[])`),
 		typeBlocks: in(`select block, types from {schema}.type_blocks where block >= $1 and block < $2
 			order by block limit $3`),

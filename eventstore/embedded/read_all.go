@@ -21,7 +21,7 @@ func (r *reader) readAll() error {
 		count = math.MaxUint64 // the handler below counts the events that pass the filter
 	}
 	sent := uint64(0)
-	return r.log.walk(r.ctx(), r.allPages(from), count, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.out, r.allPages(from), count, func(rows []record) (bool, error) {
 		n, err := r.send(rows, r.count-sent, r.filter.admits, nil)
 		sent += n
 		if err == nil {
@@ -33,15 +33,16 @@ func (r *reader) readAll() error {
 
 // allPages returns a fetch for $all from a position, in the direction of the read.
 func (r *reader) allPages(from int64) fetch {
-	sql := r.log.queries.allUp
+	query := r.log.queries.allUp
 	if r.backwards {
-		sql = r.log.queries.allDown
+		query = r.log.queries.allDown
 	}
+	pages := &pages{log: r.log, query: query}
 	return func(ctx context.Context, limit, bytes int) (page, error) {
 		if !r.backwards {
 			from = r.log.types.next(from, r.filter)
 		}
-		p, err := r.log.read(ctx, sql, from, nil, extent{limit, bytes})
+		p, err := pages.read(ctx, from, nil, extent{limit, bytes})
 		if err == nil {
 			err = r.log.retry(ctx, func() error { return r.log.names.fill(ctx, r.log.pool, p.rows) })
 		}

@@ -12,17 +12,17 @@ func (r *reader) readStream() error {
 	if r.origin == fromEnd && !r.backwards {
 		r.origin, r.place = fromPlace, tombstoneRevision-1 // no event is after the end
 	}
-	sql, from := r.log.queries.streamUp, r.place
+	query, from := r.log.queries.streamUp, r.place
 	if r.origin == fromStart {
 		from = 0
 	}
 	if r.backwards {
-		sql = r.log.queries.streamDown
+		query = r.log.queries.streamDown
 		if r.origin == fromEnd {
 			from = tombstoneRevision - 1
 		}
 	}
-	v, first, err := r.begin(sql, from)
+	v, first, err := r.begin(query.sized, from)
 	switch {
 	case err != nil:
 		return err
@@ -31,15 +31,15 @@ func (r *reader) readStream() error {
 	case v.missing():
 		return r.notFound()
 	}
-	next := r.streamPages(sql, from, first)
+	next := r.streamPages(query, from, first)
 	if !r.backwards && from < v.lowest { // the first page begins with truncated events
-		next = r.streamPages(sql, v.lowest, page{more: true})
+		next = r.streamPages(query, v.lowest, page{more: true})
 	}
 	budget, sent := r.count, uint64(0)
 	if v.bornFrom != math.MinInt64 && budget > 0 {
 		budget = math.MaxUint64 // expired events are read but do not count
 	}
-	err = r.log.walk(r.ctx(), next, budget, func(rows []record) (bool, error) {
+	err = r.log.walk(r.ctx(), r.out, next, budget, func(rows []record) (bool, error) {
 		n, err := r.send(rows, r.count-sent, v.shows, nil)
 		sent += n
 		if err == nil {
@@ -66,13 +66,14 @@ func (r *reader) begin(sql string, from int64) (v view, first page, err error) {
 }
 
 // streamPages returns a fetch that continues a paged read of one stream. It returns a page that was read already first.
-func (r *reader) streamPages(sql string, from int64, first page) fetch {
+func (r *reader) streamPages(query pageQuery, from int64, first page) fetch {
+	pages := &pages{log: r.log, query: query}
 	prepared := len(first.rows) > 0 || !first.more
 	return func(ctx context.Context, limit, bytes int) (p page, err error) {
 		if prepared {
 			prepared = false
 			p = first
-		} else if p, err = r.log.read(ctx, sql, r.stream, from, extent{limit, bytes}); err != nil {
+		} else if p, err = pages.read(ctx, r.stream, from, extent{limit, bytes}); err != nil {
 			return page{}, err
 		}
 		if n := len(p.rows); n > 0 {

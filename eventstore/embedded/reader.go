@@ -19,6 +19,9 @@ type reader struct {
 	call     streams.Streams_ReadServer
 	links    *resolver
 	encoder  eventEncoder
+	out      *outbox
+	piece    hotcodec.Piece // which is being sent
+	room     *holding       // of an event from the tail that does not fit into a page
 }
 
 // newReader gets no resolver unless the request asks to resolve links.
@@ -27,10 +30,18 @@ func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader
 		readRequest: r, log: n.log, tail: n.tail, stopping: n.stopping, call: call,
 		encoder: eventEncoder{stringIDs: r.stringIDs},
 	}
+	owner := accountOf(call.Context())
+	rd.out, rd.room = newOutbox(n.log.memory.frames, owner, n.stopping), n.log.memory.rows.open(owner)
 	if r.resolve {
 		rd.links = newResolver(n.log)
 	}
 	return rd
+}
+
+// end gives the memory of the reader back.
+func (r *reader) end() {
+	r.out.close()
+	r.room.free()
 }
 
 // ctx ends when the call ends or the client goes away.
@@ -42,12 +53,13 @@ func (r *reader) send(
 	rows []record, limit uint64, admit func(*record) bool, after func(*record) error,
 ) (sent uint64, err error) {
 	for len(rows) > 0 && sent < limit {
-		links, err := r.links.resolve(r.ctx(), rows)
+		links, err := r.resolve(rows)
 		if err != nil {
 			return sent, err
 		}
 		n, err := r.sendResolved(rows[:links.rows], links.events, limit-sent, admit, after)
 		links.room.free()
+		r.out.others.targets = nil
 		sent += n
 		if err != nil {
 			return sent, err
@@ -57,24 +69,29 @@ func (r *reader) send(
 	return sent, nil
 }
 
+// resolve resolves the first links of rows, if they are to be. Meanwhile the rows wait for the node.
+func (r *reader) resolve(rows []record) (resolved, error) {
+	if r.links == nil {
+		return r.links.resolve(r.ctx(), rows)
+	}
+	r.out.waits(false)
+	links, err := r.links.resolve(r.ctx(), rows)
+	r.out.others.targets = links.room.room
+	r.out.waits(true)
+	return links, err
+}
+
 // sendResolved is send for rows whose links are resolved.
 func (r *reader) sendResolved(
 	rows []record, targets map[target]*record, limit uint64, admit func(*record) bool, after func(*record) error,
 ) (sent uint64, err error) {
-	var buffer []byte
 	for i := range rows {
 		if sent == limit {
-			return sent, nil
+			break
 		}
 		row := &rows[i]
 		if admit(row) {
-			if cap(buffer)-len(buffer) < row.size()+256 {
-				buffer = make([]byte, 0, max(row.size()+256, min(64<<10, (row.size()+256)*(len(rows)-i))))
-			}
-			from := len(buffer)
-			buffer = r.encode(buffer, row, targets)
-			f := hotcodec.Frame(buffer[from:len(buffer):len(buffer)])
-			if err := r.call.SendMsg(&f); err != nil {
+			if err := r.sendOne(row, targets, len(rows)-i); err != nil {
 				return sent, err
 			}
 			sent++
@@ -85,19 +102,51 @@ func (r *reader) sendResolved(
 			}
 		}
 	}
-	return sent, nil
+	return sent, r.out.flush(r.ctx())
 }
 
-// encode writes one event or, when links are resolved, a link with its target.
-func (r *reader) encode(b []byte, row *record, targets map[target]*record) []byte {
-	if r.links == nil || row.kind != linkType {
-		return r.encoder.encode(b, row, nil)
+// sendOne sends one event or, when links are resolved, a link with its target. About left events are to be sent.
+func (r *reader) sendOne(row *record, targets map[target]*record, left int) error {
+	event, link := row, (*record)(nil)
+	if r.links != nil && row.kind == linkType {
+		event, link = nil, row
+		if t, ok := parseLink(row.data); ok {
+			event = targets[t]
+		}
 	}
-	var event *record
-	if t, ok := parseLink(row.data); ok {
-		event = targets[t]
+	m := r.encoder.measure(event, link)
+	size := m.size()
+	if err := r.out.reserve(r.ctx(), size, min(left, chunkBytes)*size); err != nil {
+		return err
 	}
-	return r.encoder.encode(b, event, row)
+	r.piece = r.out.piece(r.encoder.encode(r.out.blank(size), &m))
+	return r.call.SendMsg(&r.piece)
+}
+
+// live takes the next events from the tail in the way of after. An event that does not fit into a page waits for room
+// first; the caller frees the room of the reader when they are sent.
+func (r *reader) live(
+	position int64, buffer []record, after func(int64, extent, []record) ([]record, <-chan struct{}, bool),
+) (rows []record, more <-chan struct{}, held bool, err error) {
+	for covered := smallBytes; ; {
+		rows, more, held = after(position, extent{liveBatch, smallBytes}, buffer[:0])
+		switch {
+		case len(rows) == 0: // perhaps the tail has dropped the event that there is room for now
+			r.room.free()
+			return rows, more, held, nil
+		case rows[0].size() <= covered:
+			if r.out.others.live = nil; covered > smallBytes {
+				r.out.others.live = r.room
+			}
+			r.out.waits(true)
+			return rows, more, held, nil
+		}
+		covered = rows[0].size()
+		clear(rows)
+		if err := r.room.take(r.ctx(), int64(covered)); err != nil {
+			return nil, nil, false, fromContext(err)
+		}
+	}
 }
 
 // confirm is the first message of a subscription; the id in it has no further use here.
@@ -114,6 +163,9 @@ func (r *reader) caughtUp() error {
 
 // checkpoint reports to a filtered subscriber up to which position the search has come.
 func (r *reader) checkpoint(position int64) error {
+	if err := r.out.flush(r.ctx()); err != nil { // Send may wait in the transport, where nothing is seen of progress
+		return err
+	}
 	at := uint64(position)
 	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
 		Checkpoint: &streams.ReadResp_Checkpoint{CommitPosition: at, PreparePosition: at},

@@ -11,7 +11,7 @@ import (
 
 // Append stores a list of events, all or none. A wrong expected version is a normal response, not an error.
 func (s *streamsService) Append(call streams.Streams_AppendServer) error {
-	memory := s.node.newLoad()
+	memory := s.node.newLoad(accountOf(call.Context()))
 	options, events, err := s.receiveAppend(call, memory)
 	if err != nil {
 		memory.free()
@@ -53,38 +53,52 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 }
 
 // receiveAppend reads the whole request, also after a fault: a client that is still sending would not receive the
-// status otherwise. What it reads after a fault takes no memory. It counts the events in memory as they arrive.
+// status otherwise. What it reads after a fault takes no memory. It weighs each message before it is decoded.
 func (s *streamsService) receiveAppend(
 	call streams.Streams_AppendServer, memory *load,
 ) (*streams.AppendReq_Options, []proposal, error) {
 	var options *streams.AppendReq_Options
 	p := proposals{limit: s.node.config.MaxAppendSize}
+	in := incoming{admit: func(weight int) error { return memory.grow(call.Context(), weight) }}
 	for {
-		req, err := call.Recv()
-		if errors.Is(err, io.EOF) {
+		var req *streams.AppendReq
+		if in.message = nil; p.fault == nil {
+			req = &streams.AppendReq{}
+			in.message = req
+		}
+		memory.waits(true)
+		err := call.RecvMsg(&in)
+		memory.waits(false)
+		switch {
+		case errors.Is(err, io.EOF):
 			if p.fault == nil && options == nil {
-				p.fault = invalidArgument("the append has no options")
+				p.refuse(invalidArgument("the append has no options"))
 			}
 			return options, p.events, p.fault
-		}
-		if err != nil {
+		case err != nil:
 			return nil, nil, err
+		case req == nil:
+			continue
+		case in.fault != nil:
+			p.refuse(in.fault)
+			continue
 		}
 		switch m := req.GetContent().(type) {
 		case *streams.AppendReq_Options_:
-			if options != nil && p.fault == nil {
-				p.fault = invalidArgument("the append has options twice")
+			if options != nil {
+				p.refuse(invalidArgument("the append has options twice"))
 			}
 			options = m.Options
 		case *streams.AppendReq_ProposedMessage_:
-			if options == nil && p.fault == nil {
-				p.fault = invalidArgument("the append must begin with its options")
+			if options == nil {
+				p.refuse(invalidArgument("the append must begin with its options"))
 			}
-			p.addWeighed(call.Context(), m.ProposedMessage, memory)
+			p.add(m.ProposedMessage)
 		default:
-			if p.fault == nil {
-				p.fault = invalidArgument("the append has a message without content")
-			}
+			p.refuse(invalidArgument("the append has a message without content"))
+		}
+		if p.fault != nil {
+			memory.free()
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 const (
 	openBatches   = 512      // appends committed at the same time; the next one waits
 	unfinished    = 512      // correlation ids begun but not final
-	heldBytes     = 64 << 20 // bytes of the appends begun but not final
+	heldBytes     = 16 << 20 // bytes of the appends begun but not final
 	batchDeadline = 10 * time.Second
 	// lookForLate is how often a call looks for appends whose deadline has passed while the database does not answer.
 	lookForLate = 100 * time.Millisecond
@@ -94,15 +94,19 @@ func (c *batchCall) takeAll() error {
 			b.load.free()
 		}
 	}()
+	ctx, owner := c.call.Context(), accountOf(c.call.Context())
 	for {
-		req, err := c.call.Recv()
+		req, memory := &streams.BatchAppendReq{}, c.service.node.newLoad(owner)
+		in := incoming{message: req, admit: func(weight int) error { return memory.grow(ctx, weight) }}
+		err := c.call.RecvMsg(&in)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
-			err = c.take(req)
+			err = c.take(req, memory, in.fault)
 		}
 		if err != nil {
+			memory.free()
 			return err
 		}
 	}
@@ -182,6 +186,32 @@ func (c *batchCall) settle(r reply) {
 	}
 }
 
+// add adds the events of a message to its append. The memory becomes that of the append; after a fault it is free.
+func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *load, fault error) {
+	if fault == nil {
+		fault = b.proposals.fault
+	}
+	switch {
+	case fault != nil:
+		memory.free()
+	case b.load == nil:
+		b.load = memory
+	default:
+		fault = b.load.join(ctx, memory)
+	}
+	if fault != nil {
+		b.proposals.refuse(fault)
+	}
+	for _, m := range req.GetProposedMessages() {
+		b.proposals.add(m)
+	}
+	if b.proposals.fault != nil {
+		b.load.free()
+	} else {
+		b.load.waits(!req.GetIsFinal())
+	}
+}
+
 // answerWith answers an append with its outcome.
 func (c *batchCall) answerWith(b *batch, r reply) {
 	if r.err == nil && (r.verdict == verdictWrite || r.verdict == verdictRepeat) {
@@ -194,16 +224,15 @@ func (c *batchCall) answerWith(b *batch, r reply) {
 }
 
 // take adds a message to its append and queues the append when the message is the final one: the queue keeps the order
-// in which clients send their appends, which may depend on each other.
-func (c *batchCall) take(req *streams.BatchAppendReq) error {
+// in which clients send their appends, which may depend on each other. The memory is that of the message, and fault why
+// its events were not received.
+func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error) error {
 	b, err := c.append(req)
 	if err != nil {
 		return err
 	}
 	before := b.proposals.all
-	for _, m := range req.GetProposedMessages() {
-		b.proposals.addWeighed(c.call.Context(), m, b.load)
-	}
+	b.add(c.call.Context(), req, memory, fault)
 	c.held += b.proposals.all - before
 	if !req.GetIsFinal() {
 		if c.held > heldBytes {
@@ -214,11 +243,9 @@ func (c *batchCall) take(req *streams.BatchAppendReq) error {
 	c.held -= b.proposals.all
 	delete(c.begun, b.correlation)
 	ctx := c.call.Context()
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
+	if err := c.slot(ctx); err != nil {
 		b.load.free()
-		return fromContext(ctx.Err())
+		return err
 	}
 	b.deadline = patienceClock.Now().Add(b.patience(c.service.node.config.Clock.Now()))
 	if !c.wait(b) {
@@ -230,12 +257,43 @@ func (c *batchCall) take(req *streams.BatchAppendReq) error {
 	if err != nil {
 		b.load.free()
 	} else {
-		err = c.service.node.sequencer.enqueue(ctx, w)
+		err = c.enqueue(ctx, w)
 	}
 	if err != nil {
 		c.replies <- reply{w, outcome{err: err}}
 	}
 	return nil
+}
+
+// slot waits until one more append may be committed.
+func (c *batchCall) slot(ctx context.Context) error {
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	defer c.hold(ctx)()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fromContext(ctx.Err())
+	}
+}
+
+// enqueue hands an append to the sequencer, and may wait for that.
+func (c *batchCall) enqueue(ctx context.Context, w *write) error {
+	q := c.service.node.sequencer
+	if len(q.queue) == cap(q.queue) {
+		defer c.hold(ctx)()
+	}
+	return q.enqueue(ctx, w)
+}
+
+// hold notes that the client cannot go on with the appends that it has begun, since the node takes no messages, until
+// over is called.
+func (c *batchCall) hold(ctx context.Context) (over func()) {
+	return accountOf(ctx).hold(c.service.node.writes.large.now)
 }
 
 // append finds the append of a message, or begins it.
@@ -251,9 +309,7 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 		return nil, invalidArgument("too many appends begun and not finished")
 	}
 	_, stringID := req.GetCorrelationId().GetValue().(*shared.UUID_String_)
-	b := &batch{
-		correlation: correlation, stringID: stringID, options: req.GetOptions(), load: c.service.node.newLoad(),
-	}
+	b := &batch{correlation: correlation, stringID: stringID, options: req.GetOptions()}
 	b.proposals.limit = c.service.node.config.MaxAppendSize
 	c.begun[correlation] = b
 	return b, nil

@@ -37,6 +37,7 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 		return err
 	}
 	reader := newReader(s.node, r, call)
+	defer reader.end()
 	switch all := r.stream == allStream; {
 	case r.subscribe && all:
 		return reader.subscribeAll()

@@ -11,8 +11,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 )
@@ -26,27 +28,38 @@ type streamsService struct {
 // streamWorkers is how many goroutines wait for calls. Appends and reads are short, and few run at the same time.
 const streamWorkers = 32
 
+// keepaliveTimeout is how long a client may leave a ping or a packet without an answer.
+const keepaliveTimeout = 20 * time.Second
+
 // newServer registers the services, with a check of credentials before each call and the protocol's error trailers
 // after it. Services that are not registered answer Unimplemented.
 func newServer(n *Node) *grpc.Server {
 	g := newGuard(n.config.Username, n.config.Password)
+	transport := insecure.NewCredentials()
+	if n.config.TLS != nil {
+		transport = credentials.NewTLS(n.config.TLS)
+	}
 	options := []grpc.ServerOption{
 		// Messages may be as large as a record, plus room for the envelope.
 		grpc.MaxRecvMsgSize(maxRecordBytes + 1<<20),
 		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
-		// Each call may hold a page or an append in memory. A client waits for a free place before it sends more.
-		grpc.MaxConcurrentStreams(1024),
+		// A client waits for a free place before it sends more.
+		grpc.MaxConcurrentStreams(connectionCalls),
 		// Calls run on goroutines that are there, whose stacks have grown already; more get one of their own.
 		grpc.NumStreamWorkers(streamWorkers),
-		// Windows that hold a whole append, so that a client does not wait for window updates in the middle of one.
-		grpc.InitialWindowSize(1<<20 + 1<<16),
-		grpc.InitialConnWindowSize(8 << 20),
-		grpc.ForceServerCodecV2(encoding.GetCodecV2(proto.Name)), // eventstore/hotcodec
+		// Windows are small, because a client may fill those of all its calls before the node looks at any.
+		grpc.InitialWindowSize(streamWindow),
+		grpc.InitialConnWindowSize(1 << 20),
+		grpc.ConnectionTimeout(10 * time.Second),
+		grpc.MaxHeaderListSize(headerListBytes),
+		experimental.BufferPool(n.intake),
+		grpc.Creds(watched{transport, n.intake}),
+		grpc.ForceServerCodecV2(intakeCodec{encoding.GetCodecV2(proto.Name)}), // eventstore/hotcodec
 		// Clients ping every 10 s, also when no call is running; the default policy would drop their connections.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: 20 * time.Millisecond, PermitWithoutStream: true,
 		}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: keepaliveTimeout}),
 		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 			handler grpc.UnaryHandler) (any, error) {
 			if err := g.check(ctx, info.FullMethod); err != nil {
@@ -57,18 +70,20 @@ func newServer(n *Node) *grpc.Server {
 		}),
 		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 			handler grpc.StreamHandler) error {
-			if err := g.check(ss.Context(), info.FullMethod); err != nil {
+			leave, err := n.calls.enter(ss.Context())
+			defer leave()
+			if err == nil {
+				err = g.check(ss.Context(), info.FullMethod)
+			}
+			if err != nil {
 				if info.IsClientStream && !info.IsServerStream {
 					drain(ss)
 				}
 				return err
 			}
-			err := handler(srv, ss)
+			err = handler(srv, ss)
 			return n.outward(err, info.FullMethod, func(r *refusal) { ss.SetTrailer(r.metadata()) })
 		}),
-	}
-	if n.config.TLS != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(n.config.TLS)))
 	}
 	server := grpc.NewServer(options...)
 	streams.RegisterStreamsServer(server, &streamsService{node: n})

@@ -8,20 +8,7 @@ const liveBatch = 256
 
 // subscribeAll serves a catch-up subscription to $all: all events after the start position, then each new event.
 func (r *reader) subscribeAll() error {
-	position := r.place
-	switch r.origin {
-	case fromStart:
-		position = 0
-	case fromEnd:
-		position = r.tail.last.Load()
-	}
-	marks := checkpoints{}
-	if r.filter != nil {
-		marks.interval = r.filter.interval
-		if r.origin == fromPlace {
-			marks.last = position
-		}
-	}
+	position, marks := r.beginning()
 	if err := r.confirm(); err != nil {
 		return err
 	}
@@ -32,11 +19,12 @@ func (r *reader) subscribeAll() error {
 		}
 		return nil
 	}
-	live := false
-	buffer := make([]record, 0, liveBatch)
+	live, buffer := false, []record(nil) // for events from the tail
 	for {
-		rows, more, held := r.tail.after(position, extent{liveBatch, smallBytes}, buffer[:0])
+		rows, more, held, err := r.live(position, buffer, r.tail.after)
 		switch {
+		case err != nil:
+			return err
 		case !held:
 			live = false
 			end := r.tail.last.Load() // up to here all is searched afterwards, also what was passed over
@@ -49,6 +37,8 @@ func (r *reader) subscribeAll() error {
 				return err
 			}
 			clear(rows)
+			buffer = rows
+			r.room.free()
 		case !live:
 			live = true
 			if marks.mark(position) {
@@ -67,9 +57,27 @@ func (r *reader) subscribeAll() error {
 	}
 }
 
+// beginning is the position after which a subscription to $all begins, with the count to its first checkpoint.
+func (r *reader) beginning() (position int64, marks checkpoints) {
+	position = r.place
+	switch r.origin {
+	case fromStart:
+		position = 0
+	case fromEnd:
+		position = r.tail.last.Load()
+	}
+	if r.filter != nil {
+		marks.interval = r.filter.interval
+		if r.origin == fromPlace {
+			marks.last = position
+		}
+	}
+	return position, marks
+}
+
 // catchUpAll sends the events of the log after a position, in pages.
 func (r *reader) catchUpAll(position int64, considered func(*record) error) error {
-	return r.log.walk(r.ctx(), r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.out, r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
 		if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
 			return false, err
 		}

@@ -31,11 +31,15 @@ func (r *reader) subscribeStream() error {
 	if err := r.catchUpStream(&at); err != nil {
 		return err
 	}
-	live := false
-	buffer := make([]record, 0, liveBatch)
+	live, buffer := false, []record(nil) // for events from the tail
+	next := func(position int64, size extent, buf []record) ([]record, <-chan struct{}, bool) {
+		return r.tail.afterOf(watched, position, size, buf)
+	}
 	for {
-		rows, more, held := r.tail.afterOf(watched, at.position, extent{liveBatch, smallBytes}, buffer[:0])
+		rows, more, held, err := r.live(at.position, buffer, next)
 		switch {
+		case err != nil:
+			return err
 		case !held:
 			live = false
 			if err := r.catchUpStream(&at); err != nil {
@@ -47,6 +51,8 @@ func (r *reader) subscribeStream() error {
 				return err
 			}
 			clear(rows)
+			buffer = rows
+			r.room.free()
 		case !live:
 			live = true
 			if err := r.caughtUp(); err != nil {
@@ -71,7 +77,7 @@ func (r *reader) catchUpStream(at *streamCursor) error {
 	visible := func(row *record) bool { return v.shows(row) || row.revision == tombstoneRevision }
 	from := max(at.revision+1, min(v.lowest, v.state.last+1))
 	pages := r.streamPages(r.log.queries.streamUp, from, page{more: true})
-	return r.log.walk(r.ctx(), pages, math.MaxUint64, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.out, pages, math.MaxUint64, func(rows []record) (bool, error) {
 		if err := r.sendStream(at, rows, visible); err != nil {
 			return false, err
 		}

@@ -10,7 +10,7 @@ import (
 // Bounds of the tail. A live subscriber that lags further behind reads pages from the database again.
 const (
 	tailEvents = 1 << 14
-	tailBytes  = 32 << 20
+	tailBytes  = 16 << 20
 )
 
 // tail keeps the newest events in memory and wakes the subscribers that wait. publish never waits for a reader. Safe
@@ -23,13 +23,13 @@ type tail struct {
 	first   int64    // oldest position held
 	bytes   int
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
-	watched map[string]*watched
+	watched map[string]*watchedStream
 	filled  chan struct{} // woken when a block is full (typeBlocks)
 }
 
 // newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
-	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watched{},
+	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watchedStream{},
 		filled: make(chan struct{}, 1)}
 	t.last.Store(last)
 	return t
@@ -73,7 +73,7 @@ func (t *tail) evict() {
 	t.first++
 }
 
-// after copies the events after a position into buf, as many as size allows and at least one. held is false when some
+// after copies the events after a position into buf, as many as fit the size and at least one. held is false when some
 // of them are no longer in memory. When there is no event yet, more is closed at the next publish.
 func (t *tail) after(position int64, size extent, buf []record) (rows []record, more <-chan struct{}, held bool) {
 	t.mu.Lock()
@@ -83,9 +83,12 @@ func (t *tail) after(position int64, size extent, buf []record) (rows []record, 
 	}
 	last := t.last.Load()
 	bytes := 0
-	for p := position + 1; p <= last && len(buf) < size.rows && bytes < size.bytes; p++ {
-		buf = append(buf, t.ring[p%tailEvents])
-		bytes += t.ring[p%tailEvents].size()
+	for p := position + 1; p <= last && len(buf) < size.rows; p++ {
+		row := &t.ring[p%tailEvents]
+		if bytes += row.size(); bytes > size.bytes && len(buf) > 0 {
+			break
+		}
+		buf = append(buf, *row)
 	}
 	if len(buf) == 0 {
 		if t.changed == nil {

@@ -2,8 +2,8 @@ package embedded
 
 import "sort"
 
-// watched is a stream to which somebody subscribes. The lock of the tail guards it.
-type watched struct {
+// watchedStream is a stream to which somebody subscribes. The lock of the tail guards it.
+type watchedStream struct {
 	readers   int
 	positions []int64 // of its events in the tail, in order, and perhaps of some that are not held any more
 	lost      int64   // its events up to this position may be missing in positions
@@ -12,7 +12,7 @@ type watched struct {
 
 // add notes an event of the stream, and wakes those who wait for it. first is the oldest position that the tail holds.
 // A nil stream is one that nobody watches.
-func (w *watched) add(position, first int64) {
+func (w *watchedStream) add(position, first int64) {
 	if w == nil {
 		return
 	}
@@ -25,7 +25,7 @@ func (w *watched) add(position, first int64) {
 }
 
 // forget drops the positions before the oldest that the tail holds.
-func (w *watched) forget(first int64) {
+func (w *watchedStream) forget(first int64) {
 	gone := sort.Search(len(w.positions), func(i int) bool { return w.positions[i] >= first })
 	if gone > 0 {
 		w.lost = w.positions[gone-1]
@@ -35,12 +35,12 @@ func (w *watched) forget(first int64) {
 
 // watch begins to note the events of a stream, so that its subscribers look at those alone, and are woken for them
 // alone, however many others are written. unwatch must be called.
-func (t *tail) watch(stream string) (w *watched, unwatch func()) {
+func (t *tail) watch(stream string) (w *watchedStream, unwatch func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w = t.watched[stream]
 	if w == nil {
-		w = &watched{lost: t.last.Load()}
+		w = &watchedStream{lost: t.last.Load()}
 		t.watched[stream] = w
 	}
 	w.readers++
@@ -55,7 +55,7 @@ func (t *tail) watch(stream string) (w *watched, unwatch func()) {
 
 // afterOf is after for the events of a watched stream. more is closed at the next one.
 func (t *tail) afterOf(
-	w *watched, position int64, size extent, buf []record,
+	w *watchedStream, position int64, size extent, buf []record,
 ) (rows []record, more <-chan struct{}, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,11 +66,11 @@ func (t *tail) afterOf(
 	bytes := 0
 	next := sort.Search(len(w.positions), func(i int) bool { return w.positions[i] > position })
 	for _, p := range w.positions[next:] {
-		if len(buf) == size.rows || bytes >= size.bytes {
+		row := &t.ring[p%tailEvents]
+		if bytes += row.size(); len(buf) == size.rows || bytes > size.bytes && len(buf) > 0 {
 			break
 		}
-		buf = append(buf, t.ring[p%tailEvents])
-		bytes += t.ring[p%tailEvents].size()
+		buf = append(buf, *row)
 	}
 	if len(buf) == 0 {
 		if w.changed == nil {

@@ -126,3 +126,21 @@ func TestTail_AStreamIsWatchedAlone(t *testing.T) {
 		t.Error("the stream is not forgotten")
 	}
 }
+
+// TestMemory_ALiveBatchEndsBeforeALargeEvent for which its reader has no room yet. It has one of them by itself.
+func TestMemory_ALiveBatchEndsBeforeALargeEvent(t *testing.T) {
+	t.Parallel()
+	tl := newTail(0)
+	w, unwatch := tl.watch("")
+	defer unwatch()
+	tl.publish(append(numbered(1, 2, 100), numbered(3, 3, 1<<20)...))
+	tl.publish(numbered(4, 4, 100))
+	size := extent{liveBatch, smallBytes}
+	for position, want := range map[int64]int{0: 2, 1: 1, 2: 1, 3: 1} {
+		all, _, _ := tl.after(position, size, nil)
+		own, _, _ := tl.afterOf(w, position, size, nil)
+		if len(all) != want || len(own) != want || all[0].position != position+1 {
+			t.Errorf("after %d there are %d events, %d of the stream, not %d", position, len(all), len(own), want)
+		}
+	}
+}

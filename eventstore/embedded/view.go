@@ -47,7 +47,7 @@ func (l *logReader) open(
 	err = l.retry(ctx, func() error {
 		batch := &pgx.Batch{}
 		batch.Queue(l.queries.heads, related(stream))
-		batch.Queue(sql, stream, from, size.rows)
+		batch.Queue(sql, stream, from, size.rows, size.bytes)
 		results := l.pool.SendBatch(ctx, batch)
 		defer results.Close()
 		heads, err := loadHeads(ctx, batchQuery{results}, "", nil)

@@ -1,64 +1,88 @@
 package embedded
 
-import (
-	"context"
+import "context"
 
-	"golang.org/x/sync/semaphore"
-)
-
-// Memory of readers, in bytes. A reader gets a large page only while the memory that all readers share has room for
-// it. Otherwise it goes on with small pages, so readers whose clients do not read hold up nobody and take little.
+// Memory of readers, in bytes. A reader gets a large page only while there is room for one. Otherwise it goes on with
+// small pages, so readers whose clients do not read hold up nobody and take little. What does not fit into a small page
+// has to have room, and waits for it.
 const (
-	pagesBytes = 64 << 20  // large pages of all readers together
-	pageBytes  = 4 << 20   // a large page
-	smallBytes = 128 << 10 // a page without a share; also the first page, and what a live subscriber takes at a time
+	pagesBytes   = 16 << 20 // large pages of all readers together
+	rowsBytes    = 12 << 20 // events that do not fit into a page
+	targetsBytes = 8 << 20  // events that links point to and that do not fit into a page
+	framesBytes  = 16 << 20 // encoded events that do not fit into a chunk, until they are sent
+	pageBytes    = 2 << 20  // a large page
+	smallBytes   = 32 << 10 // a page without a share; also the first page, and what a live subscriber takes at a time
+	smallEvent   = 256      // of the events in a page as many as would be in it if they had so many bytes are looked at
 )
+
+// readMemory is the memory of all readers. A reader that waits for one part holds at most earlier ones.
+type readMemory struct{ pages, rows, targets, frames *budget }
+
+// newReadMemory is all free.
+func newReadMemory() *readMemory {
+	return &readMemory{
+		pages: newBudget("pages", pagesBytes), rows: newBudget("large events", rowsBytes),
+		targets: newBudget("large events behind links", targetsBytes),
+		frames:  newBudget("large events", framesBytes),
+	}
+}
 
 // share is the room that a reader has for a page.
 type share struct {
-	bytes  int
-	memory *semaphore.Weighted // to give it back to; nil for a small page
+	bytes int
+	room  *holding // nil for a small page
 }
 
 // tryShare takes the room for a large page if there is any.
-func (l *logReader) tryShare() (share, bool) {
-	if !l.memory.TryAcquire(pageBytes) {
+func (l *logReader) tryShare(ctx context.Context) (share, bool) {
+	room := l.memory.pages.open(accountOf(ctx))
+	if !room.try(pageBytes) {
 		return share{bytes: smallBytes}, false
 	}
-	return share{bytes: pageBytes, memory: l.memory}, true
+	return share{pageBytes, room}, true
+}
+
+// takeShare takes the room for one event that does not fit into a page, when there is any.
+func takeShare(ctx context.Context, of *budget, bytes int) (share, error) {
+	room := of.open(accountOf(ctx))
+	if err := room.take(ctx, int64(bytes)); err != nil {
+		return share{}, fromContext(err)
+	}
+	return share{bytes, room}, nil
 }
 
 // free gives the room back; only the first call counts.
 func (s *share) free() {
-	if s.memory != nil {
-		s.memory.Release(pageBytes)
-	}
-	s.memory = nil
+	s.room.free()
+	s.room = nil
 }
 
-// walk reads page after page and hands each to handle. It reads the next page while handle works, if both have a share
-// of the memory. It ends at the end of the log, after count rows, or when handle says stop.
+// walk reads page after page and hands each to handle, which sends by out. It reads the next page while handle works,
+// if both have a share of the memory. It ends at the end of the log, after count rows, or when handle says stop.
 func (l *logReader) walk(
-	ctx context.Context, next fetch, count uint64, handle func([]record) (stop bool, err error),
+	ctx context.Context, out *outbox, next fetch, count uint64, handle func([]record) (stop bool, err error),
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &walker{log: l, next: next, results: make(chan pageResult, 1)}
+	w := &walker{log: l, out: out, next: next, results: make(chan pageResult, 1)}
 	defer w.end()
 	defer cancel()
-	w.room, _ = l.tryShare()
 	limit := firstPage
-	p, err := next(ctx, bounded(limit, count), w.room.bytes)
+	p, err := w.turn(ctx, bounded(limit, count))
 	for err == nil {
 		count -= min(count, uint64(len(p.rows)))
 		more := p.more && count > 0
 		if more {
-			limit = nextLimit(limit, p.rows, w.room.bytes)
+			limit = nextLimit(limit, p.rows, pageBytes)
 			w.readAhead(ctx, bounded(limit, count))
 		}
 		stop, err := handle(p.rows)
-		if err != nil || stop || !more {
+		if err == nil && (stop || !more) {
+			return out.settle(ctx)
+		}
+		if err != nil {
 			return err
 		}
+		p.rows = nil
 		p, err = w.turn(ctx, bounded(limit, count))
 		if err != nil {
 			return err
@@ -70,6 +94,7 @@ func (l *logReader) walk(
 // walker is the state of one walk.
 type walker struct {
 	log     *logReader
+	out     *outbox
 	next    fetch
 	room    share // of the page in work
 	ahead   share // of the page that is read ahead
@@ -85,10 +110,10 @@ type pageResult struct {
 
 // readAhead begins to read the next page if the page in work has a share and there is one more.
 func (w *walker) readAhead(ctx context.Context, limit int) {
-	if w.room.memory == nil {
+	if w.room.room == nil {
 		return
 	}
-	if w.ahead, w.pending = w.log.tryShare(); !w.pending {
+	if w.ahead, w.pending = w.log.tryShare(ctx); !w.pending {
 		return
 	}
 	go func(bytes int) {
@@ -97,23 +122,47 @@ func (w *walker) readAhead(ctx context.Context, limit int) {
 	}(w.ahead.bytes)
 }
 
-// turn frees the page in work and returns the next one.
-func (w *walker) turn(ctx context.Context, limit int) (page, error) {
-	w.room.free()
-	if !w.pending {
-		w.room, _ = w.log.tryShare()
-		return w.next(ctx, limit, w.room.bytes)
+// turn frees the page in work and returns the next one. A large page leaves its room to the next page; when that one
+// needs another room, little of what was sent is left with the transport.
+func (w *walker) turn(ctx context.Context, limit int) (p page, err error) {
+	if w.pending {
+		w.room.free()
+		r := <-w.results
+		w.room, w.ahead, w.pending = w.ahead, share{}, false
+		p, err = r.page, r.err
+	} else {
+		if !w.large() {
+			w.room.free()
+			w.room, _ = w.log.tryShare(ctx)
+		}
+		p, err = w.next(ctx, min(limit, w.room.bytes/smallEvent), w.room.bytes)
 	}
-	r := <-w.results
-	w.room, w.ahead, w.pending = w.ahead, share{}, false
-	return r.page, r.err
+	for err == nil && p.large > w.room.bytes {
+		if err = w.out.settle(ctx); err != nil {
+			return page{}, err
+		}
+		w.room.free()
+		if w.room, err = takeShare(ctx, w.log.memory.rows, p.large); err == nil {
+			p, err = w.next(ctx, 1, w.room.bytes)
+		}
+	}
+	w.out.fast = w.large()
+	if w.out.others.page = nil; !w.out.fast {
+		w.out.others.page = w.room.room
+	}
+	w.out.waits(true)
+	return p, err
 }
+
+// large reports whether the page in work has the room of a large page.
+func (w *walker) large() bool { return w.room.room != nil && w.room.room.budget == w.log.memory.pages }
 
 // end waits for a page that is still read ahead, and frees everything.
 func (w *walker) end() {
 	if w.pending {
 		<-w.results
 	}
+	w.out.others.page = nil
 	w.room.free()
 	w.ahead.free()
 }

@@ -30,45 +30,95 @@ const (
 	fieldUUIDString = 2
 )
 
-// eventEncoder writes ReadResp messages with an event. It reuses its buffers, so it is not safe for concurrent use.
-type eventEncoder struct {
-	stringIDs bool
-	event     []byte // buffer for the encoded event
-	link      []byte // buffer for the encoded link
+// eventEncoder writes ReadResp messages with an event.
+type eventEncoder struct{ stringIDs bool }
+
+// eventMessage is a message with an event, with the sizes of its parts.
+type eventMessage struct {
+	event, link                *record // link is the one that was followed, or nil; a nil event cannot be resolved
+	position                   uint64
+	eventBytes, linkBytes, all int
 }
 
-// encode appends the message for an event to b. link is the link that was followed, or nil. A nil event means that the
-// link cannot be resolved.
-func (e *eventEncoder) encode(b []byte, event, link *record) []byte {
-	e.event, e.link = e.event[:0], e.link[:0]
-	size, position := 0, int64(0)
+// measure finds out the sizes of a message.
+func (e eventEncoder) measure(event, link *record) (m eventMessage) {
+	m.event, m.link = event, link
 	if event != nil {
-		e.event = e.recorded(e.event, event)
-		size += 1 + protowire.SizeBytes(len(e.event))
-		position = event.position
+		m.eventBytes, m.position = e.recordedSize(event), uint64(event.position)
+		m.all += 1 + protowire.SizeBytes(m.eventBytes)
 	}
 	if link != nil {
-		e.link = e.recorded(e.link, link)
-		size += 1 + protowire.SizeBytes(len(e.link))
-		position = link.position
+		m.linkBytes, m.position = e.recordedSize(link), uint64(link.position)
+		m.all += 1 + protowire.SizeBytes(m.linkBytes)
 	}
-	size += 1 + protowire.SizeVarint(uint64(position))
+	m.all += 1 + protowire.SizeVarint(m.position)
+	return m
+}
+
+// size is the number of bytes that encode appends.
+func (m *eventMessage) size() int { return 1 + protowire.SizeBytes(m.all) }
+
+// encode appends a message to b.
+func (e eventEncoder) encode(b []byte, m *eventMessage) []byte {
 	b = protowire.AppendTag(b, fieldRespEvent, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(size))
-	if event != nil {
+	b = protowire.AppendVarint(b, uint64(m.all))
+	if m.event != nil {
 		b = protowire.AppendTag(b, fieldEventEvent, protowire.BytesType)
-		b = protowire.AppendBytes(b, e.event)
+		b = protowire.AppendVarint(b, uint64(m.eventBytes))
+		b = e.recorded(b, m.event)
 	}
-	if link != nil {
+	if m.link != nil {
 		b = protowire.AppendTag(b, fieldEventLink, protowire.BytesType)
-		b = protowire.AppendBytes(b, e.link)
+		b = protowire.AppendVarint(b, uint64(m.linkBytes))
+		b = e.recorded(b, m.link)
 	}
 	b = protowire.AppendTag(b, fieldEventPosition, protowire.VarintType)
-	return protowire.AppendVarint(b, uint64(position))
+	return protowire.AppendVarint(b, m.position)
 }
 
+// recordedSize is the number of bytes that recorded appends. All its tags take one byte.
+func (e eventEncoder) recordedSize(r *record) int {
+	contentType := octetStream
+	if r.isJSON {
+		contentType = jsonType
+	}
+	id := 2 + 36
+	if !e.stringIDs {
+		most, least := halves(r.id)
+		id = 4 + protowire.SizeVarint(most) + protowire.SizeVarint(least)
+	}
+	return 1 + protowire.SizeBytes(id) +
+		1 + protowire.SizeBytes(1+protowire.SizeBytes(len(r.stream))) +
+		3 + protowire.SizeVarint(uint64(r.revision)) + 2*protowire.SizeVarint(uint64(r.position)) +
+		mapEntrySize("type", len(r.kind)) + mapEntrySize("content-type", len(contentType)) +
+		mapEntrySize("created", digits(r.created)) +
+		1 + protowire.SizeBytes(len(r.metadata)) + 1 + protowire.SizeBytes(len(r.data))
+}
+
+// mapEntrySize is the number of bytes that mapEntry appends.
+func mapEntrySize(key string, value int) int {
+	return 1 + protowire.SizeBytes(2+protowire.SizeBytes(len(key))+protowire.SizeBytes(value))
+}
+
+// digits is the length of a number in decimal, with its sign.
+func digits(n int64) (length int) {
+	if n < 0 {
+		length++
+	}
+	for length++; n <= -10 || n >= 10; length++ {
+		n /= 10
+	}
+	return length
+}
+
+// The content types of the protocol.
+const (
+	octetStream = "application/octet-stream"
+	jsonType    = "application/json"
+)
+
 // recorded appends the fields of a RecordedEvent, without its tag and length.
-func (e *eventEncoder) recorded(b []byte, r *record) []byte {
+func (e eventEncoder) recorded(b []byte, r *record) []byte {
 	b = e.id(b, r)
 	b = protowire.AppendTag(b, fieldRecordedStream, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(1+protowire.SizeBytes(len(r.stream))))
@@ -80,9 +130,9 @@ func (e *eventEncoder) recorded(b []byte, r *record) []byte {
 	b = protowire.AppendVarint(b, uint64(r.position))
 	b = protowire.AppendTag(b, fieldRecordedCommit, protowire.VarintType)
 	b = protowire.AppendVarint(b, uint64(r.position))
-	contentType := "application/octet-stream"
+	contentType := octetStream
 	if r.isJSON {
-		contentType = "application/json"
+		contentType = jsonType
 	}
 	b = hotcodec.AppendEntry(b, fieldRecordedMetadata, "type", r.kind)
 	b = hotcodec.AppendEntry(b, fieldRecordedMetadata, "content-type", contentType)
@@ -96,7 +146,7 @@ func (e *eventEncoder) recorded(b []byte, r *record) []byte {
 }
 
 // id appends the event id in the form that the client asked for.
-func (e *eventEncoder) id(b []byte, r *record) []byte {
+func (e eventEncoder) id(b []byte, r *record) []byte {
 	if e.stringIDs {
 		b = hotcodec.AppendSize(b, fieldRecordedID, 2+36)
 		b = protowire.AppendTag(b, fieldUUIDString, protowire.BytesType)

@@ -62,9 +62,10 @@ func TestEventEncoder_EqualsTheGeneratedCode(t *testing.T) {
 			Event: stock(event, e.stringIDs), Link: stock(link, e.stringIDs),
 			Position: &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: uint64(at.position)},
 		}}}
-		got := &streams.ReadResp{}
-		if err := proto.Unmarshal(e.encode(nil, event, link), got); err != nil {
-			t.Fatal(err)
+		m := e.measure(event, link)
+		got, octets := &streams.ReadResp{}, e.encode(nil, &m)
+		if err := proto.Unmarshal(octets, got); err != nil || len(octets) != m.size() {
+			t.Fatalf("%d bytes, announced were %d, %v", len(octets), m.size(), err)
 		}
 		if !proto.Equal(want, got) {
 			t.Fatalf("got %v\nwant %v", got, want)

@@ -110,7 +110,7 @@ func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, erro
 		kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, differs: true,
 		reply: make(chan reply, 1),
 	}
-	if again.load, err = n.weigh(ctx, w.events); err != nil {
+	if again.load, err = n.weigh(ctx, accountOf(ctx), w.events); err != nil {
 		return outcome{}, err
 	}
 	if err := n.sequencer.enqueue(ctx, again); err != nil {

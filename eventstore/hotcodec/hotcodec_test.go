@@ -46,6 +46,16 @@ func proposal(data string) *streams.BatchAppendReq_ProposedMessage {
 	}
 }
 
+// alone is an event of an append that has a call of its own.
+func alone(id *shared.UUID) *streams.AppendReq {
+	p := proposal("1")
+	return &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{
+		ProposedMessage: &streams.AppendReq_ProposedMessage{
+			Id: id, Data: p.GetData(), CustomMetadata: p.GetCustomMetadata(), Metadata: p.GetMetadata(),
+		},
+	}}
+}
+
 // messages has each kind of message in its usual form, and in forms that the stock codec has to read.
 func messages() (usual, odd []stock.Message) {
 	link := event()
@@ -84,8 +94,14 @@ func messages() (usual, odd []stock.Message) {
 	first.ExpectedStreamPosition = &streams.BatchAppendResp_NoStream{NoStream: &emptypb.Empty{}}
 	refused := stock.Clone(stored).(*streams.BatchAppendResp)
 	refused.Result = &streams.BatchAppendResp_Error{Error: &rpcstatus.Status{Code: 3, Message: "no"}}
-	return []stock.Message{event(), at, several, whatever, stored, first}, []stock.Message{
-		link, written, exists, refused,
+	begin := &streams.AppendReq{Content: &streams.AppendReq_Options_{Options: &streams.AppendReq_Options{
+		StreamIdentifier:       named("account-1"),
+		ExpectedStreamRevision: &streams.AppendReq_Options_Revision{Revision: 4},
+	}}}
+	usual = []stock.Message{event(), at, several, whatever, stored, first, alone(id(7, 8))}
+	return usual, []stock.Message{
+		link, written, exists, refused, begin,
+		alone(&shared.UUID{Value: &shared.UUID_String_{String_: "0195a000"}}),
 		&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}},
 	}
 }
@@ -95,6 +111,8 @@ func hot(octets []byte, m stock.Message) bool {
 	switch m := m.(type) {
 	case *streams.ReadResp:
 		return readEvent(octets, m)
+	case *streams.AppendReq:
+		return readProposed(octets, m)
 	case *streams.BatchAppendReq:
 		return readAppend(octets, m)
 	case *streams.BatchAppendResp:
@@ -148,7 +166,7 @@ func FuzzCodec(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, octets []byte) {
 		for _, kind := range []stock.Message{
-			&streams.ReadResp{}, &streams.BatchAppendReq{}, &streams.BatchAppendResp{},
+			&streams.ReadResp{}, &streams.AppendReq{}, &streams.BatchAppendReq{}, &streams.BatchAppendResp{},
 		} {
 			want, got := kind.ProtoReflect().New().Interface(), kind
 			if !hot(octets, got) {

@@ -1,0 +1,112 @@
+package embedded
+
+import (
+	"context"
+	"net"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc/codes"
+)
+
+// Bounds of connections and calls.
+const (
+	connections     = 256     // further ones wait until one ends
+	connectionCalls = 512     // of one connection at the same time; its client waits with further ones
+	allCalls        = 2048    // of all connections; further ones are refused, but for the next bound
+	ownCalls        = 16      // that a connection may always have
+	headerListBytes = 1 << 14 // of the headers of a call
+)
+
+// errTooManyCalls refuses a call that has done nothing.
+var errTooManyCalls = &refusal{code: codes.ResourceExhausted, message: "too many calls at once; try again"}
+
+// callCount counts the calls that run. Safe for concurrent use.
+type callCount struct {
+	mu  sync.Mutex
+	all int
+	of  map[*account]int
+}
+
+// enter counts a call, until leave. It fails when there are too many.
+func (c *callCount) enter(ctx context.Context) (leave func(), err error) {
+	a := accountOf(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all >= allCalls && c.of[a] >= ownCalls {
+		return func() {}, errTooManyCalls
+	}
+	c.all++
+	if c.of == nil {
+		c.of = map[*account]int{}
+	}
+	c.of[a]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.all--
+		if c.of[a]--; c.of[a] == 0 {
+			delete(c.of, a)
+		}
+	}, nil
+}
+
+// limitedListener accepts a bounded number of connections. Further ones wait.
+type limitedListener struct {
+	net.Listener
+	places chan struct{}
+	done   chan struct{}
+	once   sync.Once
+}
+
+// newLimitedListener has so many places.
+func newLimitedListener(l net.Listener, places int) *limitedListener {
+	return &limitedListener{Listener: l, places: make(chan struct{}, places), done: make(chan struct{})}
+}
+
+// Accept waits for a place, then for a connection.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	endUnacknowledged(c)
+	return &placedConn{Conn: c, free: sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+// endUnacknowledged lets the connection fail when its client acknowledges nothing for some time. The server does so
+// only with connections whose type it knows.
+func endUnacknowledged(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		if raw, err := tcp.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) {
+				_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT,
+					int(keepaliveTimeout.Milliseconds()))
+			})
+		}
+	}
+}
+
+// Close also ends the wait for a place.
+func (l *limitedListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return l.Listener.Close()
+}
+
+// placedConn is a connection that has a place.
+type placedConn struct {
+	net.Conn
+	free func()
+}
+
+// Close gives the place back.
+func (c *placedConn) Close() error {
+	defer c.free()
+	return c.Conn.Close()
+}

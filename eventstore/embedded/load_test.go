@@ -1,0 +1,144 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+)
+
+// heldLoad is an append that holds so many bytes and waits for its client, whose dismissal is counted.
+func heldLoad(t *testing.T, n *Node, bytes int, dismissed *atomic.Int64) *load {
+	t.Helper()
+	l := n.newLoad(&account{disconnect: func(string) { dismissed.Add(1) }})
+	if err := l.grow(t.Context(), bytes); err != nil {
+		t.Fatal(err)
+	}
+	l.waits(true)
+	return l
+}
+
+// TestMemory_AWriterThatWaitsForMemoryIsNotDismissed: its message is there, and the node does not take it. One of two
+// that wait for each other gives up, with an answer, and the other one goes on.
+func TestMemory_AWriterThatWaitsForMemoryIsNotDismissed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, dismissed := &Node{writes: newWriteMemory()}, &atomic.Int64{}
+		n.writes.large.now, n.writes.large.patience = time.Now, loadPatience/(4*excused)
+		ended := make(chan error, 2)
+		for i := range 2 {
+			l := heldLoad(t, n, writeBytes/2, dismissed)
+			go func() {
+				time.Sleep(time.Duration(i) * loadPatience / 100) // so that they do not give up together
+				ended <- l.grow(t.Context(), 1<<20)
+				l.free()
+			}()
+		}
+		if err := <-ended; !errors.Is(err, errBusy) {
+			t.Errorf("the first one gets %v", err)
+		}
+		if err := <-ended; err != nil || dismissed.Load() > 0 {
+			t.Errorf("the second one gets %v, and %d are dismissed", err, dismissed.Load())
+		}
+		if synctest.Wait(); !NoWriteMemory(n) {
+			t.Error("memory is lost")
+		}
+		n.writes.large.timer.Stop()
+	})
+}
+
+// TestMemory_AnAppendIsNotLeftUnusedWhileTheNodeTakesNoMessage of another append on the connection, for which there is
+// no memory.
+func TestMemory_AnAppendIsNotLeftUnusedWhileTheNodeTakesNoMessage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, dismissed := &Node{writes: newWriteMemory()}, &atomic.Int64{}
+		n.writes.large.now = time.Now
+		begun := heldLoad(t, n, writeBytes/2, dismissed)
+		other := n.newLoad(&account{}) // is at work
+		if err := other.grow(t.Context(), writeBytes/2); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 2)
+		for _, owner := range []*account{begun.owner, {}} {
+			go func() { ended <- n.newLoad(owner).grow(t.Context(), 1<<20) }()
+		}
+		for range 2 {
+			if err := <-ended; !errors.Is(err, errBusy) || dismissed.Load() > 0 {
+				t.Errorf("one that waits gets %v, and %d are dismissed", err, dismissed.Load())
+			}
+		}
+		begun.free()
+		other.free()
+		n.writes.large.timer.Stop()
+	})
+}
+
+// TestMemory_ABatchThatTheNodeDoesNotTakeIsHeldBack while too many appends are committed, or wait to be.
+func TestMemory_ABatchThatTheNodeDoesNotTakeIsHeldBack(t *testing.T) {
+	t.Parallel()
+	a, queue := &account{}, make(chan *write)
+	n := &Node{writes: newWriteMemory(), sequencer: &sequencer{queue: queue}}
+	c := &batchCall{service: &streamsService{node: n}, slots: make(chan struct{}, 1)}
+	if err := c.slot(connected(a)); err != nil || a.allowedAt.Load() != nil {
+		t.Fatalf("a free slot is waited for: %v", err)
+	}
+	for name, wait := range map[string]struct {
+		begin func() error
+		let   func()
+	}{
+		"for a slot": {func() error { return c.slot(connected(a)) }, func() { <-c.slots }},
+		"in line":    {func() error { return c.enqueue(connected(a), &write{}) }, func() { <-queue }},
+	} {
+		ended := make(chan error)
+		go func() { ended <- wait.begin() }()
+		await(t, func() bool { return a.heldBack.Load() == 1 })
+		wait.let()
+		if err := <-ended; err != nil || a.heldBack.Load() != 0 || a.allowedAt.Load() == nil {
+			t.Errorf("%s: %v, and it is held back for ever: %v", name, err, a.heldBack.Load() != 0)
+		}
+	}
+}
+
+// TestMemory_AnAppendInPartsIsCountedOnce: what a message holds becomes that of its append, without a wait for as much
+// again.
+func TestMemory_AnAppendInPartsIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	const large = 10 << 20
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		parts        []int
+		small, large int64 // bytes that are held then
+	}{
+		"large ones":          {[]int{large, large}, 0, 2 * large},
+		"small ones":          {[]int{1000, 2000, 3000}, 6000, 0},
+		"a large one first":   {[]int{large, 1000, large}, 0, 2*large + 1000},
+		"a small one first":   {[]int{1000, large, large}, 0, 2*large + 1000},
+		"small ones too many": {[]int{smallAppend, smallAppend, smallAppend}, 0, 3 * smallAppend},
+		"too many":            {[]int{writeBytes, 1000}, 0, 0},
+	} {
+		n, a, b := &Node{writes: newWriteMemory()}, &account{}, &batch{}
+		for _, bytes := range c.parts {
+			memory := n.newLoad(a)
+			if err := memory.grow(t.Context(), bytes); err != nil {
+				t.Fatal(name, err)
+			}
+			b.add(over, &streams.BatchAppendReq{}, memory, nil)
+		}
+		small, held := n.writes.small.held, n.writes.large.held
+		if refused := name == "too many"; small != c.small || held != c.large || refused != (b.proposals.fault != nil) {
+			t.Errorf("%s: %d and %d bytes are held: %v", name, small, held, b.proposals.fault)
+		}
+		if n.writes.large.wanted() > 0 || b.load.held != small+held {
+			t.Errorf("%s: it counts %d bytes", name, b.load.held)
+		}
+		if b.load.free(); !NoWriteMemory(n) {
+			t.Errorf("%s: memory is lost", name)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package embedded
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc/mem"
+
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
+)
+
+// Bounds of what a read has encoded and not sent, in bytes. The transport takes 64 KiB and whole messages before it
+// lets a call wait. A call whose client does not read mostly waits here before that. It may wait in the transport with
+// a large page, and with messages that are too small to be counted.
+const (
+	chunkBytes = 16 << 10  // events are encoded into chunks of memory; a larger one gets its own
+	outBytes   = 32 << 10  // chunks that the transport has when the next one is begun
+	fastBytes  = 256 << 10 // the same while the reader has the room of a large page: more than the transport takes
+	partBytes  = 64 << 10  // of a large event, of which it is seen whether they are sent
+)
+
+// chunks are those that are not in use.
+var chunks = sync.Pool{New: func() any { b := make([]byte, chunkBytes); return &b }}
+
+// outbox encodes the events of one call and knows how much of it the transport has not sent. Only the goroutine of the
+// call uses it, but for Get and Put.
+type outbox struct {
+	room    *holding // of an event that does not fit into a chunk
+	large   bool     // room has it
+	others  otherRooms
+	rest    mem.Buffer // of the chunk in work; nil = none
+	pending atomic.Int64
+	fast    bool          // the reader has a large page
+	sent    chan struct{} // has an element when something was sent since the last look
+	stopped <-chan struct{}
+}
+
+// otherRooms are those that a reader has beside that of its outbox, for events that fit into no page; nil = none.
+type otherRooms struct{ page, targets, live *holding }
+
+// waits notes that the rooms of the reader wait for its client, or, with false, that they wait for the node. Each call
+// counts as going on.
+func (o *outbox) waits(client bool) {
+	if o.large {
+		o.room.waits(client)
+	}
+	for _, h := range [...]*holding{o.others.page, o.others.targets, o.others.live} {
+		if h != nil {
+			h.waits(client)
+		}
+	}
+}
+
+// newOutbox has nothing to send.
+func newOutbox(frames *budget, owner *account, stopped <-chan struct{}) *outbox {
+	return &outbox{room: frames.open(owner), sent: make(chan struct{}, 1), stopped: stopped}
+}
+
+// Get is not used: the outbox is a pool only to be told of chunks that were sent.
+func (o *outbox) Get(length int) *[]byte {
+	b := make([]byte, length)
+	return &b
+}
+
+// Put takes a chunk back whose events are sent, or whose call has ended.
+func (o *outbox) Put(b *[]byte) {
+	o.pending.Add(-int64(cap(*b)))
+	if cap(*b) == chunkBytes {
+		chunks.Put(b)
+	}
+	select {
+	case o.sent <- struct{}{}:
+	default:
+	}
+}
+
+// reserve makes room for a message of so many bytes. It waits until the client has taken most of what was sent before.
+// of is about how much will be sent.
+func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
+	if o.rest != nil && o.rest.Len() >= bytes {
+		return nil
+	}
+	if bytes <= chunkBytes {
+		if err := o.flush(ctx); err != nil {
+			return err
+		}
+	} else if err := o.makeRoom(ctx, bytes); err != nil {
+		return err
+	}
+	var b *[]byte
+	switch want := max(bytes, min(of, chunkBytes)); {
+	case want > chunkBytes || want <= chunkBytes/4:
+		b = o.Get(want)
+	default:
+		b = chunks.Get().(*[]byte)
+	}
+	if len(*b) <= unpooledBytes || len(*b) > chunkBytes { // the parts of a large event are counted
+		o.rest = mem.SliceBuffer(*b)
+		return nil
+	}
+	o.pending.Add(int64(cap(*b)))
+	o.rest = mem.NewBuffer(b, o)
+	return nil
+}
+
+// makeRoom waits for the room of a message that fits into no chunk, when little is left of what was sent before. From
+// then on the room waits for the client, since the transport may let the call wait in the middle of sending.
+func (o *outbox) makeRoom(ctx context.Context, bytes int) error {
+	if err := o.drain(ctx, outBytes); err != nil {
+		return err
+	}
+	if !o.room.try(int64(bytes)) {
+		o.waits(false)
+		if err := o.room.take(ctx, int64(bytes)); err != nil {
+			return fromContext(err)
+		}
+	}
+	o.large = true
+	o.waits(true)
+	return nil
+}
+
+// unpooledBytes is up to where grpc does not tell when memory is not used any more.
+const unpooledBytes = 1 << 10
+
+// blank is where the next message is written, which has so many bytes, for which there is room.
+func (o *outbox) blank(bytes int) []byte { return o.rest.ReadOnlyData()[:0:bytes] }
+
+// piece is the next message, which was written there.
+func (o *outbox) piece(written []byte) (p hotcodec.Piece) {
+	if len(written) > chunkBytes {
+		o.rest = nil
+		return o.parts(written)
+	}
+	p.Buffer, o.rest = mem.SplitUnsafe(o.rest, len(written))
+	return p
+}
+
+// parts is a message that fits into no chunk.
+func (o *outbox) parts(written []byte) (p hotcodec.Piece) {
+	o.pending.Add(int64(len(written)))
+	for p.Buffer == nil || len(written) > 0 {
+		n := len(written)
+		if n > 2*partBytes {
+			n = partBytes
+		}
+		part := written[:n:n]
+		written = written[n:]
+		if b := mem.NewBuffer(&part, o); p.Buffer == nil {
+			p.Buffer = b
+		} else {
+			p.More = append(p.More, b)
+		}
+	}
+	return p
+}
+
+// flush ends the chunk in work and waits until the client has taken most of what was sent. The bytes of an event that
+// has room are with the transport until little is left.
+func (o *outbox) flush(ctx context.Context) error {
+	if o.fast && !o.large {
+		return o.drain(ctx, fastBytes)
+	}
+	return o.drain(ctx, outBytes)
+}
+
+// settle waits until little is left of a large page, whose room is given back then.
+func (o *outbox) settle(ctx context.Context) error {
+	if !o.fast {
+		return nil
+	}
+	o.fast = false
+	return o.flush(ctx)
+}
+
+// drain is flush until the transport has at most so many bytes.
+func (o *outbox) drain(ctx context.Context, most int64) error {
+	if o.rest != nil {
+		o.rest.Free()
+		o.rest = nil
+	}
+	for before := int64(-1); o.pending.Load() > most; {
+		if now := o.pending.Load(); now != before {
+			before = now
+			o.waits(true)
+		}
+		select {
+		case <-o.sent:
+		case <-ctx.Done():
+			return fromContext(ctx.Err())
+		case <-o.stopped:
+			return errStopping
+		}
+	}
+	if o.large {
+		o.room.free()
+		o.large = false
+	}
+	return nil
+}
+
+// close gives back what is not in the hands of the transport.
+func (o *outbox) close() {
+	if o.rest != nil {
+		o.rest.Free()
+		o.rest = nil
+	}
+	o.room.free()
+}

@@ -1,0 +1,137 @@
+package embedded
+
+import (
+	"testing"
+	"time"
+)
+
+// roomsClock is the time of the budgets of readers in a test, of which a client may leave memory unused for an hour.
+type roomsClock struct {
+	now time.Time
+	all []*budget
+}
+
+// newRoomsClock has the budgets of readers.
+func newRoomsClock(m *readMemory) *roomsClock {
+	c := &roomsClock{now: time.Unix(0, 0), all: []*budget{m.rows, m.targets, m.frames}}
+	for _, b := range c.all {
+		b.now, b.patience = func() time.Time { return c.now }, time.Hour
+	}
+	return c
+}
+
+// pass lets time pass, and has the budgets look for clients that do not go on.
+func (c *roomsClock) pass(d time.Duration) {
+	for _, b := range c.all {
+		b.mu.Lock()
+	}
+	c.now = c.now.Add(d)
+	for _, b := range c.all {
+		b.mu.Unlock()
+		b.look()
+	}
+}
+
+// stalls is how many rooms wait for their clients, and since when the one does that has waited longest.
+func (c *roomsClock) stalls() (n int, oldest time.Time) {
+	for _, b := range c.all {
+		b.mu.Lock()
+		for _, since := range b.stalls {
+			if n++; oldest.IsZero() || since.Before(oldest) {
+				oldest = since
+			}
+		}
+		b.mu.Unlock()
+	}
+	return n, oldest
+}
+
+// largeReader is an outbox whose reader has all the room for events from pages, behind links and from the tail.
+func largeReader(t *testing.T, m *readMemory, a *account) *outbox {
+	t.Helper()
+	o := newOutbox(m.frames, a, nil)
+	o.others = otherRooms{page: m.rows.open(a), targets: m.targets.open(a), live: m.rows.open(a)}
+	for h, bytes := range map[*holding]int64{
+		o.others.page: rowsBytes / 2, o.others.live: rowsBytes / 2, o.others.targets: targetsBytes,
+	} {
+		if !h.try(bytes) {
+			t.Fatal("free memory is not given")
+		}
+	}
+	o.waits(true)
+	return o
+}
+
+// freeRooms gives back what the reader has beside the room of its outbox.
+func freeRooms(o *outbox) {
+	o.close()
+	o.others.page.free()
+	o.others.targets.free()
+	o.others.live.free()
+}
+
+// TestOutbox_AReaderThatWaitsForRoomIsNotDismissed for the room that it has already, whoever wants that. When it has
+// all of it, its client has to go on.
+func TestOutbox_AReaderThatWaitsForRoomIsNotDismissed(t *testing.T) {
+	t.Parallel()
+	m := newReadMemory()
+	c := newRoomsClock(m)
+	dismissed := make(chan struct{}, 100)
+	o := largeReader(t, m, &account{disconnect: func(string) { dismissed <- struct{}{} }})
+	others := m.frames.open(&account{})
+	if !others.try(framesBytes) {
+		t.Fatal("free memory is not given")
+	}
+	for _, b := range []*budget{m.rows, m.targets} {
+		claimed(b.open(&account{}), 1)
+	}
+	ended := make(chan error)
+	go func() { ended <- o.reserve(t.Context(), 1<<20, 1<<20) }()
+	await(t, func() bool { return m.frames.wanted() == 1 })
+	c.pass(2 * time.Hour)
+	if n, _ := c.stalls(); n > 0 || len(dismissed) > 0 {
+		t.Errorf("%d rooms of a reader wait for its client while the node lets it wait", n)
+	}
+	others.free()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if n, since := c.stalls(); n != 4 || since != c.now {
+		t.Errorf("%d rooms wait for the client, since %v", n, since)
+	}
+	c.pass(2 * time.Hour)
+	<-dismissed
+	freeRooms(o)
+}
+
+// TestOutbox_AClientThatTakesPartsOfALargeEventGoesOn with all of the memory that its reader has for it.
+func TestOutbox_AClientThatTakesPartsOfALargeEventGoesOn(t *testing.T) {
+	t.Parallel()
+	const bytes = 10 * partBytes
+	m := newReadMemory()
+	c := newRoomsClock(m)
+	o := largeReader(t, m, &account{})
+	pieces, err := encode(t.Context(), o, 1, bytes)
+	if err != nil || len(pieces[0].More) != 8 || pieces[0].Len()+pieces[0].More.Len() != bytes {
+		t.Fatalf("an event of 10 parts has %d and %d bytes: %v", pieces[0].Len(), pieces[0].More.Len(), err)
+	}
+	ended := make(chan error)
+	go func() { ended <- o.flush(t.Context()) }()
+	pieces[0].Free()
+	for _, part := range pieces[0].More {
+		if m.frames.empty() {
+			t.Error("a part of the event is not sent, and it has no room")
+		}
+		c.pass(time.Minute)
+		now := c.now
+		part.Free()
+		await(t, func() bool {
+			n, since := c.stalls()
+			return since == now || n == 3 && m.frames.empty()
+		})
+	}
+	if err := <-ended; err != nil || o.pending.Load() != 0 || !m.frames.empty() {
+		t.Errorf("%v, %d bytes are counted for ever", err, o.pending.Load())
+	}
+	freeRooms(o)
+}
