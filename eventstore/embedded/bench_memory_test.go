@@ -59,7 +59,7 @@ func (s *bench) answers(b *testing.B) []hotcodec.Frame {
 	return list
 }
 
-// readAll is what the stock client asks for, of some events.
+// readAll asks as the stock client does, for some events.
 func readAll() *streams.ReadReq {
 	return &streams.ReadReq{Options: &streams.ReadReq_Options{
 		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
