@@ -75,8 +75,8 @@ func (l *inLine) canServe(ctx context.Context) error {
 const handRound = time.Second
 
 // handsOver gives the program that serves, by the database, the callbacks that wait on the disk of this one, as long as
-// this one stands by: those of before, also of programs with this disk that are gone, and those that came before it knew
-// that it stands by. The result ends that.
+// this one stands by: those of before, also of programs with this disk that are gone, and those that came before it
+// knew that it stands by. The result ends that.
 func (l *inLine) handsOver(ctx context.Context, db *postgres.DB) (end func()) {
 	if l == nil || l.app == nil || l.app.kept == nil {
 		return func() {}

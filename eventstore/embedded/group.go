@@ -29,8 +29,8 @@ type group struct {
 }
 
 // prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
-// decided. It gives the writes that are decided: those that were refused while the heads were read are left out, because
-// their callers were told that the database does not answer, and may do something else by now.
+// decided. It gives the writes that are decided: those that were refused while the heads were read are left out,
+// because their callers were told that the database does not answer, and may do something else by now.
 func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, []*write, error) {
 	g := &group{
 		heads:   make(map[string]head, 2*len(batch)),

@@ -91,8 +91,8 @@ func TestStall_ACommitThatEndsAfterItsWritersWereRefusedIsInTheLog(t *testing.T)
 	wantAlive(t, n)
 }
 
-// TestStall_AWriteThatWasRefusedWhileHeadsWereReadIsNotInTheLog: its caller may have done something else by then. A lock
-// of somebody holds up the reading.
+// TestStall_AWriteThatWasRefusedWhileHeadsWereReadIsNotInTheLog: its caller may have done something else by then. A
+// lock of somebody holds up the reading.
 func TestStall_AWriteThatWasRefusedWhileHeadsWereReadIsNotInTheLog(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

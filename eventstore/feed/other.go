@@ -40,6 +40,19 @@ func (f *Feed) knows(ctx context.Context, mark eventstore.Mark) error {
 	return mark.Check(has)
 }
 
+// MarkAt gives the mark of the event at a position that a consumer has read, none when no event has exactly this
+// position. It fails as Covers when the log is not the one that was read.
+func (f *Feed) MarkAt(ctx context.Context, position uint64) (eventstore.Mark, error) {
+	has, err := f.log.EventAt(ctx, position)
+	if err == nil {
+		err = f.still(ctx) // after it, so that the event is of the same log
+	}
+	if err != nil {
+		return eventstore.Mark{}, err
+	}
+	return eventstore.Mark{Position: position, ID: has}, nil
+}
+
 // Lost delivers an eventstore.OtherLogError when the log was replaced by another one while the feed followed it.
 // Nothing can be read of the feed any more. What a program has in memory is of the log that was lost, so it has to
 // start again.

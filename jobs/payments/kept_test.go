@@ -143,8 +143,8 @@ func TestKept_WhatAProgramHasThatStandsByIsStoredByTheOneThatServes(t *testing.T
 	}
 }
 
-// TestKept_WhatOtherProgramsLeftOnTheDiskOfAStandByIsHandedOver: it alone can read that disk. Their places are left only
-// when it serves, since only then everything is known to be in the inbox.
+// TestKept_WhatOtherProgramsLeftOnTheDiskOfAStandByIsHandedOver: it alone can read that disk. Their places are left
+// only when it serves, since only then everything is known to be in the inbox.
 func TestKept_WhatOtherProgramsLeftOnTheDiskOfAStandByIsHandedOver(t *testing.T) {
 	t.Parallel()
 	k, dir := newKit(t), t.TempDir()
