@@ -1,11 +1,14 @@
 package eventstore_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
@@ -22,5 +25,31 @@ func TestClose_CallsAfterItAreToldToTryAgain(t *testing.T) {
 		if failure.KindOf(err) != failure.Unavailable || !errors.Is(err, eventstore.ErrClosed) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestSubscribe_BeyondTheEndOfTheLogIsRefused: what the log gets there would never be given.
+func TestSubscribe_BeyondTheEndOfTheLogIsRefused(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	if _, err := kit.Store.Append(t.Context(), stream(), eventstore.NoStream, several(3)); err != nil {
+		t.Fatal(err)
+	}
+	head, err := kit.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var short *eventstore.ShortLogError
+	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for _, mark := range []eventstore.Mark{{}, {Position: head + 1, ID: id.New[id.Event]()}} {
+		sub := kit.Store.Resume(limited, head+1, mark, nil)
+		if _, err := sub.Next(limited); !errors.As(err, &short) || short.Before != head+1 {
+			t.Errorf("with the mark %v: %v", mark, err)
+		}
+		sub.Close()
+	}
+	if _, err := kit.Store.EventAt(t.Context(), head+1); !errors.As(err, &short) {
+		t.Errorf("the event there: %v", err)
 	}
 }

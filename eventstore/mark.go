@@ -80,11 +80,28 @@ func (e *OtherLogError) Error() string {
 		"as one that was restored to an older state than its reader and has grown since", e.Has, e.After, e.Had)
 }
 
-// EventAt gives the id of the event at a position, none when no event has exactly this position.
+// ShortLogError is the failure of a reader whose log ends before what it has read. A server that lags behind answers so
+// for a short time, and a log that was restored to an older state until it has grown: so the reader asks again, and
+// acts on nothing meanwhile.
+type ShortLogError struct {
+	Before uint64 // where the log has no event yet, and none after it
+}
+
+// Error says what is waited for.
+func (e *ShortLogError) Error() string {
+	return fmt.Sprintf("the log ends before position %d, up to which it was read: its server lags behind, or it was "+
+		"restored to an older state; nothing of it is used until it reaches that position", e.Before)
+}
+
+// EventAt gives the id of the event at a position, none when no event has exactly this position. It fails with a
+// ShortLogError when the log ends before it.
 func (s *Store) EventAt(ctx context.Context, position uint64) (id.Event, error) {
 	page, err := s.readAll(ctx, from(position), 1)
 	if err != nil {
 		return id.Event{}, err
+	}
+	if len(page.list) == 0 && position > 0 {
+		return id.Event{}, &ShortLogError{Before: position}
 	}
 	return idAt(page, position), nil
 }
@@ -105,8 +122,8 @@ func idAt(page rawPage, position uint64) id.Event {
 }
 
 // sameLog looks, before the subscription goes on over a new connection, whether the log is still the one that it has
-// given. It fails with an OtherLogError when the log has another event where the last one was. A log that ends before
-// it may be a server that lags behind: that error passes.
+// given. It fails with an OtherLogError when the log has another event where the last one was, and with a ShortLogError
+// when the log ends before it: what the log gets there would be passed over.
 func (s *Subscription) sameLog(ctx context.Context, client *esdb.Client) error {
 	at := s.mark.Position
 	if s.mark.IsZero() {
@@ -125,11 +142,11 @@ func (s *Subscription) sameLog(ctx context.Context, client *esdb.Client) error {
 	}
 	has := idAt(page, at)
 	switch {
+	case len(page.list) == 0:
+		return &ShortLogError{Before: at}
 	case s.mark.IsZero():
 		s.mark = Mark{Position: at, ID: has}
 		return nil
-	case len(page.list) == 0:
-		return fmt.Errorf("the log ends before position %d, up to which it was read", at)
 	}
 	return s.mark.Check(has)
 }

@@ -77,11 +77,17 @@ func (i rawItem) weight() int64 { return int64(min(i.size(), aheadBytes)) }
 // Subscribe gives the events after a position (0 = from the start) of the given types (nil = all types of the product).
 // The server leaves out events of other types. The subscription ends with ctx or Close.
 func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Subscription {
+	return s.Resume(ctx, after, Mark{}, types)
+}
+
+// Resume is Subscribe for a reader that knows an event up to the position, the newest: the subscription begins only
+// when the log has the same one.
+func (s *Store) Resume(ctx context.Context, after uint64, mark Mark, types []string) *Subscription {
 	ctx, cancel := context.WithCancel(ctx)
 	sub := &Subscription{
 		store: s, types: s.prefixes(types), wanted: s.matcher(types), cancel: cancel,
 		ended: make(chan struct{}), raw: make(chan rawItem, readAhead), last: after,
-		ahead: semaphore.NewWeighted(aheadBytes),
+		mark: mark, ahead: semaphore.NewWeighted(aheadBytes),
 	}
 	go sub.run(ctx)
 	return sub
@@ -96,7 +102,8 @@ func (s *Subscription) Close() {
 // Next waits for the next item. An event that cannot be decoded gives a catalog.UndecodableError in its place in the
 // order, and every later call returns the same error. Other errors (such as keys out of reach) may pass: call again.
 // After the end of the subscription it returns context.Canceled. When the log turns out to be another one over a new
-// connection, the subscription ends with an OtherLogError.
+// connection, the subscription ends with an OtherLogError, and when it ends before what was read, with a ShortLogError:
+// subscribe again after a pause.
 func (s *Subscription) Next(ctx context.Context) (Item, error) {
 	for len(s.ready) == 0 {
 		if s.poisoned != nil {
@@ -189,7 +196,8 @@ func (s *Subscription) run(ctx context.Context) {
 		}
 		s.store.link.tell()
 		var other *OtherLogError
-		if errors.As(err, &other) {
+		var short *ShortLogError
+		if errors.As(err, &other) || errors.As(err, &short) {
 			s.other = err
 			return
 		}

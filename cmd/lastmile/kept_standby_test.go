@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,10 +56,14 @@ func TestStandby_CallbacksOnItsDiskReachTheProgramThatServes(t *testing.T) {
 	first := k.standbyOf(freePort(t), dirs[0])
 	k.isReady(first)
 	k.keptFor(dirs[1], key)
+	if err := os.Rename(filepath.Join(dirs[1], "callbacks"), filepath.Join(dirs[1], "callbacks-2")); err != nil {
+		k.t.Fatal(err) // of another program that has used this directory and is gone
+	}
+	k.keptFor(dirs[1], key)
 	second := k.standbyOf(freePort(t), dirs[1])
 	k.standsBy(second, "esdb://127.0.0.1:")
-	k.eventually("the callback to be in the inbox", func(ctx context.Context) (bool, error) {
+	k.eventually("both callbacks to be in the inbox", func(ctx context.Context) (bool, error) {
 		n, err := k.inboxOf(ctx)
-		return n == 1, fmt.Errorf("%d are, %w", n, err)
+		return n == 2, fmt.Errorf("%d are, %w", n, err)
 	})
 }

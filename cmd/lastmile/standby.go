@@ -75,7 +75,8 @@ func (l *inLine) canServe(ctx context.Context) error {
 const handRound = time.Second
 
 // handsOver gives the program that serves, by the database, the callbacks that wait on the disk of this one, as long as
-// this one stands by: those of before, and those that came before it knew that it stands by. The result ends that.
+// this one stands by: those of before, also of programs with this disk that are gone, and those that came before it
+// knew that it stands by. The result ends that.
 func (l *inLine) handsOver(ctx context.Context, db *postgres.DB) (end func()) {
 	if l == nil || l.app == nil || l.app.kept == nil {
 		return func() {}
@@ -84,7 +85,7 @@ func (l *inLine) handsOver(ctx context.Context, db *postgres.DB) (end func()) {
 	work := loop.Within(ctx, logger)
 	work.Go("callbacks for the program that serves", func(ctx context.Context) {
 		for ; ctx.Err() == nil; loop.Sleep(ctx, handRound) {
-			if l.behind.Load() == nil || kept.Empty() {
+			if l.behind.Load() == nil {
 				continue
 			}
 			n, err := kept.HandOver(ctx, func(ctx context.Context, sealed [][]byte) error {

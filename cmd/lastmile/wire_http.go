@@ -155,7 +155,7 @@ func (a *App) partChecks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: databasePart, Probe: a.storage.db.Owner.Ping},
 		{Name: "writes", Probe: a.probeWrites, WaitsFor: []string{databasePart}},
-		{Name: logPart, Probe: a.storage.store.Ping, WaitsFor: a.logWaits()},
+		{Name: logPart, Probe: a.probeLog, WaitsFor: a.logWaits()},
 		{
 			Name: identityviews.DirectoryName, WaitsFor: asksLog,
 			Probe: func(ctx context.Context) error {
@@ -191,6 +191,18 @@ func (a *App) probeWrites(context.Context) error {
 	case postgres.WritesAway:
 		return failure.NewUnavailable("database_silent", "The database does not answer.", 0, nil)
 	case postgres.WritesTaken:
+	}
+	return nil
+}
+
+// probeLog fails while the event store does not answer, and while its log ends before what this program has read of it.
+func (a *App) probeLog(ctx context.Context) error {
+	if err := a.storage.store.Ping(ctx); err != nil {
+		return err
+	}
+	if err := a.engines.feed.Short(); err != nil {
+		return failure.NewUnavailable("log_shorter",
+			"The event store's log ends before what was read of it. Everything waits until it has that again.", 0, err)
 	}
 	return nil
 }

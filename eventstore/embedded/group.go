@@ -29,8 +29,9 @@ type group struct {
 }
 
 // prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
-// decided.
-func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, error) {
+// decided. It gives the writes that are decided: those that were refused while the heads were read are left out,
+// because their callers were told that the database does not answer, and may do something else by now.
+func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, []*write, error) {
 	g := &group{
 		heads:   make(map[string]head, 2*len(batch)),
 		changed: make(map[string]struct{}, len(batch)),
@@ -39,17 +40,22 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, error)
 		next:    q.published + 1,
 		created: ticks(q.now()), lastStream: q.lastStream,
 	}
-	if err := q.fillHeads(ctx, g, batch); err != nil {
-		return nil, err
+	stalled, err := q.fillHeads(ctx, g, batch)
+	if err != nil {
+		return nil, batch, err
+	}
+	if stalled {
+		batch = stillWanted(batch)
 	}
 	for _, w := range batch {
 		g.answers = append(g.answers, answer{to: w, outcome: q.decide(g, w)})
 	}
-	return g, nil
+	return g, batch, nil
 }
 
-// fillHeads copies the heads of all related streams into the group: from the cache, otherwise from the log.
-func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) error {
+// fillHeads copies the heads of all related streams into the group: from the cache, otherwise from the log. It reports
+// whether that took so long that the writes were refused.
+func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) (stalled bool, err error) {
 	var missing []string
 	for _, w := range batch {
 		for _, name := range related(w.stream) {
@@ -64,20 +70,20 @@ func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) err
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	defer q.bounded(batch)()
+	end := q.bounded(batch)
 	loaded, err := loadHeads(ctx, q.session.conn, q.queries.heads, missing)
-	if err != nil {
-		return err
+	if stalled = end(); err != nil {
+		return stalled, err
 	}
 	for name, h := range loaded {
 		g.heads[name] = h
 		q.heads.put(name, h)
 	}
-	return nil
+	return stalled, nil
 }
 
 // head is the end of a stream as the group's own events leave it; emptyHead for an unknown stream.

@@ -164,8 +164,8 @@ func (q *sequencer) answers(ctx context.Context, waiting []*write) error {
 // process brings a batch to its end: it answers every write or returns a fatal error.
 func (q *sequencer) process(ctx context.Context, batch []*write) error {
 	for len(batch) > 0 {
-		g, err := q.prepare(ctx, batch)
-		if err != nil {
+		g, wanted, err := q.prepare(ctx, batch)
+		if batch = wanted; err != nil {
 			if definite(q.session.conn, err) {
 				return q.isolate(ctx, batch, err) // as the head of one stream in a damaged page
 			}

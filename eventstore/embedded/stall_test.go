@@ -90,3 +90,39 @@ func TestStall_ACommitThatEndsAfterItsWritersWereRefusedIsInTheLog(t *testing.T)
 	wantNoGap(t, cfg)
 	wantAlive(t, n)
 }
+
+// TestStall_AWriteThatWasRefusedWhileHeadsWereReadIsNotInTheLog: its caller may have done something else by then. A
+// lock of somebody holds up the reading.
+func TestStall_AWriteThatWasRefusedWhileHeadsWereReadIsNotInTheLog(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())
+	tx, err := cfg.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `lock table `+cfg.Schema+`.streams in access exclusive mode`); err != nil {
+		t.Fatal(err)
+	}
+	refusedSoon(t, appended(client, "refused"))
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client = stormClient(t, n.URL())
+	for end := time.Now().Add(soon); ; { // refused until the statement has its answer
+		_, err := client.AppendToStream(t.Context(), "after", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}},
+			oneEvent())
+		if err == nil {
+			break
+		}
+		if wantCode(t, err, esdb.ErrorUnavailable); time.Now().After(end) {
+			t.Fatal("the node does not go on")
+		}
+	}
+	mustAppend(t, client, "refused", esdb.NoStream{}, oneEvent()) // the first of its stream
+	wantNoGap(t, cfg)
+	wantAlive(t, n)
+}

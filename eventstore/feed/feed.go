@@ -47,6 +47,8 @@ type Feed struct {
 	position uint64
 	changed  chan struct{} // closed when position grows; nil when no consumer waits
 	other    error         // the log has turned out to be another one: nothing is read any more
+	short    error         // the log ends before what was read of it: nothing is read until it does not
+	again    func()        // ends the present look at the log, so that run begins anew; nil before the first
 	lost     chan error    // room for one
 }
 
@@ -97,10 +99,13 @@ func (f *Feed) run(ctx context.Context) {
 			f.part(ctx, err)
 			return
 		}
+		if isShort(err) {
+			f.hold(ctx, err)
+		}
 		if advanced {
 			pause.Reset()
 		}
-		f.logger.WarnContext(ctx, "log cannot be followed", "error", err, "position", f.Head())
+		f.logger.WarnContext(ctx, "log cannot be followed", "error", cmp.Or(f.Short(), err), "position", f.Head())
 		if !pause.Wait(ctx) {
 			return
 		}
@@ -112,10 +117,13 @@ func (f *Feed) run(ctx context.Context) {
 func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := f.knows(ctx, f.newest()); err != nil {
+	f.mu.Lock()
+	f.again = cancel
+	f.mu.Unlock()
+	if err := f.still(ctx); err != nil {
 		return false, err
 	}
-	cursor := f.log.Follow(ctx, f.Head(), nil)
+	cursor := f.log.Follow(ctx, f.Head(), f.newest(), nil)
 	for {
 		item, err := cursor.Next(ctx)
 		if err != nil {
@@ -165,7 +173,12 @@ func (f *Feed) forget() {
 
 // End asks the log for the position of its last event, which may be newer than Head.
 func (f *Feed) End(ctx context.Context) (uint64, error) {
+	seen := f.newest().Position
 	end, err := f.log.Head(ctx)
+	if err == nil && end < seen {
+		err = &eventstore.ShortLogError{Before: seen}
+		f.hold(ctx, err)
+	}
 	if err = cmp.Or(err, f.parted()); err != nil {
 		return 0, fmt.Errorf("look for the end of the log: %w", err)
 	}
@@ -203,7 +216,8 @@ type Page struct {
 
 // Read returns the wanted events after a position, at most limit, without waiting: from memory, else from the log. The
 // page is empty, with UpTo = after, when the log has nothing after the position. It fails with an
-// eventstore.OtherLogError when the log ends before the position, or was replaced.
+// eventstore.OtherLogError when the log ends before the position, or was replaced, and with a ShortLogError, which
+// passes, while the log ends before what the feed has read.
 func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
 	if err := f.covers(ctx, after); err != nil {
 		return Page{}, err
@@ -225,6 +239,9 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 		}
 	}
 	if len(found) == 0 && next <= after {
+		if err := f.still(ctx); err != nil { // one that ends before after has nothing, too
+			return Page{}, err
+		}
 		page.UpTo = floor // the log has no wanted event up to floor, which was read before
 	}
 	if mark, ok := f.markAt(page.UpTo); ok {
@@ -235,11 +252,12 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 	return page, nil
 }
 
-// Recent is Read from memory only. It returns false when memory does not reach back to the position.
+// Recent is Read from memory only. It returns false when memory does not reach back to the position, or may not be of
+// the log.
 func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if after < f.floor || f.other != nil {
+	if after < f.floor || f.other != nil || f.short != nil {
 		return Page{}, false
 	}
 	page := Page{From: after, UpTo: max(after, f.position), Live: true}
@@ -258,12 +276,12 @@ func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	return page, true
 }
 
-// Wait returns nil when the log has grown beyond a position. It fails with the error of ctx, or as Read when the log
-// was replaced.
+// Wait returns nil when the log has grown beyond a position, and is not known to end before what was read. It fails
+// with the error of ctx, or as Read when the log was replaced.
 func (f *Feed) Wait(ctx context.Context, after uint64) error {
 	for {
 		f.mu.Lock()
-		if other := f.other; other != nil || f.position > after {
+		if other := f.other; other != nil || f.position > after && f.short == nil {
 			f.mu.Unlock()
 			return other
 		}

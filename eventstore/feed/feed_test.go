@@ -23,6 +23,7 @@ type memory struct {
 	changed chan struct{}
 	drops   int // number of cursors that will fail after three events
 	breaks  int // how often all cursors that there were have failed
+	follows int // how many cursors there were
 }
 
 // newMemory makes an empty log.
@@ -54,8 +55,11 @@ func (m *memory) Head(context.Context) (uint64, error) {
 func (m *memory) EventAt(_ context.Context, position uint64) (id.Event, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if position == 0 || position > uint64(len(m.list)) {
+	if position == 0 {
 		return id.Event{}, nil
+	}
+	if position > uint64(len(m.list)) {
+		return id.Event{}, &eventstore.ShortLogError{Before: position}
 	}
 	return m.list[position-1].ID, nil
 }
@@ -80,9 +84,10 @@ func (m *memory) ReadAll(
 }
 
 // Follow returns a cursor that fails after three events while drops is above 0.
-func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
+func (m *memory) Follow(_ context.Context, after uint64, _ eventstore.Mark, _ []string) Cursor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.follows++
 	c := &memoryCursor{m: m, at: int(after), left: -1, breaks: m.breaks}
 	if m.drops > 0 {
 		m.drops--

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -15,15 +16,16 @@ type Log interface {
 	// Head returns the position of the last event, 0 for an empty log.
 	Head(ctx context.Context) (uint64, error)
 	// EventAt returns the id of the event at a position, of whatever type; none when no event has exactly this
-	// position.
+	// position. It fails with an eventstore.ShortLogError when the log ends before the position.
 	EventAt(ctx context.Context, position uint64) (id.Event, error)
 	// ReadAll returns up to max events after a position whose type is listed (nil = all types), or is a version of a
 	// listed type that is not known, and the position to go
 	// on from. No events and an unchanged position mean that the log has nothing after the position.
 	ReadAll(ctx context.Context, after uint64, max int, types []string) ([]events.Envelope, uint64, error)
-	// Follow reads the events after a position, of the same types, and then waits for new ones. The
-	// cursor ends with ctx, or with an eventstore.OtherLogError when the log turns out to be another one.
-	Follow(ctx context.Context, after uint64, types []string) Cursor
+	// Follow reads the events after a position, of the same types, and then waits for new ones. mark is the newest
+	// event up to the position that is known. The cursor ends with ctx, with an eventstore.OtherLogError when the log
+	// turns out to be another one, or with an eventstore.ShortLogError when it ends before what was read.
+	Follow(ctx context.Context, after uint64, mark eventstore.Mark, types []string) Cursor
 }
 
 // Cursor reads the log forward from one position. For one goroutine.

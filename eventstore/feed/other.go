@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sort"
@@ -11,9 +12,17 @@ import (
 
 // Covers fails with an eventstore.OtherLogError when the log is not the one that a consumer has read: it ends before
 // the consumer's position, or has another event where its mark is. A consumer that acts before it reads, or that goes
-// on from a stored position, calls it first.
+// on from a stored position, calls it first. While the log ends before what the feed has read it fails with a
+// ShortLogError, which passes: what is in memory may be of events that the log has lost.
 func (f *Feed) Covers(ctx context.Context, after uint64, mark eventstore.Mark) error {
-	if err := f.covers(ctx, after); err != nil {
+	if err := f.parted(); err != nil && isOther(err) {
+		return err
+	}
+	newest := f.newest()
+	if err := f.still(ctx); err != nil {
+		return err
+	}
+	if err := f.covers(ctx, after); err != nil || mark == newest {
 		return err
 	}
 	return f.knows(ctx, mark)
@@ -29,6 +38,19 @@ func (f *Feed) knows(ctx context.Context, mark eventstore.Mark) error {
 		return err
 	}
 	return mark.Check(has)
+}
+
+// MarkAt gives the mark of the event at a position that a consumer has read, none when no event has exactly this
+// position. It fails as Covers when the log is not the one that was read.
+func (f *Feed) MarkAt(ctx context.Context, position uint64) (eventstore.Mark, error) {
+	has, err := f.log.EventAt(ctx, position)
+	if err == nil {
+		err = f.still(ctx) // after it, so that the event is of the same log
+	}
+	if err != nil {
+		return eventstore.Mark{}, err
+	}
+	return eventstore.Mark{Position: position, ID: has}, nil
 }
 
 // Lost delivers an eventstore.OtherLogError when the log was replaced by another one while the feed followed it.
@@ -49,11 +71,11 @@ func (f *Feed) part(ctx context.Context, err error) {
 	f.wake()
 }
 
-// parted is why nothing can be read any more; nil while the log is the one that was followed.
+// parted is why nothing can be read any more, or for now; nil while the log is the one that was followed.
 func (f *Feed) parted() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.other
+	return cmp.Or(f.other, f.short)
 }
 
 // newest is the last event that was seen.
@@ -62,11 +84,11 @@ func (f *Feed) newest() eventstore.Mark {
 	return mark
 }
 
-// markAt gives the last event up to a position, where memory reaches back to it.
+// markAt gives the last event up to a position, where memory reaches back to it and is known to be of the log.
 func (f *Feed) markAt(position uint64) (eventstore.Mark, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.markLocked(position), position >= f.floor
+	return f.markLocked(position), position >= f.floor && cmp.Or(f.other, f.short) == nil
 }
 
 // markLocked is markAt for a caller that holds the lock and a position that is not below the floor.

@@ -37,8 +37,8 @@ func (l storeLog) ReadAll(
 }
 
 // Follow subscribes at once, also when Next is never called. The subscription ends with ctx.
-func (l storeLog) Follow(ctx context.Context, after uint64, types []string) Cursor {
-	return &storeCursor{ctx: ctx, store: l.store, types: types, sub: l.store.Subscribe(ctx, after, types)}
+func (l storeLog) Follow(ctx context.Context, after uint64, mark eventstore.Mark, types []string) Cursor {
+	return &storeCursor{ctx: ctx, store: l.store, types: types, sub: l.store.Resume(ctx, after, mark, types)}
 }
 
 // storeCursor is a subscription. After an event that cannot be decoded it subscribes again behind that event.
@@ -55,7 +55,7 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 	var bad *catalog.UndecodableError
 	if errors.As(err, &bad) {
 		c.sub.Close()
-		c.sub = c.store.Subscribe(c.ctx, bad.Position, c.types)
+		c.sub = c.store.Resume(c.ctx, bad.Position, eventstore.Mark{Position: bad.Position, ID: bad.ID}, c.types)
 		return Item{Event: undecodable(bad), Position: bad.Position}, nil
 	}
 	return Item{Event: item.Event, Position: item.Position, Size: item.Size}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -115,7 +116,7 @@ func (s streamed) send(ctx context.Context, pages chan<- streamed) bool {
 
 // stream reads pages of limit events from the log until memory reaches back to the end of a page.
 func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) error {
-	cursor := f.log.Follow(ctx, after, want.listed())
+	cursor := f.log.Follow(ctx, after, eventstore.Mark{}, want.listed())
 	page := Page{From: after, UpTo: after}
 	skipped, bytes := 0, 0 // items without an event, and bytes of events, since the last page
 	for {

@@ -74,6 +74,7 @@ type Kept struct {
 	path     string
 	place    string
 	left     []string // places of programs that are gone, whose callbacks are here; only work uses it
+	adopted  bool     // HandOver has taken over what other programs left; only HandOver uses it
 	wake     chan struct{}
 
 	fault  atomic.Pointer[string] // why the inbox took no callback at the last try; nil = it would take others
@@ -256,10 +257,10 @@ func notKept(cause error) error {
 // stored.
 func (k *Kept) work(ctx context.Context) {
 	pause := loop.Backoff{Min: keptRound, Max: awayPauseMax}
-	k.adopt(ctx)
+	k.adopt(ctx, true)
 	k.left = append(k.left, formerPlace(k.place)) // what was there is in this journal
 	for ctx.Err() == nil {
-		k.adopt(ctx)
+		k.adopt(ctx, true)
 		k.learn(ctx)
 		if !k.Empty() && !k.cfg.Written() {
 			loop.Sleep(ctx, keptRound)

@@ -15,14 +15,14 @@ import (
 // Place names the journal among those of all programs of the platform. It is the same after a restart.
 func (k *Kept) Place() string { return k.place }
 
-// adopt takes over what programs that are gone have left on the disk.
-func (k *Kept) adopt(ctx context.Context) {
+// adopt takes over what programs that are gone have left on the disk, with leaving also their places.
+func (k *Kept) adopt(ctx context.Context, leaving bool) {
 	now, cancel := context.WithCancel(ctx)
 	cancel() // what another program has is left alone at once
 	for n := range keptJournals {
 		err := k.moveOld(now, k.name(n)+oldKeptSuffix)
 		if path := k.name(n); path != k.path && err == nil {
-			err = k.moveAll(now, path)
+			err = k.moveAll(now, path, leaving)
 		}
 		if err != nil && !errors.Is(err, journal.ErrTaken) {
 			k.logger.WarnContext(ctx, "callbacks of another program are not taken over", "error", err)
@@ -30,9 +30,9 @@ func (k *Kept) adopt(ctx context.Context) {
 	}
 }
 
-// moveAll appends all callbacks of another journal, if there is one, to that of this program. The next program with
-// that journal has a new place.
-func (k *Kept) moveAll(ctx context.Context, path string) error {
+// moveAll appends all callbacks of another journal, if there is one, to that of this program. With leaving, the next
+// program with that journal has a new place.
+func (k *Kept) moveAll(ctx context.Context, path string, leaving bool) error {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -52,6 +52,9 @@ func (k *Kept) moveAll(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
+	}
+	if !leaving {
+		return nil
 	}
 	file := filepath.Join(path, placename.File)
 	left, err := os.ReadFile(file) //nolint:gosec // of the program's own

@@ -143,6 +143,36 @@ func TestKept_WhatAProgramHasThatStandsByIsStoredByTheOneThatServes(t *testing.T
 	}
 }
 
+// TestKept_WhatOtherProgramsLeftOnTheDiskOfAStandByIsHandedOver: it alone can read that disk. Their places are left
+// only when it serves, since only then everything is known to be in the inbox.
+func TestKept_WhatOtherProgramsLeftOnTheDiskOfAStandByIsHandedOver(t *testing.T) {
+	t.Parallel()
+	k, dir := newKit(t), t.TempDir()
+	gone := k.opened(t, dir, true)
+	if err := gone.confirms(t, k.paybillToken(t), "196.201.214.200", "SJK4X7Q2PB"); err != nil {
+		t.Fatal(err)
+	}
+	gone.Kept.Stop()
+	if err := os.Rename(filepath.Join(dir, "callbacks"), filepath.Join(dir, "callbacks-2")); err != nil {
+		t.Fatal(err)
+	}
+	waits := k.opened(t, dir, true)
+	n, err := waits.Kept.HandOver(t.Context(), func(ctx context.Context, sealed [][]byte) error {
+		return vault.HandOver(ctx, k.DB, sealed)
+	})
+	if err != nil || n != 1 {
+		t.Fatalf("%d were handed over, %v", n, err)
+	}
+	k.waiting(t, k.keeping(t, t.TempDir(), false), 1)
+	if err := waits.Kept.Start(t.Context()); err != nil { // it takes over
+		t.Fatal(err)
+	}
+	waits.away.Store(false)
+	if left, want := <-waits.left, "1 "+gone.Kept.Place(); left != want {
+		t.Errorf("left %q, want %q", left, want)
+	}
+}
+
 func TestKept_MoneyThatCameWithoutADatabaseIsHandledAfterTheNextStart(t *testing.T) {
 	t.Parallel()
 	k, dir := newKit(t), t.TempDir()

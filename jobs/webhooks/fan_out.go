@@ -141,13 +141,33 @@ func (f *fan) make(ctx context.Context, found []outbox.Row, terms []webhooksview
 			})
 		}
 	}
-	to := Progress{Key: found[len(found)-1].Key(), Mark: f.cfg.Views.Mark(outbox.Name)}
+	to, err := f.progress(ctx, found[len(found)-1].Key())
+	if err != nil {
+		return err
+	}
 	if err := f.cfg.Store.FanOut(ctx, f.stored, to, list, f.now()); err != nil {
 		return err
 	}
 	f.stored, f.scanned = to, to.Key
 	f.touch(list)
 	return nil
+}
+
+// progress is the place of a message with the event that it is of. A newer event that the outbox has had says nothing
+// about that place: it may be lost, and the message not.
+func (f *fan) progress(ctx context.Context, at outbox.Key) (Progress, error) {
+	position := uint64(max(0, at.Position)) //nolint:gosec // not negative
+	mark := f.cfg.Views.Mark(outbox.Name)
+	if mark.Position > position {
+		var err error
+		if mark, err = f.cfg.Views.MarkAt(ctx, position); err != nil {
+			return Progress{}, err
+		}
+	}
+	if mark.IsZero() {
+		mark = f.stored.Mark
+	}
+	return Progress{Key: at, Mark: mark}, nil
 }
 
 // now is the clock's time in microseconds, which is the precision of PostgreSQL.

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs/webhooks"
+	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/webhooks"
 )
 
@@ -82,4 +83,40 @@ func TestDeliveries_OfAnotherLogWaitForAPerson(t *testing.T) {
 	k.deliverer = k.another()
 	k.run()
 	k.until(k.acme, hook, "the same log goes on", all(3, webhooksviews.Delivered, 1))
+}
+
+// TestDeliveries_TheirMarkIsNotNewerThanTheirPlace: an event that the outbox has had since may be of a part of the log
+// that is lost, while what was delivered is not. Then deliveries go on.
+func TestDeliveries_TheirMarkIsNotNewerThanTheirPlace(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	hook, _ := k.register(k.acme, "one")
+	k.invoice(k.acme, 1)
+	delivered, err := k.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.register(k.acme, "two")
+	end, err := k.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.views.WaitFor(t.Context(), outbox.Name, end); err != nil {
+		t.Fatal(err)
+	}
+	if newest := k.views.Mark(outbox.Name).Position; newest <= delivered {
+		t.Fatalf("the outbox knows no event after %d, but %d", delivered, newest)
+	}
+	k.run()
+	k.until(k.acme, hook, "delivered", all(1, webhooksviews.Delivered, 1))
+	at, err := k.store.Progress(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at.Mark.Position != delivered || at.Mark.IsZero() {
+		t.Errorf("delivered up to %d, with the mark %v", delivered, at.Mark)
+	}
+	if err := k.views.Covers(t.Context(), delivered, at.Mark); err != nil {
+		t.Errorf("it is of the log: %v", err)
+	}
 }

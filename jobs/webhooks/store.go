@@ -102,7 +102,7 @@ func (s *Store) Put(ctx context.Context, d Delivery, now time.Time) error {
 // Progress is how far deliveries were made.
 type Progress struct {
 	outbox.Key             // the message up to which there are deliveries
-	Mark       runner.Mark // the newest event of the log that was known then
+	Mark       runner.Mark // the newest event of the log up to there that is known
 }
 
 // Progress gives how far deliveries were made.

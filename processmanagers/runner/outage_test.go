@@ -13,6 +13,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -277,7 +278,7 @@ func (l longLog) ReadAll(
 }
 
 // Follow implements feed.Log.
-func (l longLog) Follow(_ context.Context, after uint64, _ []string) feed.Cursor {
+func (l longLog) Follow(_ context.Context, after uint64, _ eventstore.Mark, _ []string) feed.Cursor {
 	return &longCursor{l, after}
 }
 

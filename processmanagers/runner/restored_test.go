@@ -2,6 +2,9 @@ package processrunner_test
 
 import (
 	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,4 +157,78 @@ func TestRestore_OfTheLogAloneStopsAllReadersVisibly(t *testing.T) {
 	if n := len(o.jobs); n != 14 { // 9 of the first log, 5 behind the checkpoint in the second one, none of the third
 		t.Errorf("%d jobs", n)
 	}
+}
+
+// TestRestore_OfLogAndProcessesUnderARunningProgramActsOnNoLostEvent: log and processes are in one database, which goes
+// back while another program runs whose memory has the events that are lost. A process that is led anew there must not
+// take them: nothing of the log is used until it has grown, and then it is known to be another one.
+func TestRestore_OfLogAndProcessesUnderARunningProgramActsOnNoLostEvent(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	first := startReaders(t, kit, newOffice())
+	kept := archived(t, kit.Store, 3)
+	first.reach(t, kept)
+	first.processes.Stop()
+	table := kit.DB.Namespace.Schema("processes") + ".processes"
+	var before string
+	if err := kit.DB.Owner.QueryRow(t.Context(), `select mark from `+table).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	lost := archived(t, kit.Store, 2)
+	if err := first.feed.Wait(t.Context(), lost-1); err != nil { // they are in memory
+		t.Fatal(err)
+	}
+	kit.RestoreNode(kept)
+	if _, err := kit.DB.Owner.Exec(t.Context(), `update `+table+` set checkpoint = $1, mark = $2`, int64(kept),
+		before); err != nil {
+		t.Fatal(err)
+	}
+	after := newOffice()
+	var lines lineLog
+	again := processrunner.New(processrunner.Config{
+		Feed: first.feed, DB: kit.DB, Clock: clock.NewManual(noon), Bus: after, Jobs: after,
+		Logger: slog.New(slog.NewTextHandler(&lines, nil)),
+	})
+	again.Register(archivist())
+	if err := again.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(again.Stop)
+	jobs := func() int {
+		after.mu.Lock()
+		defer after.mu.Unlock()
+		return len(after.jobs)
+	}
+	poll(t, "it is tried", func() bool { return lines.has("process interrupted") || jobs() > 0 })
+	if again.Status()[0].State == processrunner.StateStopped || first.feed.Short() == nil {
+		t.Errorf("%+v, %v: a log that may lag stops nothing by itself", again.Status()[0], first.feed.Short())
+	}
+	other := kit.Open()
+	for archived(t, other, 1) < lost {
+		continue
+	}
+	poll(t, "the program ends", func() bool { return len(first.feed.Lost()) > 0 })
+	if n := jobs(); n != 0 {
+		t.Errorf("%d jobs of events that the log has lost", n)
+	}
+}
+
+// lineLog keeps the lines of a logger. Safe for concurrent use.
+type lineLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *lineLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// has reports whether a line has a text.
+func (l *lineLog) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -19,11 +20,11 @@ import (
 type deaf struct{ *feedtest.Log }
 
 // Follow implements feed.Log. Only the feed follows all types.
-func (d deaf) Follow(ctx context.Context, after uint64, types []string) feed.Cursor {
+func (d deaf) Follow(ctx context.Context, after uint64, mark eventstore.Mark, types []string) feed.Cursor {
 	if types == nil {
 		return hangs{}
 	}
-	return d.Log.Follow(ctx, after, types)
+	return d.Log.Follow(ctx, after, mark, types)
 }
 
 // hangs is its cursor.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -122,8 +123,8 @@ type farLog struct {
 }
 
 // Follow implements feed.Log.
-func (l *farLog) Follow(ctx context.Context, after uint64, types []string) feed.Cursor {
-	return farCursor{l.Log.Follow(ctx, after, types), l}
+func (l *farLog) Follow(ctx context.Context, after uint64, mark eventstore.Mark, types []string) feed.Cursor {
+	return farCursor{l.Log.Follow(ctx, after, mark, types), l}
 }
 
 // Head implements feed.Log.

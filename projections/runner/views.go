@@ -149,6 +149,11 @@ func (v *Views) Mark(projection string) Mark {
 	return v.entry(projection).progress.look().mark
 }
 
+// MarkAt names the event at a position that a projection shows, for those who keep an older position than its newest.
+func (v *Views) MarkAt(ctx context.Context, position uint64) (Mark, error) {
+	return v.r.cfg.Feed.MarkAt(ctx, position)
+}
+
 // Covers fails when the log ends before a position, or has another event where a mark is: then IsOtherLog.
 func (v *Views) Covers(ctx context.Context, position uint64, mark Mark) error {
 	return v.r.cfg.Feed.Covers(ctx, position, mark)

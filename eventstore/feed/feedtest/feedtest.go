@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -103,7 +104,7 @@ func (l *Log) Head(context.Context) (uint64, error) {
 	return l.headLocked(), nil
 }
 
-// EventAt fails while the log is away.
+// EventAt fails while the log is away, and beyond its end.
 func (l *Log) EventAt(_ context.Context, position uint64) (id.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,6 +113,9 @@ func (l *Log) EventAt(_ context.Context, position uint64) (id.Event, error) {
 	}
 	if n := position / 10; position%10 == 0 && n > 0 && n <= uint64(len(l.events)) {
 		return l.events[n-1].ID, nil
+	}
+	if position > l.headLocked() {
+		return id.Event{}, &eventstore.ShortLogError{Before: position}
 	}
 	return id.Event{}, nil
 }
@@ -151,7 +155,7 @@ func (l *Log) ReadAll(_ context.Context, after uint64, limit int, types []string
 }
 
 // Follow makes a cursor. While the log is away, Next of the cursor fails, not Follow.
-func (l *Log) Follow(_ context.Context, after uint64, types []string) feed.Cursor {
+func (l *Log) Follow(_ context.Context, after uint64, _ eventstore.Mark, types []string) feed.Cursor {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return &cursor{log: l, after: after, want: feed.Want(types), breaks: l.breaks}

@@ -400,6 +400,7 @@ export const swahiliFailures: Record<string, Failure> = {
   database_unavailable: () => 'Huduma haipatikani kwa sasa. Tafadhali jaribu tena.',
   device_unreachable: () => 'Ruta haifikiki kwa sasa. Jaribu tena baadaye.',
   eventstore_unavailable: () => 'Huduma haipatikani kwa sasa. Jaribu tena baada ya muda mfupi.',
+  log_shorter: () => 'Kumbukumbu za matukio zinaishia kabla ya yale yaliyosomwa. Kila kitu kinasubiri hadi zirudi.',
   not_ready: () => 'Huduma inaanza. Tafadhali jaribu tena.',
   stands_by: () => 'Programu hii inangoja zamu yake. Tafadhali iulize ile inayohudumu.',
   pages_not_built: () => 'Programu hii ilitengenezwa bila kurasa zake. Tafadhali zitengeneze kwa make build.',
