@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -132,9 +133,7 @@ func TestStandby_ANodeThatWasPausedWritesNothingMore(t *testing.T) {
 	mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())
 	next := standBy(t, cfg)
 	next.behind(t, paused.url)
-	if err := paused.command.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	pause(t, paused.command.Process)
 	answers := make(chan error, 20)
 	patient := time.Minute
 	for i := range cap(answers) {
@@ -168,6 +167,19 @@ func TestStandby_ANodeThatWasPausedWritesNothingMore(t *testing.T) {
 		t.Errorf("the node that was paused has written %d events", n)
 	}
 	wantNoGap(t, cfg)
+}
+
+// pause stops a process and waits until all of it stands still: the signal alone lets it go on for a while.
+func pause(t *testing.T, p *os.Process) {
+	t.Helper()
+	var state syscall.WaitStatus
+	err := p.Signal(syscall.SIGSTOP)
+	if err == nil {
+		_, err = syscall.Wait4(p.Pid, &state, syscall.WUNTRACED, nil)
+	}
+	if err != nil || !state.Stopped() {
+		t.Fatalf("the process is not stopped: %v, %v", state, err)
+	}
 }
 
 // countOf counts the events of streams.
