@@ -32,7 +32,7 @@ func (a *App) newAbsence(ctx context.Context) (*accessjobs.Absence, error) {
 		Presence: a.storage.vault.Presence, Views: a.engines.views, Clock: a.clock,
 		Kept:    func() (int64, int64) { return 0, 0 },
 		Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
-		Log:     a.storage.store.Ping,
+		Log:     a.probeLog,
 		Record: func(ctx context.Context, c commands.RecordAbsence, meta commands.Meta) error {
 			_, err := a.engines.bus.Execute(ctx, c, meta)
 			return err

@@ -295,6 +295,29 @@ func (h *holding) waits(client bool) {
 	b.stalls[h] = b.now()
 }
 
+// excuse notes that the memory waits for the node and not for its client, as waits with false does, but not for ever:
+// what the node waits for may come to depend on this client.
+func (h *holding) excuse() {
+	b := h.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h.bytes > 0 {
+		b.stalls[h] = b.now().Add((excused - 1) * b.patience)
+	}
+}
+
+// unused reports whether some of the memory of an account waits for its client.
+func (b *budget) unused(a *account) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for h := range b.stalls {
+		if h.owner == a {
+			return true
+		}
+	}
+	return false
+}
+
 // watch looks for clients that do not go on, as long as a claim waits. Call with mu held.
 func (b *budget) watch() {
 	if b.timer == nil {

@@ -39,16 +39,36 @@ type outbox struct {
 // otherRooms are those that a reader has beside that of its outbox, for events that fit into no page; nil = none.
 type otherRooms struct{ page, targets, live *holding }
 
-// waits notes that the rooms of the reader wait for its client, or, with false, that they wait for the node. Each call
-// counts as going on.
+// all are those that the reader has.
+func (r otherRooms) all() []*holding {
+	list := make([]*holding, 0, 3)
+	for _, h := range [...]*holding{r.page, r.targets, r.live} {
+		if h != nil {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// waits notes that the rooms of the reader wait for its client, or, with false, that they do not. Each call counts as
+// going on.
 func (o *outbox) waits(client bool) {
 	if o.large {
 		o.room.waits(client)
 	}
-	for _, h := range [...]*holding{o.others.page, o.others.targets, o.others.live} {
-		if h != nil {
-			h.waits(client)
-		}
+	for _, h := range o.others.all() {
+		h.waits(client)
+	}
+}
+
+// excuse notes that the rooms of the reader wait for the node, which is short of a kind of memory. A client that leaves
+// some of that unused itself is not excused.
+func (o *outbox) excuse(short *budget) {
+	if short.unused(o.room.owner) {
+		return
+	}
+	for _, h := range o.others.all() {
+		h.excuse()
 	}
 }
 
@@ -111,7 +131,7 @@ func (o *outbox) makeRoom(ctx context.Context, bytes int) error {
 		return err
 	}
 	if !o.room.try(int64(bytes)) {
-		o.waits(false)
+		o.excuse(o.room.budget)
 		if err := o.room.take(ctx, int64(bytes)); err != nil {
 			return fromContext(err)
 		}
@@ -157,9 +177,10 @@ func (o *outbox) parts(written []byte) (p hotcodec.Piece) {
 }
 
 // flush ends the chunk in work and waits until the client has taken most of what was sent. The bytes of an event that
-// has room are with the transport until little is left.
+// has room are with the transport until little is left. While there is room for the targets of links, each wait shows
+// whether the client goes on.
 func (o *outbox) flush(ctx context.Context) error {
-	if o.fast && !o.large {
+	if o.fast && !o.large && o.others.targets == nil {
 		return o.drain(ctx, fastBytes)
 	}
 	return o.drain(ctx, outBytes)

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -89,8 +90,8 @@ func TestOutbox_AReaderThatWaitsForRoomIsNotDismissed(t *testing.T) {
 	go func() { ended <- o.reserve(t.Context(), 1<<20, 1<<20) }()
 	await(t, func() bool { return m.frames.wanted() == 1 })
 	c.pass(2 * time.Hour)
-	if n, _ := c.stalls(); n > 0 || len(dismissed) > 0 {
-		t.Errorf("%d rooms of a reader wait for its client while the node lets it wait", n)
+	if len(dismissed) > 0 {
+		t.Error("a reader is dismissed while the node lets it wait")
 	}
 	others.free()
 	if err := <-ended; err != nil {
@@ -102,6 +103,85 @@ func TestOutbox_AReaderThatWaitsForRoomIsNotDismissed(t *testing.T) {
 	c.pass(2 * time.Hour)
 	<-dismissed
 	freeRooms(o)
+}
+
+// TestOutbox_AReaderThatWaitsForItselfIsDismissed: it wants more of what its own client leaves unused, and keeps what
+// another one wants. A reader whose client begins to do so later is excused for a while alone.
+func TestOutbox_AReaderThatWaitsForItselfIsDismissed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after bool // its other calls wait for the client
+		excused       time.Duration
+	}{
+		"at once":     {before: true},
+		"after while": {after: true, excused: 3 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newReadMemory()
+			times := newRoomsClock(m)
+			dismissed := make(chan struct{}, 100)
+			owner := &account{disconnect: func(string) { dismissed <- struct{}{} }}
+			o, sibling := largeReader(t, m, owner), m.frames.open(owner)
+			if !sibling.try(framesBytes) {
+				t.Fatal("free memory is not given")
+			}
+			sibling.waits(c.before)
+			claimed(m.rows.open(&account{}), 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- o.reserve(ctx, 1<<20, 1<<20) }()
+			await(t, func() bool { return m.frames.wanted() == 1 })
+			sibling.waits(c.before || c.after)
+			times.pass(c.excused)
+			if len(dismissed) > 0 {
+				t.Error("dismissed too early")
+			}
+			times.pass(2 * time.Hour)
+			<-dismissed
+			cancel()
+			<-ended
+			sibling.free()
+			freeRooms(o)
+		})
+	}
+}
+
+// TestOutbox_AClientThatTakesEventsBehindALargeTargetGoesOn: the room of the targets of a page is given back when all
+// of the page is sent.
+func TestOutbox_AClientThatTakesEventsBehindALargeTargetGoesOn(t *testing.T) {
+	t.Parallel()
+	m := newReadMemory()
+	c := newRoomsClock(m)
+	owner := &account{}
+	o := newOutbox(m.frames, owner, nil)
+	o.fast, o.others.targets = true, m.targets.open(owner)
+	if !o.others.targets.try(3 << 20) {
+		t.Fatal("free memory is not given")
+	}
+	o.waits(true)
+	for range 8 {
+		c.pass(time.Minute)
+		pieces, err := encode(t.Context(), o, 3, 10<<10) // the last one waits
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { ended <- o.flush(t.Context()) }()
+		now := c.now
+		await(t, func() bool { // it is seen that the client goes on
+			_, since := c.stalls()
+			return since == now
+		})
+		for _, p := range pieces {
+			p.Free()
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.close()
+	o.others.targets.free()
 }
 
 // TestOutbox_AClientThatTakesPartsOfALargeEventGoesOn with all of the memory that its reader has for it.

@@ -74,7 +74,7 @@ func (r *reader) resolve(rows []record) (resolved, error) {
 	if r.links == nil {
 		return r.links.resolve(r.ctx(), rows)
 	}
-	r.out.waits(false)
+	r.out.excuse(r.links.log.memory.targets)
 	links, err := r.links.resolve(r.ctx(), rows)
 	r.out.others.targets = links.room.room
 	r.out.waits(true)

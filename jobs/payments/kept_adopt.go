@@ -15,8 +15,10 @@ import (
 // Place names the journal among those of all programs of the platform. It is the same after a restart.
 func (k *Kept) Place() string { return k.place }
 
-// adopt takes over what programs that are gone have left on the disk, with leaving also their places.
-func (k *Kept) adopt(ctx context.Context, leaving bool) {
+// adopt takes over what programs that are gone have left on the disk, with leaving also their places. all is false when
+// something is left there.
+func (k *Kept) adopt(ctx context.Context, leaving bool) (all bool) {
+	all = true
 	now, cancel := context.WithCancel(ctx)
 	cancel() // what another program has is left alone at once
 	for n := range keptJournals {
@@ -24,10 +26,12 @@ func (k *Kept) adopt(ctx context.Context, leaving bool) {
 		if path := k.name(n); path != k.path && err == nil {
 			err = k.moveAll(now, path, leaving)
 		}
+		all = all && err == nil
 		if err != nil && !errors.Is(err, journal.ErrTaken) {
 			k.logger.WarnContext(ctx, "callbacks of another program are not taken over", "error", err)
 		}
 	}
+	return all
 }
 
 // moveAll appends all callbacks of another journal, if there is one, to that of this program. With leaving, the next

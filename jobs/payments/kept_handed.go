@@ -9,12 +9,11 @@ import (
 )
 
 // HandOver gives what waits on the disk to another program, by put, and forgets what that has taken. It is for a
-// program that found that it stands by: it would store nothing until it serves itself. Not after Serve. The first call
-// takes over what programs that are gone have left on the same disk; their places are left by the one that serves.
+// program that found that it stands by: it would store nothing until it serves itself. Not after Serve. It takes over
+// what programs that are gone have left on the same disk, too; their places are left by the one that serves.
 func (k *Kept) HandOver(ctx context.Context, put func(ctx context.Context, sealed [][]byte) error) (n int, err error) {
 	if !k.adopted {
-		k.adopt(ctx, false)
-		k.adopted = true
+		k.adopted = k.adopt(ctx, false)
 	}
 	for {
 		records, places, err := k.file.Next(keptPage)

@@ -232,3 +232,45 @@ func (l *lineLog) has(text string) bool {
 	defer l.mu.Unlock()
 	return strings.Contains(l.text.String(), text)
 }
+
+// TestTimers_RestWhileTheLogIsShorterThanWhatWasReadOfIt: events may be missing that say whether they still count, such
+// as that somebody has paid. When the log has them again, the timers fire.
+func TestTimers_RestWhileTheLogIsShorterThanWhatWasReadOfIt(t *testing.T) {
+	t.Parallel()
+	kit, o, now := storetest.New(t), newOffice(), clock.NewManual(noon)
+	var lines lineLog
+	f := feedtest.Start(t, feed.FromStore(kit.Open()))
+	r := processrunner.New(processrunner.Config{
+		Feed: f, DB: kit.DB, Clock: now, Bus: o, Jobs: o, Logger: slog.New(slog.NewTextHandler(&lines, nil)),
+	})
+	r.Register(processmanagers.Process[trip]{
+		Name: "waiter", On: []processmanagers.Handled{
+			processmanagers.On(func(e events.PlanArchived) string { return e.PlanID.String() }),
+		},
+		Decide: func(_ trip, in processmanagers.Input, at time.Time) (out processmanagers.Output, err error) {
+			if in.Timeout != nil {
+				out.Jobs = []commands.Job{ring{"due"}}
+			} else {
+				out.Timers = []processmanagers.Timer{{Name: "look", At: at.Add(time.Hour)}}
+			}
+			return out, nil
+		},
+		Evolve: func(s trip, _ processmanagers.Input) trip { return s },
+	})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	kept := archived(t, kit.Store, 3)
+	last := archived(t, kit.Store, 1)
+	poll(t, "the process at the end", func() bool { return r.Status()[0].Position >= last })
+	kit.RestoreNode(kept)
+	poll(t, "the log is known to be shorter", func() bool { return f.Short() != nil })
+	now.Advance(2 * time.Hour)
+	poll(t, "the timers rest", func() bool { return lines.has("timers cannot be read") })
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.jobs); n != 0 {
+		t.Errorf("%d timers have fired", n)
+	}
+}

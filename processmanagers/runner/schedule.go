@@ -80,7 +80,7 @@ func (d *round) schedule(ctx context.Context) error {
 		if err := d.track.wait(ctx, caughtUp); err != nil {
 			return err
 		}
-		full, err := d.fireDue(ctx, now)
+		full, err := d.fireUnlessShort(ctx, now)
 		if err != nil && !passing(err) {
 			return &poison{error: err}
 		}
@@ -129,6 +129,15 @@ func (p *process) armed(at time.Time) {
 	if !at.IsZero() && at.UnixMicro() < p.rests.Load() {
 		loop.Wake(p.timers)
 	}
+}
+
+// fireUnlessShort is fireDue, which waits while the log is shorter than what was read of it: events may be missing that
+// say whether a timer still counts.
+func (d *round) fireUnlessShort(ctx context.Context, now time.Time) (full bool, err error) {
+	if err := d.r.cfg.Feed.Short(); err != nil {
+		return false, passingAlways(err)
+	}
+	return d.fireDue(ctx, now)
 }
 
 // fireDue fires up to timerPage due timers: those of an organization in the order of their instants, organizations side
