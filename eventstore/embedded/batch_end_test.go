@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
@@ -80,5 +81,36 @@ func TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds(t *testing.T) {
 				_, err = call.Recv()
 			}
 		})
+	}
+}
+
+// TestBatch_AnAppendThatIsTooLargeIsRefusedAndTheCallGoesOn: a client sends a large append in parts, and sends all of
+// them before it looks for the answer.
+func TestBatch_AnAppendThatIsTooLargeIsRefusedAndTheCallGoesOn(t *testing.T) {
+	t.Parallel()
+	n := start(t, testConfig(t))
+	call := contract.OpenBatchCall(t, n.URL())
+	req := contract.BatchRequest("large", 1)
+	req.ProposedMessages[0].Data = make([]byte, 1<<20)
+	for part := range 40 {
+		req.IsFinal = part == 39
+		if err := call.Send(req); err != nil {
+			t.Fatal(err)
+		}
+		req.Options = nil
+	}
+	refused, err := call.Recv()
+	if err != nil || len(refused.GetError().GetDetails()) != 1 {
+		t.Fatalf("answered %v, %v", refused, err)
+	}
+	large := new(shared.MaximumAppendSizeExceeded)
+	if err := refused.GetError().GetDetails()[0].UnmarshalTo(large); err != nil || large.GetMaxAppendSize() != 1<<20 {
+		t.Errorf("refused with %v, %v", refused.GetError(), err)
+	}
+	if err := call.Send(contract.BatchRequest("small", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := call.Recv(); err != nil || stored.GetSuccess() == nil {
+		t.Errorf("the next append is answered %v, %v", stored, err)
 	}
 }

@@ -22,6 +22,7 @@ const (
 	openBatches   = 512      // appends committed at the same time; the next one waits
 	unfinished    = 512      // correlation ids begun but not final
 	heldBytes     = 16 << 20 // bytes of the appends begun but not final
+	refusedBytes  = 64 << 20 // the same of those among them that are refused, of which nothing is kept
 	batchDeadline = 10 * time.Second
 	// lookForLate is how often a call looks for appends whose deadline has passed while the database does not answer.
 	lookForLate = 100 * time.Millisecond
@@ -34,6 +35,7 @@ type batch struct {
 	options     *streams.BatchAppendReq_Options
 	proposals   proposals
 	load        *load
+	counted     int       // bytes that the call counts for it
 	deadline    time.Time // by patienceClock; set with the final message
 	late        bool      // it was answered at its deadline; the outcome comes later
 }
@@ -45,7 +47,8 @@ type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
 	begun   map[uuid.UUID]*batch // only the taking goroutine uses it
-	held    int                  // bytes of all appends in begun; the same
+	held    int                  // bytes of the appends in begun that are not refused; the same
+	refused int                  // bytes of those that are
 	running sync.WaitGroup       // comparisons with the log
 	slots   chan struct{}        // taken from the final message until the outcome
 	replies chan reply           // has room for all slots
@@ -231,16 +234,15 @@ func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error)
 	if err != nil {
 		return err
 	}
-	before := b.proposals.all
+	c.count(b, -b.counted)
 	b.add(c.call.Context(), req, memory, fault)
-	c.held += b.proposals.all - before
 	if !req.GetIsFinal() {
-		if c.held > heldBytes {
+		c.count(b, b.proposals.all)
+		if c.held > heldBytes || c.refused > refusedBytes {
 			return invalidArgument("the appends begun and not finished are too large")
 		}
 		return nil
 	}
-	c.held -= b.proposals.all
 	delete(c.begun, b.correlation)
 	ctx := c.call.Context()
 	if err := c.slot(ctx); err != nil {
@@ -263,6 +265,16 @@ func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error)
 		c.replies <- reply{w, outcome{err: err}}
 	}
 	return nil
+}
+
+// count adds bytes of an append that is not final to those of the call, or takes them away.
+func (c *batchCall) count(b *batch, bytes int) {
+	b.counted += bytes
+	if b.proposals.fault != nil {
+		c.refused += bytes
+	} else {
+		c.held += bytes
+	}
 }
 
 // slot waits until one more append may be committed.
