@@ -139,9 +139,11 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// live applies new events, page by page, until an error. began reports that at least one page was applied.
+// live applies new events, page by page, until an error. began reports that at least one page was applied. Tables are
+// compared with the log before their first page: what follows is of one log, because the feed compares whenever it
+// reads anew.
 func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
-	for {
+	for reached := uint64(0); ; {
 		position, mark, waits, err := e.begin()
 		if err != nil {
 			return began, err
@@ -152,8 +154,10 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 			}
 			return true, nil
 		}
-		if err := r.cfg.Feed.Covers(ctx, position, mark); err != nil { // before anything is said to be shown
-			return began, err
+		if !began || position != reached { // before anything is said to be shown
+			if err := r.cfg.Feed.Covers(ctx, position, mark); err != nil {
+				return began, err
+			}
 		}
 		for page, err := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit) {
 			if err == nil {
@@ -173,7 +177,7 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 		if err := r.take(ctx, e, page); err != nil {
 			return began, err
 		}
-		began = true
+		began, reached = true, page.UpTo
 		e.gather(ctx, page)
 	}
 }

@@ -1,12 +1,16 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -124,4 +128,38 @@ func TestRebuild_AnUnfinishedOneOfAnotherLogBeginsAnew(t *testing.T) {
 	}
 	last := b.replace(3, 20)
 	want(t, b.start(t, sales{}), "sales", last, sold{"router", 23})
+}
+
+// countedLog counts how often it is asked for the event at a position.
+type countedLog struct {
+	*feedtest.Log
+
+	asked atomic.Int64
+}
+
+// EventAt is counted.
+func (l *countedLog) EventAt(ctx context.Context, position uint64) (id.Event, error) {
+	l.asked.Add(1)
+	return l.Log.EventAt(ctx, position)
+}
+
+// TestLive_APageAsksTheLogForNothing: many read models take each event, most of them in a page of its own.
+func TestLive_APageAsksTheLogForNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	log := &countedLog{Log: b.log}
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: b.db, Clock: b.clock})
+	r.Register(sales{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	want(t, r, "sales", b.sell("router", 1), sold{"router", 1})
+	before := log.asked.Load()
+	for n := range 20 {
+		want(t, r, "sales", b.sell("router", 1), sold{"router", n + 2})
+	}
+	if n := log.asked.Load() - before; n > 3 { // a look of the feed that is due may be among them
+		t.Errorf("the log was asked %d times in 20 pages", n)
+	}
 }
