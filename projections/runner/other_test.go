@@ -137,7 +137,7 @@ type countedLog struct {
 	asked atomic.Int64
 }
 
-// EventAt is counted.
+// EventAt asks the log, and counts that.
 func (l *countedLog) EventAt(ctx context.Context, position uint64) (id.Event, error) {
 	l.asked.Add(1)
 	return l.Log.EventAt(ctx, position)
