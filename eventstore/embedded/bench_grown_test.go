@@ -5,12 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
-	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
 // grownSQL fills a log with $1 events of benchData in streams of 4, as years have, behind what a node begins with.
@@ -37,16 +34,7 @@ const grownMemory = 16 << 20
 // same server: the appends a second of 64 writers, the time until it has started, and the memory that it keeps then.
 // Aim 0.9 of the appends; a start within a quarter of a second.
 func BenchmarkGrown(b *testing.B) {
-	server, err := pgtest.StartScratch(b.Context(), pgtest.ScratchConfig{Durable: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(server.Stop)
-	pool, err := pgxpool.New(b.Context(), server.URL())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(pool.Close)
+	pool := benchPool(b)
 	on := func(schema string) embedded.Config {
 		return embedded.Config{Pool: pool, Schema: schema, Addr: "127.0.0.1:0", Logger: quiet()}
 	}

@@ -41,8 +41,8 @@ func (s *bench) bareRate(b *testing.B, group int) float64 {
 	return s.bare.AppendRate(b, group, benchtest.Row{Kind: "bench", Data: benchData, Metadata: []byte{}})
 }
 
-// newBench starts the server and the node; both stop at the end of the benchmark.
-func newBench(b *testing.B) *bench {
+// benchPool starts a server with fsync, which stops at the end of the benchmark.
+func benchPool(b *testing.B) *pgxpool.Pool {
 	b.Helper()
 	server, err := pgtest.StartScratch(b.Context(), pgtest.ScratchConfig{Durable: true})
 	if err != nil {
@@ -54,6 +54,13 @@ func newBench(b *testing.B) *bench {
 		b.Fatal(err)
 	}
 	b.Cleanup(pool.Close)
+	return pool
+}
+
+// newBench starts the server and the node; both stop at the end of the benchmark.
+func newBench(b *testing.B) *bench {
+	b.Helper()
+	pool := benchPool(b)
 	node := start(b, embedded.Config{Pool: pool, Schema: "bench", Addr: "127.0.0.1:0", Logger: quiet()})
 	return &bench{
 		node: node, client: contract.Connect(b, node.URL()), bare: benchtest.NewBare(b, pool, "bench"),
