@@ -355,6 +355,11 @@ func TestBills_WhatIsNotOwedAnyMoreIsTakenBack(t *testing.T) {
 		i, err := k.admin.call(ctx, "GET", "/invoices/"+paid.text("id"), "", nil)
 		return i.text("state") == "paid", err
 	})
+	k.eventually("the bill to be known as settled", func(ctx context.Context) (bool, error) { // its pause begins there
+		log := "/audit-log?action=payments.SettleBill&target=bill:" + paid.text("id")
+		page, err := k.admin.call(ctx, "GET", log, "", nil)
+		return len(page.list("data")) == 1, err
+	})
 	if state := k.billState(paid.text("id"), "sent"); state["leaving"] != false {
 		t.Errorf("taken back at once: %v", state)
 	}
