@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
-	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -35,7 +34,7 @@ func batchFault(err error, b *batch, limit int) *rpcstatus.Status {
 			return batchError(codes.PermissionDenied, r.message, &shared.AccessDenied{})
 		case "stream-deleted":
 			return batchError(codes.NotFound, r.message, &shared.StreamDeleted{
-				StreamIdentifier: b.options.GetStreamIdentifier(),
+				StreamIdentifier: b.goal.identifier(),
 			})
 		}
 		if r.code == codes.InvalidArgument {
@@ -63,20 +62,20 @@ func (b *batch) wrongVersion(current int64) *shared.WrongExpectedVersion {
 			CurrentStreamRevision: uint64(current),
 		}
 	}
-	switch e := b.options.GetExpectedStreamPosition().(type) {
-	case *streams.BatchAppendReq_Options_StreamPosition:
-		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamPosition{
-			ExpectedStreamPosition: e.StreamPosition,
-		}
-	case *streams.BatchAppendReq_Options_NoStream:
+	switch b.goal.expected {
+	case expectNoStream:
 		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedNoStream{
 			ExpectedNoStream: &emptypb.Empty{},
 		}
-	case *streams.BatchAppendReq_Options_Any:
+	case expectAny:
 		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedAny{ExpectedAny: &emptypb.Empty{}}
-	case *streams.BatchAppendReq_Options_StreamExists:
+	case expectExists:
 		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamExists{
 			ExpectedStreamExists: &emptypb.Empty{},
+		}
+	default:
+		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamPosition{
+			ExpectedStreamPosition: b.goal.position,
 		}
 	}
 	return w

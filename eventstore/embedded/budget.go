@@ -306,12 +306,13 @@ func (h *holding) excuse() {
 	}
 }
 
-// unused reports whether some of the memory of an account waits for its client.
+// unused reports whether the client of an account has left some of the memory unused for too long. What is under way to
+// a client that goes on is not unused.
 func (b *budget) unused(a *account) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for h := range b.stalls {
-		if h.owner == a {
+	for h, since := range b.stalls {
+		if h.owner == a && b.now().Sub(since) >= b.patience {
 			return true
 		}
 	}

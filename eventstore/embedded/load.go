@@ -26,7 +26,8 @@ func newWriteMemory() *writeMemory {
 	return m
 }
 
-// load counts the memory that one append holds. Not safe for concurrent use. A nil load counts nothing.
+// load counts the memory that one append holds. Not safe for concurrent use, but for giveBack. A nil load counts
+// nothing.
 type load struct {
 	memory *writeMemory
 	owner  *account
@@ -41,15 +42,6 @@ var errBusy = &refusal{code: codes.Aborted, message: "too many bytes are being w
 // newLoad begins to count an append.
 func (n *Node) newLoad(owner *account) *load {
 	return &load{memory: n.writes, owner: owner, room: n.writes.small.open(owner)}
-}
-
-// weigh counts events that have been received already.
-func (n *Node) weigh(ctx context.Context, owner *account, events []proposal) (*load, error) {
-	l, bytes := n.newLoad(owner), 0
-	for i := range events {
-		bytes += len(events[i].data) + len(events[i].metadata) + eventOverhead
-	}
-	return l, l.grow(ctx, bytes)
 }
 
 // grow takes memory for more bytes and waits for it if necessary. When it fails, the load is free.
@@ -112,8 +104,15 @@ func (l *load) wait(ctx context.Context, had *holding, bytes int64) error {
 
 // waits notes that the append waits for its client to send more, or, with false, that it does not.
 func (l *load) waits(client bool) {
-	if l.held > 0 {
+	if l != nil && l.held > 0 {
 		l.room.waits(client)
+	}
+}
+
+// giveBack gives all memory back of an append that nobody uses any more. Safe for concurrent use with free.
+func (l *load) giveBack() {
+	if l != nil {
+		l.room.free()
 	}
 }
 

@@ -84,14 +84,14 @@ func TestMemory_ABatchThatTheNodeDoesNotTakeIsHeldBack(t *testing.T) {
 	a, queue := &account{}, make(chan *write)
 	n := &Node{writes: newWriteMemory(), sequencer: &sequencer{queue: queue}}
 	c := &batchCall{service: &streamsService{node: n}, slots: make(chan struct{}, 1)}
-	if err := c.slot(connected(a)); err != nil || a.allowedAt.Load() != nil {
+	if err := c.slot(connected(a), nil); err != nil || a.allowedAt.Load() != nil {
 		t.Fatalf("a free slot is waited for: %v", err)
 	}
 	for name, wait := range map[string]struct {
 		begin func() error
 		let   func()
 	}{
-		"for a slot": {func() error { return c.slot(connected(a)) }, func() { <-c.slots }},
+		"for a slot": {func() error { return c.slot(connected(a), nil) }, func() { <-c.slots }},
 		"in line":    {func() error { return c.enqueue(connected(a), &write{}) }, func() { <-queue }},
 	} {
 		ended := make(chan error)

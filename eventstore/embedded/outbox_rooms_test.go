@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -106,43 +107,50 @@ func TestOutbox_AReaderThatWaitsForRoomIsNotDismissed(t *testing.T) {
 }
 
 // TestOutbox_AReaderThatWaitsForItselfIsDismissed: it wants more of what its own client leaves unused, and keeps what
-// another one wants. A reader whose client begins to do so later is excused for a while alone.
+// another one wants. A reader whose client begins to do so later, or is about to go on, is excused for a while alone.
 func TestOutbox_AReaderThatWaitsForItselfIsDismissed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		before, after bool // its other calls wait for the client
+		before, after bool          // its other calls wait for the client
+		unused        time.Duration // for which they have waited before
 		excused       time.Duration
 	}{
-		"at once":     {before: true},
+		"at once":     {before: true, unused: time.Hour},
 		"after while": {after: true, excused: 3 * time.Hour},
+		"going on":    {before: true, unused: time.Minute, excused: 3 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newReadMemory()
-			times := newRoomsClock(m)
-			dismissed := make(chan struct{}, 100)
-			owner := &account{disconnect: func(string) { dismissed <- struct{}{} }}
-			o, sibling := largeReader(t, m, owner), m.frames.open(owner)
-			if !sibling.try(framesBytes) {
-				t.Fatal("free memory is not given")
-			}
-			sibling.waits(c.before)
-			claimed(m.rows.open(&account{}), 1)
-			ctx, cancel := context.WithCancel(t.Context())
-			ended := make(chan error)
-			go func() { ended <- o.reserve(ctx, 1<<20, 1<<20) }()
-			await(t, func() bool { return m.frames.wanted() == 1 })
-			sibling.waits(c.before || c.after)
-			times.pass(c.excused)
-			if len(dismissed) > 0 {
-				t.Error("dismissed too early")
-			}
-			times.pass(2 * time.Hour)
-			<-dismissed
-			cancel()
-			<-ended
-			sibling.free()
-			freeRooms(o)
+			synctest.Test(t, func(t *testing.T) {
+				m := newReadMemory()
+				times := newRoomsClock(m)
+				dismissed := make(chan struct{}, 100)
+				owner := &account{disconnect: func(string) { dismissed <- struct{}{} }}
+				sibling := m.frames.open(owner)
+				if !sibling.try(framesBytes) {
+					t.Fatal("free memory is not given")
+				}
+				sibling.waits(c.before)
+				times.pass(c.unused)
+				o := largeReader(t, m, owner)
+				claimed(m.rows.open(&account{}), 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- o.reserve(ctx, 1<<20, 1<<20) }()
+				synctest.Wait()
+				sibling.waits(c.before || c.after)
+				times.pass(c.excused)
+				if synctest.Wait(); len(dismissed) > 0 {
+					t.Error("dismissed too early")
+				}
+				times.pass(2 * time.Hour)
+				<-dismissed
+				cancel()
+				<-ended
+				sibling.free()
+				freeRooms(o)
+				m.rows.timer.Stop()
+			})
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"sync"
 	"time"
 
@@ -27,18 +26,6 @@ const (
 	// lookForLate is how often a call looks for appends whose deadline has passed while the database does not answer.
 	lookForLate = 100 * time.Millisecond
 )
-
-// batch is one append within a BatchAppend call, as far as its messages have arrived.
-type batch struct {
-	correlation uuid.UUID
-	stringID    bool
-	options     *streams.BatchAppendReq_Options
-	proposals   proposals
-	load        *load
-	counted     int       // bytes that the call counts for it
-	deadline    time.Time // by patienceClock; set with the final message
-	late        bool      // it was answered at its deadline; the outcome comes later
-}
 
 // batchCall is one BatchAppend call. Its appends are identified by correlation id, decided in the order of their final
 // messages and answered in the order in which they are committed. One goroutine takes messages, and that of the call
@@ -165,14 +152,14 @@ func (c *batchCall) answerLate() {
 
 // settle answers an append that has its outcome, or has it compared with the log first.
 func (c *batchCall) settle(r reply) {
-	b := r.to.batch
-	if r.verdict == verdictCompare {
+	b := r.batch
+	if r.compare != nil {
 		c.running.Go(func() {
 			ctx, cancel := context.WithDeadline(c.call.Context(), b.deadline)
 			defer cancel()
-			o, err := c.service.node.compared(ctx, r.to, r.outcome)
+			o, err := c.service.node.compared(ctx, r.compare, r.outcome)
 			o.err = err
-			c.replies <- reply{r.to, o}
+			c.replies <- reply{batch: b, outcome: o}
 		})
 		return
 	}
@@ -186,32 +173,6 @@ func (c *batchCall) settle(r reply) {
 		c.answer(b, c.response(b, outcome{}, fromContext(context.DeadlineExceeded)))
 	default:
 		c.answerWith(b, r)
-	}
-}
-
-// add adds the events of a message to its append. The memory becomes that of the append; after a fault it is free.
-func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *load, fault error) {
-	if fault == nil {
-		fault = b.proposals.fault
-	}
-	switch {
-	case fault != nil:
-		memory.free()
-	case b.load == nil:
-		b.load = memory
-	default:
-		fault = b.load.join(ctx, memory)
-	}
-	if fault != nil {
-		b.proposals.refuse(fault)
-	}
-	for _, m := range req.GetProposedMessages() {
-		b.proposals.add(m)
-	}
-	if b.proposals.fault != nil {
-		b.load.free()
-	} else {
-		b.load.waits(!req.GetIsFinal())
 	}
 }
 
@@ -245,24 +206,21 @@ func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error)
 	}
 	delete(c.begun, b.correlation)
 	ctx := c.call.Context()
-	if err := c.slot(ctx); err != nil {
+	if err := c.slot(ctx, b.load); err != nil {
 		b.load.free()
 		return err
 	}
-	b.deadline = patienceClock.Now().Add(b.patience(c.service.node.config.Clock.Now()))
+	b.deadline = patienceClock.Now().Add(b.goal.patience(c.service.node.config.Clock.Now()))
 	if !c.wait(b) {
 		b.load.free()
 		return errStopping
 	}
-	w, err := b.write()
-	w.batch, w.deadline, w.reply = b, b.deadline, c.replies
-	if err != nil {
-		b.load.free()
-	} else {
-		err = c.enqueue(ctx, w)
+	err = b.proposals.fault
+	if err == nil {
+		err = c.enqueue(ctx, b.write(c.replies))
 	}
 	if err != nil {
-		c.replies <- reply{w, outcome{err: err}}
+		c.replies <- reply{batch: b, outcome: outcome{err: err}}
 	}
 	return nil
 }
@@ -277,14 +235,17 @@ func (c *batchCall) count(b *batch, bytes int) {
 	}
 }
 
-// slot waits until one more append may be committed.
-func (c *batchCall) slot(ctx context.Context) error {
+// slot waits until one more append may be committed. Meanwhile the memory of this one waits for the client, who may
+// read no answers to those before it; a client that cannot read any has longer, since the node holds it back.
+func (c *batchCall) slot(ctx context.Context, memory *load) error {
 	select {
 	case c.slots <- struct{}{}:
 		return nil
 	default:
 	}
 	defer c.hold(ctx)()
+	memory.waits(true)
+	defer memory.waits(false)
 	select {
 	case c.slots <- struct{}{}:
 		return nil
@@ -321,8 +282,9 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 		return nil, invalidArgument("too many appends begun and not finished")
 	}
 	_, stringID := req.GetCorrelationId().GetValue().(*shared.UUID_String_)
-	b := &batch{correlation: correlation, stringID: stringID, options: req.GetOptions()}
+	b := &batch{correlation: correlation, stringID: stringID}
 	b.proposals.limit = c.service.node.config.MaxAppendSize
+	b.aim(req.GetOptions())
 	c.begun[correlation] = b
 	return b, nil
 }
@@ -331,26 +293,6 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 // has ended.
 func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) { _ = c.call.Send(b.named(resp)) }
 
-// named gives a response what says to which append it belongs.
-func (b *batch) named(resp *streams.BatchAppendResp) *streams.BatchAppendResp {
-	resp.CorrelationId = structured(b.correlation)
-	if b.stringID {
-		resp.CorrelationId = &shared.UUID{Value: &shared.UUID_String_{String_: b.correlation.String()}}
-	}
-	resp.StreamIdentifier = b.options.GetStreamIdentifier()
-	switch e := b.options.GetExpectedStreamPosition().(type) {
-	case *streams.BatchAppendReq_Options_StreamPosition:
-		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamPosition{StreamPosition: e.StreamPosition}
-	case *streams.BatchAppendReq_Options_NoStream:
-		resp.ExpectedStreamPosition = &streams.BatchAppendResp_NoStream{NoStream: &emptypb.Empty{}}
-	case *streams.BatchAppendReq_Options_Any:
-		resp.ExpectedStreamPosition = &streams.BatchAppendResp_Any{Any: &emptypb.Empty{}}
-	case *streams.BatchAppendReq_Options_StreamExists:
-		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamExists{StreamExists: &emptypb.Empty{}}
-	}
-	return resp
-}
-
 // response builds the response to one append, also for an error.
 func (c *batchCall) response(b *batch, o outcome, err error) *streams.BatchAppendResp {
 	switch {
@@ -358,50 +300,12 @@ func (c *batchCall) response(b *batch, o outcome, err error) *streams.BatchAppen
 		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
 	case o.verdict == verdictDeleted:
 		return failed(batchError(codes.NotFound, "Stream is deleted.", &shared.StreamDeleted{
-			StreamIdentifier: b.options.GetStreamIdentifier(),
+			StreamIdentifier: b.goal.identifier(),
 		}))
 	case o.verdict == verdictWrong:
 		return failed(batchError(codes.AlreadyExists, "Wrong expected version.", b.wrongVersion(o.current)))
 	}
 	return &streams.BatchAppendResp{Result: &streams.BatchAppendResp_Success_{Success: batchSuccess(o)}}
-}
-
-// write checks an append and converts it for the sequencer.
-func (b *batch) write() (*write, error) {
-	w := &write{
-		kind: writeAppend, stream: string(b.options.GetStreamIdentifier().GetStreamName()), events: b.proposals.events,
-		load: b.load,
-	}
-	switch e := b.options.GetExpectedStreamPosition().(type) {
-	case *streams.BatchAppendReq_Options_StreamPosition:
-		w.expected = exact(e.StreamPosition)
-	case *streams.BatchAppendReq_Options_NoStream:
-		w.expected = expectNoStream
-	case *streams.BatchAppendReq_Options_Any:
-		w.expected = expectAny
-	case *streams.BatchAppendReq_Options_StreamExists:
-		w.expected = expectExists
-	default:
-		return w, invalidArgument("the append names no expected position")
-	}
-	if err := checkWritable(w.stream); err != nil {
-		return w, err
-	}
-	return w, b.proposals.fault
-}
-
-// patience is how long the client wants to wait; older clients send an instant instead of a duration.
-func (b *batch) patience(now time.Time) time.Duration {
-	switch d := b.options.GetDeadlineOption().(type) {
-	case *streams.BatchAppendReq_Options_Deadline:
-		if d.Deadline.GetSeconds() >= math.MaxInt64/int64(time.Second) {
-			return math.MaxInt64
-		}
-		return d.Deadline.AsDuration()
-	case *streams.BatchAppendReq_Options_Deadline_21_10_0:
-		return d.Deadline_21_10_0.AsTime().Sub(now)
-	}
-	return batchDeadline
 }
 
 // batchSuccess builds the response for an append that is in the log, new or repeated.

@@ -55,7 +55,7 @@ type sequencer struct {
 // enqueue hands a write over. Writes are decided in the order in which they were enqueued. When it fails, the write is
 // not in the queue and its memory is free.
 func (q *sequencer) enqueue(ctx context.Context, w *write) error {
-	w.abandoned = ctx.Done()
+	w.caller = ctx
 	err := errNoDatabase
 	if !q.down.Load() {
 		select {

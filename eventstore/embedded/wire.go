@@ -3,7 +3,6 @@ package embedded
 import (
 	"strconv"
 
-	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
@@ -170,8 +169,8 @@ const (
 
 // storedAnswer encodes the answer that a batched append is stored, for the usual form of append; nil for others.
 func storedAnswer(b *batch, o outcome) hotcodec.Frame {
-	stream := b.options.GetStreamIdentifier().GetStreamName()
-	if b.stringID || o.current < 0 || len(stream) == 0 {
+	stream := b.goal.stream
+	if b.stringID || o.current < 0 || stream == "" {
 		return nil
 	}
 	f := make(hotcodec.Frame, 0, 96+len(stream))
@@ -185,14 +184,14 @@ func storedAnswer(b *batch, o outcome) hotcodec.Frame {
 	f = protowire.AppendVarint(protowire.AppendTag(f, 1, protowire.VarintType), position)
 	f = protowire.AppendVarint(protowire.AppendTag(f, 2, protowire.VarintType), position)
 	f = hotcodec.AppendSize(f, fieldAnswerStream, 1+protowire.SizeBytes(len(stream)))
-	f = protowire.AppendBytes(protowire.AppendTag(f, fieldStreamName, protowire.BytesType), stream)
-	switch e := b.options.GetExpectedStreamPosition().(type) {
-	case *streams.BatchAppendReq_Options_StreamPosition:
-		f = protowire.AppendVarint(protowire.AppendTag(f, fieldAnswerRevision, protowire.VarintType), e.StreamPosition)
-	case *streams.BatchAppendReq_Options_NoStream:
+	f = protowire.AppendString(protowire.AppendTag(f, fieldStreamName, protowire.BytesType), stream)
+	switch b.goal.expected {
+	case expectNoStream:
 		f = hotcodec.AppendSize(f, fieldAnswerNone, 0)
-	default: // seldom
+	case expectAny, expectExists: // seldom
 		return nil
+	default:
+		f = protowire.AppendVarint(protowire.AppendTag(f, fieldAnswerRevision, protowire.VarintType), b.goal.position)
 	}
 	return f
 }

@@ -97,9 +97,10 @@ func TestStoredAnswer_IsWhatTheGeneratedCodeSends(t *testing.T) {
 			}
 		}
 		b := &batch{
-			correlation: uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")), options: options,
-			stringID: rapid.IntRange(0, 4).Draw(t, "text") == 0,
+			correlation: uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")),
+			stringID:    rapid.IntRange(0, 4).Draw(t, "text") == 0,
 		}
+		b.aim(options)
 		f := storedAnswer(b, o)
 		if f == nil {
 			if usual && !b.stringID {

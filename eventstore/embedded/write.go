@@ -34,43 +34,49 @@ type proposal struct {
 
 // write is one request in the sequencer. From enqueue on it belongs to the sequencer, but for its reply.
 type write struct {
-	kind      writeKind
-	stream    string
-	expected  int64 // a revision, or one of the expect constants
-	events    []proposal
-	load      *load           // memory of the events; nil = none is counted
-	differs   bool            // the comparison with the log found another event at the first place
-	abandoned <-chan struct{} // closed when the caller has gone: do not commit
-	deadline  time.Time       // after which nothing is to be committed either; zero = none
-	batch     *batch          // whose append it is; nil = it has a call of its own
-	reply     chan reply      // has room for the answer
-	answered  atomic.Bool     // the reply was sent
-	again     bool            // the database refused it alone and took another write; it is tried once more
+	kind     writeKind
+	stream   string
+	expected int64 // a revision, or one of the expect constants
+	events   []proposal
+	load     *load           // memory of the events; nil = none is counted
+	differs  bool            // the comparison with the log found another event at the first place
+	caller   context.Context // when it has ended, the caller has gone: do not commit
+	deadline time.Time       // after which nothing is to be committed either; zero = none
+	batch    *batch          // whose append it is; nil = it has a call of its own
+	reply    chan reply      // has room for the answer
+	answered atomic.Bool     // the reply was sent
+	again    bool            // the database refused it alone and took another write; it is tried once more
+
+	// keeping ends that the memory is given back when the caller has gone, from verdictCompare on.
+	keeping func() bool
 }
 
-// reply is the answer to a write.
+// reply is the answer to a write. While it waits, it keeps the events of none that is over.
 type reply struct {
-	to *write
+	batch   *batch
+	compare *write // for verdictCompare: with its events and their memory
 	outcome
 }
 
-// answer sends the reply and gives the memory back. Only the first answer counts. Safe for concurrent use.
+// answer sends the reply, and gives the memory back unless the events are still needed. Only the first answer counts.
+// Safe for concurrent use.
 func (w *write) answer(o outcome) {
 	if w.answered.Swap(true) {
 		return
 	}
-	w.load.free()
-	w.reply <- reply{w, o}
+	r := reply{batch: w.batch, outcome: o}
+	if o.err == nil && o.verdict == verdictCompare {
+		r.compare = w
+		w.keeping = context.AfterFunc(w.caller, w.load.giveBack) // nobody may read the reply any more
+	} else {
+		w.load.free()
+	}
+	w.reply <- r
 }
 
 // isAbandoned reports whether the caller's context has ended, or its patience. Such a write is not committed.
 func (w *write) isAbandoned() bool {
-	select {
-	case <-w.abandoned:
-		return true
-	default:
-		return !w.deadline.IsZero() && patienceClock.Now().After(w.deadline)
-	}
+	return w.caller.Err() != nil || !w.deadline.IsZero() && patienceClock.Now().After(w.deadline)
 }
 
 // outcome is the answer to a write.
@@ -94,24 +100,25 @@ func (n *Node) execute(ctx context.Context, w *write) (outcome, error) {
 	return n.compared(ctx, w, o)
 }
 
-// compared gives the outcome of a write for which the rules ask for a comparison with the log.
+// compared gives the outcome of a write for which the rules ask for a comparison with the log. The write, its events
+// and their memory are not to be used afterwards.
 func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, error) {
+	w.keeping()
 	repeat, first, err := n.log.compare(ctx, w)
-	if err != nil {
-		return outcome{}, err
+	if err != nil || repeat != nil || !first {
+		w.load.free()
 	}
 	switch {
+	case err != nil:
+		return outcome{}, err
 	case repeat != nil:
 		return outcome{verdict: verdictRepeat, current: repeat.revision, position: repeat.position}, nil
 	case !first:
 		return outcome{verdict: verdictWrong, current: o.current}, nil
 	}
 	again := &write{
-		kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, differs: true,
+		kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, load: w.load, differs: true,
 		reply: make(chan reply, 1),
-	}
-	if again.load, err = n.weigh(ctx, accountOf(ctx), w.events); err != nil {
-		return outcome{}, err
 	}
 	if err := n.sequencer.enqueue(ctx, again); err != nil {
 		return outcome{}, err
