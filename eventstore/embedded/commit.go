@@ -28,20 +28,25 @@ type columnBuffers struct {
 	newNames []string
 }
 
-// fill replaces the contents with the rows and the new streams of a group, one element of each slice for one of them.
-func (c *columnBuffers) fill(g *group) {
-	c.newNames, c.newIDs = g.names, c.newIDs[:0]
+// clear empties the buffers, so that the bytes of the last group can be freed.
+func (c *columnBuffers) clear() {
+	c.newNames, c.newIDs = nil, c.newIDs[:0]
+	c.positions, c.revisions, c.created = c.positions[:0], c.revisions[:0], c.created[:0]
+	c.streams, c.kinds, c.ids, c.json = c.streams[:0], c.kinds[:0], c.ids[:0], c.json[:0]
+	clear(c.metadata)
+	clear(c.data)
+	c.metadata, c.data = c.metadata[:0], c.data[:0]
+}
+
+// arguments puts the rows and the new streams of a group into the buffers, which are empty, one element of each for one
+// of them.
+func (c *columnBuffers) arguments(g *group) pgx.NamedArgs {
+	c.newNames = g.names
 	for i := range g.names {
 		c.newIDs = append(c.newIDs, g.lastStream-int64(len(g.names)-1-i))
 	}
-	rows := g.rows
-	c.positions, c.revisions, c.created = c.positions[:0], c.revisions[:0], c.created[:0]
-	c.streams, c.kinds, c.ids, c.json = c.streams[:0], c.kinds[:0], c.ids[:0], c.json[:0]
-	clear(c.metadata) // so that the bytes of the last group can be freed
-	clear(c.data)
-	c.metadata, c.data = c.metadata[:0], c.data[:0]
-	for i := range rows {
-		r := &rows[i]
+	for i := range g.rows {
+		r := &g.rows[i]
 		c.positions = append(c.positions, r.position)
 		c.streams = append(c.streams, r.streamID)
 		c.revisions = append(c.revisions, r.revision)
@@ -52,6 +57,19 @@ func (c *columnBuffers) fill(g *group) {
 		c.metadata = append(c.metadata, r.metadata)
 		c.data = append(c.data, r.data)
 	}
+	return pgx.NamedArgs{
+		"positions": c.positions, "streams": c.streams, "revisions": c.revisions, "ids": c.ids, "kinds": c.kinds,
+		"json": c.json, "created": c.created, "metadata": c.metadata, "data": c.data,
+	}
+}
+
+// arguments are the columns of a group of one event.
+func (r *record) arguments() pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"position": r.position, "stream": r.streamID, "revision": r.revision,
+		"id": pgtype.UUID{Bytes: r.id, Valid: true}, "kind": r.kind, "json": r.isJSON, "created": r.created,
+		"metadata": r.metadata, "data": r.data,
+	}
 }
 
 // commit writes a group with one statement, which is one transaction: all rows or none. It returns errFenced when no
@@ -59,19 +77,7 @@ func (c *columnBuffers) fill(g *group) {
 func (q *sequencer) commit(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	c := &q.columns
-	c.fill(g)
-	statement, sql := insertGroup, q.queries.insertGroup
-	named := pgx.NamedArgs{
-		"holder": q.sessions.holder, "epoch": q.session.epoch, "positions": c.positions, "streams": c.streams,
-		"revisions": c.revisions, "ids": c.ids, "kinds": c.kinds, "json": c.json, "created": c.created,
-		"metadata": c.metadata, "data": c.data,
-	}
-	if len(g.names) > 0 {
-		statement, sql = insertNamed, q.queries.insertNamed
-		named["new_ids"], named["new_names"] = c.newIDs, c.newNames
-	}
-	args, err := statement.Arguments(named)
+	sql, args, err := q.insert(g)
 	if err != nil {
 		return err
 	}
@@ -86,6 +92,24 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 		return fmt.Errorf("%w: %d of %d rows written", errForeignRows, tag.RowsAffected(), len(g.rows))
 	}
 	return nil
+}
+
+// insert is the statement that writes a group, with its arguments.
+func (q *sequencer) insert(g *group) (sql string, args []any, err error) {
+	q.columns.clear()
+	statement, named := insertOne, pgx.NamedArgs(nil)
+	switch {
+	case len(g.names) > 0:
+		statement, sql, named = insertNamed, q.queries.insertNamed, q.columns.arguments(g)
+		named["new_ids"], named["new_names"] = q.columns.newIDs, q.columns.newNames
+	case len(g.rows) > 1:
+		statement, sql, named = insertGroup, q.queries.insertGroup, q.columns.arguments(g)
+	default:
+		sql, named = q.queries.insertOne, g.rows[0].arguments()
+	}
+	named["holder"], named["epoch"] = q.sessions.holder, q.session.epoch
+	args, err = statement.Arguments(named)
+	return sql, args, err
 }
 
 // isolate handles a group that the database refused, whatever the code: a full disk refuses everybody, a damaged page

@@ -13,6 +13,7 @@ import (
 type queries struct {
 	insertGroup string
 	insertNamed string // insertGroup for a group with the first event of a stream
+	insertOne   string // insertGroup for a group of one event
 	ends        string
 	heads       string
 	recent      string
@@ -32,28 +33,36 @@ type queries struct {
 	epoch         string
 }
 
-// insertParts are the pieces of the two statements that write a group of records if this node still holds the log. They
-// run for each append of a single writer, so they are parsed only once.
+// insertParts are the pieces of the statements that write a group of records if this node still holds the log. They run
+// for each append of a single writer, so they are parsed only once.
 const (
+	insertHeld  = `from {schema}.node where holder = @holder and epoch = @epoch for share`
 	insertFence = `
-	with fence as (select from {schema}.node where holder = @holder and epoch = @epoch for share)`
+	with fence as (select ` + insertHeld + `)`
 	insertStreams = `, named as (
 		insert into {schema}.streams (id, name)
 		select * from unnest(@new_ids::bigint[], @new_names::text[]) where exists (select from fence)
 	)`
-	insertEvents = `
-	insert into {schema}.events (position, stream_id, revision, event_id, type, is_json, created, metadata, data)
+	insertInto = `
+	insert into {schema}.events (position, stream_id, revision, event_id, type, is_json, created, metadata, data)`
+	insertEvents = insertInto + `
 	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @ids::uuid[],
 		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])
 	where exists (select from fence)`
+	insertEvent = insertInto + `
+	select @position::bigint, @stream::bigint, @revision::bigint, @id::uuid, @kind::text, @json::boolean,
+		@created::bigint, @metadata::bytea, @data::bytea ` + insertHeld
 )
 
-// insertGroup writes events of streams that have numbers; insertNamed also gives numbers to new streams.
+// insertGroup writes events of streams that have numbers; insertNamed also gives numbers to new streams. insertOne
+// writes one event for half of what insertGroup costs PostgreSQL.
 var (
 	insertGroup = postgres.MustStatement(insertFence+insertEvents, "holder", "epoch", "positions", "streams",
 		"revisions", "ids", "kinds", "json", "created", "metadata", "data")
 	insertNamed = postgres.MustStatement(insertFence+insertStreams+insertEvents, "holder", "epoch", "new_ids",
 		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
+	insertOne = postgres.MustStatement(insertEvent, "holder", "epoch", "position", "stream", "revision", "id", "kind",
+		"json", "created", "metadata", "data")
 )
 
 // Columns of a record, in the order that scanner expects. Rows of $all have the number of the stream (streamNames).
@@ -111,8 +120,7 @@ func newQueries(schema string) *queries {
 		return pageQuery{in(sized(columns, `select *`+rows, order, bytes)), in(even(columns, rows, bytes))}
 	}
 	return &queries{
-		insertGroup: in(insertGroup.Text),
-		insertNamed: in(insertNamed.Text),
+		insertGroup: in(insertGroup.Text), insertNamed: in(insertNamed.Text), insertOne: in(insertOne.Text),
 		ends: in(`select coalesce(e.position, 0), coalesce(e.event_id, '00000000-0000-0000-0000-000000000000'),
 				(select coalesce(max(id), 0) from {schema}.streams)
 			from (values (true)) always left join (

@@ -40,12 +40,21 @@ type Row struct {
 	Data, Metadata []byte
 }
 
-// bareInsert is the statement by which the node commits a group, without its check of holder and epoch.
-var bareInsert = postgres.MustStatement(`
-	insert into {table} (position, stream_id, revision, event_id, type, is_json, created, metadata, data)
+// bareInsert and bareInsertOne are the statements by which the node commits a group and a single event, without its
+// check of holder and epoch.
+var (
+	bareInsert = postgres.MustStatement(bareInto+`
 	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @ids::uuid[],
 		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])`,
-	"positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
+		"positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
+	bareInsertOne = postgres.MustStatement(bareInto+`
+	values (@position, @stream, @revision, @id, @kind, @json, @created, @metadata, @data)`,
+		"position", "stream", "revision", "id", "kind", "json", "created", "metadata", "data")
+)
+
+// bareInto names the table and its columns.
+const bareInto = `
+	insert into {table} (position, stream_id, revision, event_id, type, is_json, created, metadata, data)`
 
 // AppendRate is the events per second when one connection commits groups of the given size, each event in another
 // stream, as fast as it can.
@@ -57,33 +66,54 @@ func (l *Bare) AppendRate(b *testing.B, group int, row Row) float64 {
 	}
 	defer conn.Release()
 	postgres.Prepare(conn.Conn())
-	sql := strings.ReplaceAll(bareInsert.Text, "{table}", pgx.Identifier{l.schema, "bench_bare"}.Sanitize())
+	statement, arguments := bareInsert, l.group
+	if group == 1 {
+		statement, arguments = bareInsertOne, l.one
+	}
+	sql := strings.ReplaceAll(statement.Text, "{table}", pgx.Identifier{l.schema, "bench_bare"}.Sanitize())
 	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error {
-		var (
-			positions, streams, revisions, created []int64
-
-			kinds          []string
-			ids            []pgtype.UUID
-			json           []bool
-			metadata, data [][]byte
-		)
-		for n := range group {
-			l.next++
-			positions, revisions = append(positions, l.next), append(revisions, l.next)
-			streams, created = append(streams, int64(n)), append(created, 17951601893646848)
-			ids = append(ids, pgtype.UUID{Bytes: uuid.New(), Valid: true})
-			kinds, json = append(kinds, row.Kind), append(json, true)
-			metadata, data = append(metadata, row.Metadata), append(data, row.Data)
-		}
-		args, err := bareInsert.Arguments(pgx.NamedArgs{
-			"positions": positions, "streams": streams, "revisions": revisions, "ids": ids, "kinds": kinds,
-			"json": json, "created": created, "metadata": metadata, "data": data,
-		})
+		args, err := statement.Arguments(arguments(group, row))
 		if err == nil {
 			_, err = conn.Exec(ctx, sql, args...)
 		}
 		return err
 	})
+}
+
+// bareCreated is when the events of the bare table were created.
+const bareCreated = int64(17951601893646848)
+
+// one has the columns of the next event.
+func (l *Bare) one(_ int, row Row) pgx.NamedArgs {
+	l.next++
+	return pgx.NamedArgs{
+		"position": l.next, "stream": int64(0), "revision": l.next, "id": pgtype.UUID{Bytes: uuid.New(), Valid: true},
+		"kind": row.Kind, "json": true, "created": bareCreated, "metadata": row.Metadata, "data": row.Data,
+	}
+}
+
+// group has the columns of the next n events, each of them in another stream.
+func (l *Bare) group(n int, row Row) pgx.NamedArgs {
+	var (
+		positions, streams, revisions, created []int64
+
+		kinds          []string
+		ids            []pgtype.UUID
+		json           []bool
+		metadata, data [][]byte
+	)
+	for stream := range n {
+		l.next++
+		positions, revisions = append(positions, l.next), append(revisions, l.next)
+		streams, created = append(streams, int64(stream)), append(created, bareCreated)
+		ids = append(ids, pgtype.UUID{Bytes: uuid.New(), Valid: true})
+		kinds, json = append(kinds, row.Kind), append(json, true)
+		metadata, data = append(metadata, row.Metadata), append(data, row.Data)
+	}
+	return pgx.NamedArgs{
+		"positions": positions, "streams": streams, "revisions": revisions, "ids": ids, "kinds": kinds,
+		"json": json, "created": created, "metadata": metadata, "data": data,
+	}
 }
 
 // ReadRate is the events per second when one connection reads the node's table to its end, in pages of 1,000 rows.
