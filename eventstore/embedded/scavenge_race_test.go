@@ -215,7 +215,7 @@ func TestScavenge_AKillBetweenTransactionsLeavesARightLog(t *testing.T) {
 	}
 }
 
-// TestScavenge_ByItself: shortly after the start and then each day, by the node's clock. What failed is soon tried again.
+// TestScavenge_ByItself: shortly after the start and then each day, by the node's clock, and soon after a failure.
 func TestScavenge_ByItself(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

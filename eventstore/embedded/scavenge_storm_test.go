@@ -132,8 +132,38 @@ func hidingStorm(
 	return list
 }
 
+// inOrder subscribes to $all and checks that the positions of events increase, until the stream "end" has one.
+func inOrder(ctx context.Context, t *testing.T, client *esdb.Client, o esdb.SubscribeToAllOptions) {
+	t.Helper()
+	o.From = esdb.Start{}
+	sub, err := client.SubscribeToAll(ctx, o)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = sub.Close() }()
+	for last := uint64(0); ; {
+		e := sub.Recv()
+		if e.SubscriptionDropped != nil {
+			t.Errorf("a subscription ends at %d: %v", last, e.SubscriptionDropped.Error)
+			return
+		}
+		if e.EventAppeared == nil {
+			continue
+		}
+		if at := e.EventAppeared.Event.Position.Commit; at > last {
+			last = at
+		} else {
+			t.Errorf("position %d after %d", at, last)
+		}
+		if e.EventAppeared.Event.StreamID == "end" {
+			return
+		}
+	}
+}
+
 // TestScavenge_BesideWritersNothingVisibleDisappears: appends, deletes, ends and metadata that hides and shows, while
-// pass follows pass. Afterwards nothing is left that nobody sees, but the last events.
+// pass follows pass, and subscribers go on. Afterwards nothing is left that nobody sees, but the last events.
 func TestScavenge_BesideWritersNothingVisibleDisappears(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -143,18 +173,18 @@ func TestScavenge_BesideWritersNothingVisibleDisappears(t *testing.T) {
 	t.Logf("seed %d", seed)
 	ctx, cancel := context.WithTimeout(t.Context(), stormLimit)
 	defer cancel()
-	var writers, passes sync.WaitGroup
+	var writers, passes, readers sync.WaitGroup
 	done := make(chan struct{})
+	readers.Go(func() { inOrder(ctx, t, client, esdb.SubscribeToAllOptions{}) })
+	readers.Go(func() {
+		inOrder(ctx, t, client, esdb.SubscribeToAllOptions{Filter: &esdb.SubscriptionFilter{
+			Type: esdb.EventFilterType, Prefixes: []string{"e"},
+		}})
+	})
 	passes.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
+		for !isClosed(done) && !t.Failed() {
 			if err := embedded.Scavenge(ctx, n, nil); err != nil {
 				t.Error(err)
-				return
 			}
 		}
 	})
@@ -165,6 +195,8 @@ func TestScavenge_BesideWritersNothingVisibleDisappears(t *testing.T) {
 		})
 	}
 	writers.Wait()
+	mustAppend(t, client, "end", esdb.NoStream{}, oneEvent())
+	readers.Wait()
 	close(done)
 	passes.Wait()
 	if t.Failed() {
