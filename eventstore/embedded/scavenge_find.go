@@ -96,14 +96,14 @@ type foundMetastream struct {
 }
 
 // hides lists what has to be removed: of the metastream all but its last event, and of the described stream what this
-// one says. Expired events are found by the oldest one: times grow with revisions, unless the clock was set back, and
+// one says; of a metastream, which has fixed rules, that is no more than all but its last event. Expired events are found by the oldest one: times grow with revisions, unless the clock was set back, and
 // then what is missed is found when those before it have expired, too.
 func (f *foundMetastream) hides(now time.Time) (list []hiding) {
 	if f.first < f.last {
 		list = append(list, hiding{stream: f.id, rules: metastreamMeta})
 	}
-	if f.original == 0 || isMetastream(originalOf(f.name)) || f.oldest == f.newest {
-		return list // metastreams have fixed rules, and a stream keeps its last event
+	if f.original == 0 || f.oldest == f.newest {
+		return list // a stream keeps its last event
 	}
 	if f.oldest < f.meta.lowest(f.newest) || f.created < f.meta.bornAfter(now) {
 		list = append(list, hiding{stream: f.original, rules: f.meta, ruler: f.id, ruling: f.last})
