@@ -96,8 +96,9 @@ type foundMetastream struct {
 }
 
 // hides lists what has to be removed: of the metastream all but its last event, and of the described stream what this
-// one says; of a metastream, which has fixed rules, that is no more than all but its last event. Expired events are found by the oldest one: times grow with revisions, unless the clock was set back, and
-// then what is missed is found when those before it have expired, too.
+// one says; of a metastream, which has fixed rules, that is no more than all but its last event. Expired events are
+// found by the oldest one: times grow with revisions, unless the clock was set back, and then what is missed is found
+// when those before it have expired, too.
 func (f *foundMetastream) hides(now time.Time) (list []hiding) {
 	if f.first < f.last {
 		list = append(list, hiding{stream: f.id, rules: metastreamMeta})
