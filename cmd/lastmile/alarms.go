@@ -67,6 +67,9 @@ var (
 		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
 	reportsCrowdedDesc = prometheus.NewDesc("lastmile_accounting_crowded_total",
 		"Reports of new sessions that are not kept, because there are as many as may be.", nil, nil)
+	scavengedDesc = prometheus.NewDesc("lastmile_eventstore_scavenged_total",
+		"Events that the node removed from the log because nobody could see them, and bytes of them.",
+		[]string{"what"}, nil)
 	sessionsThinnedDesc = prometheus.NewDesc("lastmile_accounting_thinned_total",
 		"Sessions that were deleted, because many of their subscription began in a day.", nil, nil)
 )
@@ -81,7 +84,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
 		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc, heldDesc,
-		taxDocumentsDesc, taxWaitingDesc,
+		taxDocumentsDesc, taxWaitingDesc, scavengedDesc,
 	} {
 		to <- d
 	}
@@ -99,6 +102,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		writable = 1
 	}
 	show(writableDesc, writable)
+	m.scavenged(to)
 	if m.app.radius != nil {
 		status := m.app.radius.recorder.Status()
 		show(directoryAgeDesc, m.app.radius.fresh.Age().Seconds())
@@ -137,6 +141,17 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		if err := look(ctx, show); err != nil {
 			m.app.logger.WarnContext(ctx, "metrics cannot be read", slog.String("error", err.Error()))
 		}
+	}
+}
+
+// scavenged shows what the node in this program has removed from the log.
+func (m alarms) scavenged(to chan<- prometheus.Metric) {
+	if m.app.storage.node == nil {
+		return
+	}
+	gone := m.app.storage.node.Scavenged()
+	for what, n := range map[string]int64{"events": gone.Events, "bytes": gone.Bytes} {
+		to <- prometheus.MustNewConstMetric(scavengedDesc, prometheus.CounterValue, float64(n), what)
 	}
 }
 

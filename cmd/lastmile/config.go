@@ -52,6 +52,9 @@ type Config struct {
 	EventStoreCertFile string `env:"EVENTSTORE_TLS_CERT_FILE"`
 	EventStoreKeyFile  string `env:"EVENTSTORE_TLS_KEY_FILE"`
 	EventStoreCAFile   string `env:"EVENTSTORE_TLS_CA_FILE"`
+	// ScavengeInterval is the time between two looks of the embedded node for events that nobody can see any more; 0 =
+	// they stay.
+	ScavengeInterval time.Duration `env:"EVENTSTORE_SCAVENGE_INTERVAL" envDefault:"24h"`
 	// Standby is `--standby` of serve and eventstore: the embedded node waits while another program has the log.
 	Standby bool `env:"STANDBY"`
 

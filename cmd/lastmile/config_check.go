@@ -155,6 +155,8 @@ func (c Config) checkEventStore(f *faults) {
 		return
 	}
 	f.check(validAddr(c.EventStoreAddr), "EVENTSTORE_ADDR", "must be host:port")
+	f.check(c.ScavengeInterval == 0 || c.ScavengeInterval >= time.Minute, "EVENTSTORE_SCAVENGE_INTERVAL",
+		"must be 0 or at least 1m")
 	f.check((c.EventStoreUsername == "") == c.EventStorePassword.IsZero(), "EVENTSTORE_PASSWORD",
 		"and EVENTSTORE_USERNAME go together")
 	f.check((c.EventStoreCertFile == "") == (c.EventStoreKeyFile == ""), "EVENTSTORE_TLS_CERT_FILE",

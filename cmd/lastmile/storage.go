@@ -255,7 +255,7 @@ func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *l
 		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger,
 		Clock: c, TLS: guard.tls, Username: guard.username, Password: guard.password.Reveal(),
 		Production: cfg.Production(), Standby: s.pair, StandingBy: line.standsBehind,
-		CanServe: line.canServe,
+		CanServe: line.canServe, ScavengeEvery: cfg.ScavengeInterval,
 	})
 	handed()
 	if err != nil {

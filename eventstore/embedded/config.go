@@ -42,6 +42,8 @@ type Config struct {
 	// HolderSilence is the time after which PostgreSQL takes the right from a node that it hears nothing of. Default:
 	// 10 s.
 	HolderSilence time.Duration
+	// ScavengeEvery is the time from one removal of events that nobody can see to the next. 0 = none is removed.
+	ScavengeEvery time.Duration
 }
 
 // withDefaults fills the optional fields that the caller left empty.
@@ -91,6 +93,9 @@ func (c Config) validate() error {
 	}
 	if c.HolderSilence < time.Second {
 		faults = append(faults, errors.New("event store: the silence of the holder must be at least a second"))
+	}
+	if c.ScavengeEvery < 0 {
+		faults = append(faults, errors.New("event store: the time between two scavenges must not be negative"))
 	}
 	host, _, err := c.listenHost()
 	if err != nil {

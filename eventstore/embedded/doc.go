@@ -14,6 +14,8 @@
 // Readers read PostgreSQL in pages (pages.go, walk.go). Live subscriptions read from the tail, and from pages again
 // when they have fallen behind the tail, so a reader never makes a writer wait.
 //
+// Events that no reader of their streams can see any more are removed now and then (scavenge.go).
+//
 // Memory is bounded in bytes: of appends from their first message to their answer (load.go), of the large pages of all
 // readers (walk.go), of the tail, and of what one subscriber takes from it at a time.
 package embedded

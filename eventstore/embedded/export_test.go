@@ -1,6 +1,9 @@
 package embedded
 
-import "runtime"
+import (
+	"context"
+	"runtime"
+)
 
 // LockKey lets tests take the lock of a running node.
 var LockKey = lockKey
@@ -59,3 +62,9 @@ func AwaitTypes(n *Node) int64 {
 
 // Stopping is closed when the node begins to stop.
 func Stopping(n *Node) <-chan struct{} { return n.stopping }
+
+// Scavenge makes one pass of a node over its log. between, if not nil, is called after each transaction that removed
+// events.
+func Scavenge(ctx context.Context, n *Node, between func()) error {
+	return n.scavenger.pass(ctx, between)
+}

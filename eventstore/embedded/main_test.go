@@ -36,6 +36,10 @@ func TestMain(m *testing.M) {
 // standby as a further argument of a child has it wait in line.
 const standby = "standby"
 
+// scavenging as a further argument of a child has it begin a pass over its log, which it tells after the first
+// transaction, and stops in.
+const scavenging = "scavenging"
+
 // shortSilence is that of nodes of which another one takes the log over in a test.
 const shortSilence = time.Second
 
@@ -62,6 +66,13 @@ func runChild(database, schema, addr string, options []string) error {
 		return err
 	}
 	fmt.Println(n.URL())
+	if slices.Contains(options, scavenging) {
+		err := embedded.Scavenge(ctx, n, func() {
+			fmt.Println(scavenging)
+			<-ctx.Done()
+		})
+		return errors.Join(err, n.Stop(context.WithoutCancel(ctx)))
+	}
 	var failed error
 	select {
 	case failed = <-n.Err():

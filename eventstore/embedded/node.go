@@ -24,6 +24,7 @@ type Node struct {
 	log       *logReader
 	tail      *tail
 	sequencer *sequencer
+	scavenger *scavenger
 	intake    *intake
 	writes    *writeMemory
 	calls     callCount
@@ -115,7 +116,9 @@ func (n *Node) open(ctx context.Context) error {
 	n.log = newLogReader(n.config.Pool, q, n.config.Clock.Now)
 	n.tail = newTail(s.published)
 	s.tail, s.names, s.answered = n.tail, n.log.names, patienceClock.Now()
+	s.epoch.Store(first.epoch)
 	n.sequencer = s
+	n.scavenger = newScavenger(n)
 	return nil
 }
 
@@ -144,6 +147,7 @@ func (n *Node) serve() {
 		},
 	}
 	n.looking.Go(func() { looker.run(ctx) })
+	n.looking.Go(func() { n.scavenger.run(ctx) })
 	go func() {
 		defer close(n.served)
 		// Serve returns when the server stops, with no other error to report.
@@ -193,6 +197,9 @@ func (n *Node) URL() string {
 	secure := n.config.TLS != nil
 	return fmt.Sprintf("esdb://%s?tls=%t", net.JoinHostPort(host, strconv.Itoa(n.port)), secure)
 }
+
+// Scavenged counts what this node has removed from the log.
+func (n *Node) Scavenged() Scavenged { return n.scavenger.total() }
 
 // Err delivers at most one error: the node can or may no longer write, and has stopped serving. The caller must then
 // call Stop.

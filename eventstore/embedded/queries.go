@@ -34,7 +34,8 @@ type queries struct {
 }
 
 // insertParts are the pieces of the statements that write a group of records if this node still holds the log. They run
-// for each append of a single writer, so they are parsed only once.
+// for each append of a single writer, so they are parsed only once. The share of the node's row lasts until the commit:
+// neither another node nor scavenging can come between.
 const (
 	insertHeld  = `from {schema}.node where holder = @holder and epoch = @epoch for share`
 	insertFence = `
@@ -105,17 +106,20 @@ func sized(columns, rows, order, bytes string) string {
 		) e where total - size <= {bytes} order by `+order, "{bytes}", bytes)
 }
 
+// withSchema inserts the number of the stream that $1 names, and the name of the schema, into a statement.
+func withSchema(schema, sql string) string {
+	for _, part := range [][2]string{
+		{"{stream}", `(select s.id from {schema}.streams s where s.name = $1)`},
+		{"{schema}", pgx.Identifier{schema}.Sanitize()},
+	} {
+		sql = strings.ReplaceAll(sql, part[0], part[1])
+	}
+	return sql
+}
+
 // newQueries replaces {schema} and the names of column lists in every statement.
 func newQueries(schema string) *queries {
-	in := func(sql string) string {
-		for _, part := range [][2]string{
-			{"{stream}", `(select s.id from {schema}.streams s where s.name = $1)`},
-			{"{schema}", pgx.Identifier{schema}.Sanitize()},
-		} {
-			sql = strings.ReplaceAll(sql, part[0], part[1])
-		}
-		return sql
-	}
+	in := func(sql string) string { return withSchema(schema, sql) }
 	paged := func(columns, rows, order, bytes string) pageQuery {
 		return pageQuery{in(sized(columns, `select *`+rows, order, bytes)), in(even(columns, rows, bytes))}
 	}
@@ -155,8 +159,11 @@ func newQueries(schema string) *queries {
 		typeBlocks: in(`select block, types from {schema}.type_blocks where block >= $1 and block < $2
 			order by block limit $3`),
 		addTypeBlocks: in(`insert into {schema}.type_blocks (block, types)
-			select (position - 1) >> $1, array_agg(distinct type) from {schema}.events
-			where position > $2 and position <= $3 group by 1 on conflict do nothing`),
+			select b.number, e.types from generate_series($2::bigint, $3::bigint - 1) b (number)
+			cross join lateral (
+				select coalesce(array_agg(distinct type), '{}') as types from {schema}.events
+				where position > b.number << $1 and position <= (b.number + 1) << $1
+			) e on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

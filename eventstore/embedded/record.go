@@ -8,7 +8,7 @@ import (
 
 // record is one event of the log. It does not change after it was published, and its slices may be shared.
 type record struct {
-	position int64 // place in $all, from 1, dense
+	position int64 // place in $all, from 1, dense until events are removed
 	revision int64 // number in the stream, from 0; tombstoneRevision for a tombstone
 	streamID int64 // number of the stream in the table of streams; 0 in records that were read by stream
 	stream   string

@@ -113,6 +113,7 @@ func (q *sequencer) reopen(ctx context.Context, dial time.Duration) (event, erro
 		return event{}, err
 	}
 	q.session = s
+	q.epoch.Store(s.epoch)
 	last, err := q.readLast(ctx)
 	if err != nil {
 		s.close()

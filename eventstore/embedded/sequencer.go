@@ -37,6 +37,7 @@ type sequencer struct {
 	ended chan struct{} // closed when the goroutine has ended
 	fatal chan error    // room for one
 	down  atomic.Bool   // PostgreSQL has been unreachable for a while: refuse at once
+	epoch atomic.Int64  // of the session, for the scavenger
 
 	// Only the goroutine uses these.
 	session   *session

@@ -81,10 +81,10 @@ func lockKey(schema string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// connect opens a connection on which a commit is durable, to a server that may write. Of several hosts it takes the
-// first such one; names are resolved again at each call, so that it follows a fail-over of the database.
-func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
-	config := s.config.Copy()
+// dialWriting opens a connection to a server that may write. Of several hosts it takes the first such one; names are
+// resolved again at each call, so that it follows a fail-over of the database.
+func dialWriting(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
+	config = config.Copy()
 	if config.ValidateConnect == nil {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
@@ -93,6 +93,15 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	postgres.Prepare(conn)
+	return conn, nil
+}
+
+// connect opens a connection on which a commit is durable, to a server that may write.
+func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := dialWriting(ctx, s.config)
+	if err != nil {
+		return nil, err
+	}
 	// Stronger settings (remote_apply, remote_write) stay. With "off" a crash could lose an acknowledged commit.
 	const durable = `select set_config('synchronous_commit', 'on', false)
 		where current_setting('synchronous_commit') = 'off'`

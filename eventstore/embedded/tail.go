@@ -19,7 +19,7 @@ type tail struct {
 	last atomic.Int64 // last published position
 
 	mu      sync.Mutex
-	ring    []record // ring[position % len]
+	ring    []record // ring[position % len]; the zero record where the event was removed
 	first   int64    // oldest position held
 	bytes   int
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
@@ -73,6 +73,22 @@ func (t *tail) evict() {
 	t.first++
 }
 
+// drop forgets events that were removed from the log, so that memory gives no more than the log has.
+func (t *tail) drop(positions []int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := t.last.Load()
+	for _, p := range positions {
+		if p < t.first || p > last {
+			continue
+		}
+		slot := &t.ring[p%tailEvents]
+		t.bytes -= slot.size()
+		*slot = record{}
+		t.bytes += slot.size()
+	}
+}
+
 // after copies the events after a position into buf, as many as fit the size and at least one. held is false when some
 // of them are no longer in memory. When there is no event yet, more is closed at the next publish.
 func (t *tail) after(position int64, size extent, buf []record) (rows []record, more <-chan struct{}, held bool) {
@@ -85,6 +101,9 @@ func (t *tail) after(position int64, size extent, buf []record) (rows []record, 
 	bytes := 0
 	for p := position + 1; p <= last && len(buf) < size.rows; p++ {
 		row := &t.ring[p%tailEvents]
+		if row.position != p {
+			continue
+		}
 		if bytes += row.size(); bytes > size.bytes && len(buf) > 0 {
 			break
 		}

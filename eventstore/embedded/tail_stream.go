@@ -67,6 +67,9 @@ func (t *tail) afterOf(
 	next := sort.Search(len(w.positions), func(i int) bool { return w.positions[i] > position })
 	for _, p := range w.positions[next:] {
 		row := &t.ring[p%tailEvents]
+		if row.position != p {
+			continue
+		}
 		if bytes += row.size(); len(buf) == size.rows || bytes > size.bytes && len(buf) > 0 {
 			break
 		}

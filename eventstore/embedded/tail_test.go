@@ -144,3 +144,42 @@ func TestMemory_ALiveBatchEndsBeforeALargeEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestTail_GivesNothingThatWasRemoved: what is gone is passed over, by all and by those who watch its stream, and its
+// bytes are free.
+func TestTail_GivesNothingThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	tl := newTail(0)
+	watched, unwatch := tl.watch("")
+	defer unwatch()
+	tl.publish(numbered(1, 10, 1000))
+	tl.drop([]int64{1, 2, 3, 5, 10, 11})
+	tl.drop([]int64{5})
+	for name, after := range map[string]func(int64, extent, []record) ([]record, <-chan struct{}, bool){
+		"all": tl.after,
+		"own": func(p int64, size extent, buf []record) ([]record, <-chan struct{}, bool) {
+			return tl.afterOf(watched, p, size, buf)
+		},
+	} {
+		rows, _, held := after(0, extent{100, 1 << 20}, nil)
+		var positions []int64
+		for i := range rows {
+			positions = append(positions, rows[i].position)
+		}
+		if !held || !slices.Equal(positions, []int64{4, 6, 7, 8, 9}) {
+			t.Errorf("%s: %v, held %t", name, positions, held)
+		}
+		if rows, more, held := after(9, extent{100, 1 << 20}, nil); len(rows) > 0 || more == nil || !held {
+			t.Errorf("%s: %d rows after the last", name, len(rows))
+		}
+	}
+	if want := 5*(&record{data: make([]byte, 1000)}).size() + 5*(&record{}).size(); tl.bytes != want {
+		t.Errorf("%d bytes, want %d", tl.bytes, want)
+	}
+	for tl.first <= 10 {
+		tl.evict()
+	}
+	if tl.bytes != 0 {
+		t.Errorf("%d bytes of nothing", tl.bytes)
+	}
+}

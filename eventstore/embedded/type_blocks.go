@@ -46,7 +46,8 @@ func (s typeSet) meets(other typeSet) bool {
 }
 
 // typeBlocks knows which event types the blocks of the log have, from the first one on, without those at the end that
-// are not full or not looked at yet. Safe for concurrent use.
+// are not full or not looked at yet. A block may have none, and types of events that were removed since it was looked
+// at. Safe for concurrent use.
 type typeBlocks struct {
 	mu     sync.RWMutex
 	number map[string]int // of each type; 0 is that of all which are too many
@@ -144,11 +145,11 @@ func (l *typeLooker) look(ctx context.Context) error {
 		case l.blocks.known() > from:
 			continue
 		case noted == from:
-			return fmt.Errorf("note the types of events: block %d has none", from)
+			return fmt.Errorf("note the types of events: block %d is not there", from)
 		}
 		noted = from
 		upTo := min(full, from+blocksAdded)
-		_, err := l.pool.Exec(ctx, l.queries.addTypeBlocks, blockBits, from<<blockBits, upTo<<blockBits)
+		_, err := l.pool.Exec(ctx, l.queries.addTypeBlocks, blockBits, from, upTo)
 		if err != nil {
 			return fmt.Errorf("note the types of events: %w", err)
 		}

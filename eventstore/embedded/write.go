@@ -127,8 +127,9 @@ func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, erro
 }
 
 // compare compares an append at an earlier revision with the events stored there. If all are equal, it returns the seat
-// of the last one. Otherwise first is true when already the first event differs. Stored events never change, so the
-// result stays true.
+// of the last one. Otherwise first is true when already the first event differs. Stored events never change, and those
+// that are removed (scavenger) leave a difference, so the result stays true: an append whose events are gone is decided
+// like a new one.
 func (l *logReader) compare(ctx context.Context, w *write) (repeat *seat, first bool, err error) {
 	var stored []struct {
 		id       uuid.UUID
