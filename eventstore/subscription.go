@@ -22,6 +22,7 @@ type Item struct {
 	Position uint64           // up to here the log has been searched; never goes back
 	CaughtUp bool             // never with an Event; comes again after each reconnection
 	Size     int              // of the Event as it is stored, in bytes
+	More     bool             // Next gives another item at once
 }
 
 // Sizes and limits of a subscription. The server sends a checkpoint each time it has searched a window of events. The
@@ -118,6 +119,7 @@ func (s *Subscription) Next(ctx context.Context) (Item, error) {
 	}
 	item := s.ready[0]
 	s.ready = s.ready[1:]
+	item.More = len(s.ready) > 0
 	return item, nil
 }
 

@@ -13,10 +13,15 @@ const defaultWindow = 32
 // filter selects events of $all by stream name or event type. nil selects all events.
 type filter struct {
 	byStream bool
+	user     bool           // all names but those of the system, which begin with $; decides alone
 	pattern  *regexp.Regexp // nil = prefixes decide
 	prefixes []string
 	interval uint64 // events considered between two checkpoints
 }
+
+// userPattern is how clients ask for all events but those of the system. Each event that the program follows is held
+// against it.
+const userPattern = `^[^\$].*`
 
 // parseFilter checks and converts the filter of a plain read (subscribe = false) or of a subscription.
 func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*filter, error) {
@@ -30,14 +35,17 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	default:
 		return nil, invalidArgument("the filter names neither stream nor event type")
 	}
-	if e.GetRegex() != "" {
+	switch e.GetRegex() {
+	case "":
+		f.prefixes = e.GetPrefix()
+	case userPattern:
+		f.user = true
+	default:
 		pattern, err := regexp.Compile(e.GetRegex())
 		if err != nil {
 			return nil, invalidArgument("the filter's regular expression is not supported: " + err.Error())
 		}
 		f.pattern = pattern
-	} else {
-		f.prefixes = e.GetPrefix()
 	}
 	window := uint64(defaultWindow)
 	switch w := o.GetWindow().(type) {
@@ -73,7 +81,10 @@ func (f *filter) admits(r *record) bool {
 
 // admitsSubject reports whether the name of a stream or of a type passes, whichever the filter is about.
 func (f *filter) admitsSubject(subject string) bool {
-	if f.pattern != nil {
+	switch {
+	case f.user:
+		return subject != "" && subject[0] != '$'
+	case f.pattern != nil:
 		return f.pattern.MatchString(subject)
 	}
 	for _, p := range f.prefixes {

@@ -1,6 +1,35 @@
 package embedded
 
-import "testing"
+import (
+	"regexp"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+)
+
+// TestFilter_UserEventsAreThoseOfTheClientsPattern: the pattern of the client is known, and means the same without a
+// look at each name by an expression.
+func TestFilter_UserEventsAreThoseOfTheClientsPattern(t *testing.T) {
+	t.Parallel()
+	asked := esdb.ExcludeSystemEventsFilter().Regex
+	f, err := parseFilter(&streams.ReadReq_Options_FilterOptions{
+		Filter: &streams.ReadReq_Options_FilterOptions_EventType{
+			EventType: &streams.ReadReq_Options_FilterOptions_Expression{Regex: asked},
+		},
+		Window: &streams.ReadReq_Options_FilterOptions_Count{Count: &shared.Empty{}},
+	}, false)
+	if err != nil || !f.user || f.pattern != nil {
+		t.Fatalf("%+v: %v", f, err)
+	}
+	pattern := regexp.MustCompile(asked)
+	for _, kind := range []string{"", "$", "$metadata", "a", "a$", "\n", "\n$", "\xff", "\x00", "é", " $"} {
+		if got := f.admitsSubject(kind); got != pattern.MatchString(kind) {
+			t.Errorf("%q: %t", kind, got)
+		}
+	}
+}
 
 // TestFilter_HidesInternalStreams: even a filter that admits every name hides them.
 func TestFilter_HidesInternalStreams(t *testing.T) {

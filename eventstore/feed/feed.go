@@ -46,6 +46,7 @@ type Feed struct {
 	below    eventstore.Mark // the last event up to floor
 	position uint64
 	changed  chan struct{} // closed when position grows; nil when no consumer waits
+	untold   bool          // position has grown, and more comes at once
 	other    error         // the log has turned out to be another one: nothing is read any more
 	short    error         // the log ends before what was read of it: nothing is read until it does not
 	again    func()        // ends the present look at the log, so that run begins anew; nil before the first
@@ -117,6 +118,7 @@ func (f *Feed) run(ctx context.Context) {
 func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer f.tell()
 	f.mu.Lock()
 	f.again = cancel
 	f.mu.Unlock()
@@ -134,12 +136,21 @@ func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	}
 }
 
-// publish adds an item and wakes the consumers that wait. It ignores positions that it has had.
+// publish adds an item. It wakes the consumers that wait when no more come at once: each of nearly a hundred would look
+// at every single event.
 func (f *Feed) publish(item Item) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.add(item)
+	if f.untold && !item.More {
+		f.wake()
+	}
+}
+
+// add adds an item. It ignores positions that there were before, as after a lost connection. The caller holds the lock.
+func (f *Feed) add(item Item) {
 	if item.Position <= f.position {
-		return // published before the connection was lost
+		return
 	}
 	if item.Event != nil {
 		f.recent, f.sizes = append(f.recent, item.Event), append(f.sizes, item.Size)
@@ -147,12 +158,21 @@ func (f *Feed) publish(item Item) {
 			f.forget()
 		}
 	}
-	f.position = item.Position
-	f.wake()
+	f.position, f.untold = item.Position, true
+}
+
+// tell wakes the consumers when they were not woken because more was to come.
+func (f *Feed) tell() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.untold {
+		f.wake()
+	}
 }
 
 // wake lets those look who wait. The caller holds the lock.
 func (f *Feed) wake() {
+	f.untold = false
 	if f.changed != nil {
 		close(f.changed)
 		f.changed = nil

@@ -51,4 +51,6 @@ type Item struct {
 	Event    *events.Envelope
 	Position uint64
 	Size     int // of the Event as it is stored, in bytes; 0 when it is not known
+	// More says that Next gives another item at once: consumers are woken with the last one, and take all together.
+	More bool
 }

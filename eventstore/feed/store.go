@@ -58,7 +58,7 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 		c.sub = c.store.Resume(c.ctx, bad.Position, eventstore.Mark{Position: bad.Position, ID: bad.ID}, c.types)
 		return Item{Event: undecodable(bad), Position: bad.Position}, nil
 	}
-	return Item{Event: item.Event, Position: item.Position, Size: item.Size}, err
+	return Item{Event: item.Event, Position: item.Position, Size: item.Size, More: item.More}, err
 }
 
 // undecodable makes an envelope with all the facts but the event and its metadata, of which it has the organization

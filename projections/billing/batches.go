@@ -107,7 +107,7 @@ func (Batches) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.InvoiceDrafted:
 		w.Exec(itemAmountSQL, v.InvoiceID, v.Total.Minor, string(v.Total.Currency))
 	case events.SubscriberRegistered:
-		if batch, err := id.Parse[id.Batch](e.Meta.CorrelationID); err == nil {
+		if batch := batchOf(e.Meta); !batch.IsZero() {
 			w.Exec(importedSQL, batch, v.SubscriberID, v.RegisteredAt)
 		}
 	case events.BalanceCarriedOver:
@@ -138,6 +138,19 @@ func (Batches) Apply(w *runner.Writes, e events.Envelope) error {
 		applyBatch(w, e)
 	}
 	return nil
+}
+
+// batchOf is the batch that a command may belong to; zero = none. Most commands are the first of what they are part of,
+// and so have their own id as correlation: no import is looked for then.
+func batchOf(m events.Metadata) id.Batch {
+	if m.CorrelationID == m.CommandID.String() {
+		return id.Batch{}
+	}
+	batch, err := id.Parse[id.Batch](m.CorrelationID)
+	if err != nil {
+		return id.Batch{}
+	}
+	return batch
 }
 
 // movedItem queues the statement for a subscription that was moved to another version of its plan, if a move did it.

@@ -6,6 +6,9 @@ var ListSQL = listSQL
 // CustomersByVersionSQL lets tests outside of the package explain the statement of the counts of plans.
 const CustomersByVersionSQL = customersByVersionSQL
 
+// WholeSQL lets tests outside of the package explain the statement of Whole.
+var WholeSQL = wholeSQL
+
 // FindSQL and FindSubscriptions let tests outside of the package explain the statements of searches.
 var (
 	FindSQL           = findSQL
