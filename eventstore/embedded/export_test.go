@@ -8,6 +8,9 @@ import (
 // LockKey lets tests take the lock of a running node.
 var LockKey = lockKey
 
+// ScavengeBegin is how many events the first transaction of a pass removes at most.
+const ScavengeBegin = scavengeBegin
+
 // MigrationName is how the session of a migration is called in pg_stat_activity.
 const MigrationName = migrationName
 

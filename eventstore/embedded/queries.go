@@ -140,7 +140,7 @@ func newQueries(schema string) *queries {
 		recent: in(`select (select s.name from {schema}.streams s where s.id = e.stream_id), event_id, revision,
 				position
 			from {schema}.events e order by position desc limit $1`),
-		identities: in(`select event_id, position from {schema}.events
+		identities: in(`select revision, event_id, position from {schema}.events
 			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
 		streamUp: paged(ownColumns, ` from {schema}.events
 			where stream_id = {stream} and revision >= $2 order by revision limit $3`, `revision`, `$4`),

@@ -100,10 +100,11 @@ func (s *scavenger) pass(ctx context.Context, between func()) error {
 	}
 	defer (&session{conn: conn}).close()
 	began := patienceClock.Now()
-	p := &scavengePass{scavenger: s, conn: conn, between: between}
+	p := &scavengePass{scavenger: s, conn: conn, between: between, events: scavengeBegin}
 	if err = p.metastreams(ctx); err == nil {
 		err = p.tombstones(ctx)
 	}
+	err = errors.Join(err, p.fault)
 	if err != nil {
 		return fmt.Errorf("scavenge, %d events are removed: %w", p.done.Events, err)
 	}
@@ -140,25 +141,37 @@ type scavengePass struct {
 	*scavenger
 	conn    *pgx.Conn
 	between func()
+	events  int   // of one transaction at most
+	fault   error // of the first stream that could not be cleared
 	done    Scavenged
 }
 
 // hiding says which events of a stream nobody sees.
 type hiding struct {
 	stream int64
+	from   int64 // the oldest revision that is there
 	rules  streamMeta
 	// ruler is the metastream that has the rules in its event ruling. They are void when it has a newer one. 0 = they
 	// hold for ever.
 	ruler, ruling int64
 }
 
-// clear removes what a stream hides, in transactions that are small enough to hold up nobody.
+// clear removes what a stream hides, in transactions that are small enough to hold up nobody: how many events one takes
+// follows the time that the last one took.
 func (p *scavengePass) clear(ctx context.Context, h hiding) error {
 	gone := Scavenged{Streams: 1}
-	for from := int64(0); ; {
-		began := patienceClock.Now()
-		got, err := p.remove(ctx, h, from)
-		if err != nil || len(got.positions) == 0 {
+	for from := h.from; ; {
+		began, asked, epoch := patienceClock.Now(), p.events, p.epoch.Load()
+		got, err := p.remove(ctx, h, from, epoch)
+		took := patienceClock.Now().Sub(began)
+		p.pace(took)
+		switch {
+		case err != nil && ctx.Err() == nil && (tooSlow(err) && asked > 1 || p.epoch.Load() != epoch):
+			if !p.rest(ctx, took) {
+				return ctx.Err()
+			}
+			continue // with fewer, or by the epoch under which this node has taken its log again
+		case err != nil || len(got.positions) == 0:
 			return err
 		}
 		p.tail.drop(got.positions)
@@ -168,14 +181,46 @@ func (p *scavengePass) clear(ctx context.Context, h hiding) error {
 		if p.between != nil {
 			p.between()
 		}
-		if !p.rest(ctx, began) {
+		if !p.rest(ctx, took) {
 			return ctx.Err()
 		}
-		if len(got.positions) < scavengeEvents && got.bytes < scavengeBytes {
+		if len(got.positions) < asked && got.bytes < scavengeBytes {
 			return nil
 		}
 		from = got.last + 1
 	}
+}
+
+// pace chooses how many events the next transaction may remove.
+func (p *scavengePass) pace(took time.Duration) {
+	switch {
+	case took > scavengeSlow:
+		p.events = max(1, p.events/2)
+	case took < scavengeFast:
+		p.events = min(2*p.events, scavengeEvents)
+	}
+}
+
+// tooSlow reports whether the database ended a transaction because it, or the wait for its lock, took too long.
+func tooSlow(err error) bool {
+	code := sqlState(err)
+	return code == "57014" || code == "55P03"
+}
+
+// clearAll removes what some streams hide. One at which the database fails, as at a damaged page, keeps none of the
+// others: its fault is kept until the end of the pass. It fails when the pass cannot go on.
+func (p *scavengePass) clearAll(ctx context.Context, list []hiding) error {
+	for _, h := range list {
+		err := p.clear(ctx, h)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.Is(err, errFenced), p.conn.IsClosed():
+			return err
+		case p.fault == nil:
+			p.fault = fmt.Errorf("stream number %d: %w", h.stream, err)
+		}
+	}
+	return nil
 }
 
 // count adds to what the pass and the node have removed.
@@ -186,10 +231,10 @@ func (p *scavengePass) count(gone Scavenged) {
 	p.scavenger.done = p.scavenger.done.add(gone)
 }
 
-// rest leaves the database to others, for twice as long as the work since began has taken. It returns false when ctx
-// has ended.
-func (p *scavengePass) rest(ctx context.Context, began time.Time) bool {
-	return loop.Sleep(ctx, max(scavengeRest, 2*patienceClock.Now().Sub(began)))
+// rest leaves the database to others, for twice as long as work has taken, but not until the server takes the silent
+// session for one of a program that is gone. It returns false when ctx has ended.
+func (p *scavengePass) rest(ctx context.Context, took time.Duration) bool {
+	return loop.Sleep(ctx, max(scavengeRest, min(2*took, p.silence/2)))
 }
 
 // removed tells about the events that one transaction has removed.
@@ -201,17 +246,16 @@ type removed struct {
 
 // remove removes the first hidden events of a stream from a revision on, as many as one transaction may. It fails with
 // errFenced when the log is not this node's any more.
-func (p *scavengePass) remove(ctx context.Context, h hiding, from int64) (gone removed, err error) {
+func (p *scavengePass) remove(ctx context.Context, h hiding, from, epoch int64) (gone removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	epoch := p.epoch.Load()
 	batch := &pgx.Batch{} // one transaction, each statement of which has a snapshot of its own
 	batch.Queue(scavengeLimits)
 	batch.Queue(p.queries.lock, p.holder, epoch)
 	batch.Queue(p.queries.remove, pgx.NamedArgs{
 		"holder": p.holder, "epoch": epoch, "stream": h.stream, "ruler": h.ruler, "ruling": h.ruling,
 		"before": h.rules.before, "max_count": h.rules.maxCount, "born": h.rules.bornAfter(p.clock.Now()),
-		"from": from, "events": scavengeEvents, "bytes": scavengeBytes,
+		"from": from, "events": p.events, "bytes": scavengeBytes,
 	})
 	results := p.conn.SendBatch(ctx, batch)
 	defer func() {

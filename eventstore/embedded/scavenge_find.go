@@ -15,6 +15,13 @@ const (
 	scavengeFound  = 256     // streams
 )
 
+// A transaction begins with few events. Beyond scavengeSlow the next ones remove fewer, below scavengeFast more.
+const (
+	scavengeBegin = 32
+	scavengeFast  = 20 * time.Millisecond
+	scavengeSlow  = 100 * time.Millisecond
+)
+
 // scavengeLimits bounds the transaction that removes events, because appends wait for its end.
 const scavengeLimits = `select set_config('statement_timeout', '2s', true), set_config('lock_timeout', '2s', true)`
 
@@ -101,13 +108,13 @@ type foundMetastream struct {
 // when those before it have expired, too.
 func (f *foundMetastream) hides(now time.Time) (list []hiding) {
 	if f.first < f.last {
-		list = append(list, hiding{stream: f.id, rules: metastreamMeta})
+		list = append(list, hiding{stream: f.id, from: f.first, rules: metastreamMeta})
 	}
 	if f.original == 0 || f.oldest == f.newest {
 		return list // a stream keeps its last event
 	}
 	if f.oldest < f.meta.lowest(f.newest) || f.created < f.meta.bornAfter(now) {
-		list = append(list, hiding{stream: f.original, rules: f.meta, ruler: f.id, ruling: f.last})
+		list = append(list, hiding{stream: f.original, from: f.oldest, rules: f.meta, ruler: f.id, ruling: f.last})
 	}
 	return list
 }
@@ -120,14 +127,12 @@ func (p *scavengePass) metastreams(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !p.rest(ctx, began) {
+		if !p.rest(ctx, patienceClock.Now().Sub(began)) {
 			return ctx.Err()
 		}
 		for i := range found {
-			for _, h := range found[i].hides(p.clock.Now()) {
-				if err := p.clear(ctx, h); err != nil {
-					return err
-				}
+			if err := p.clearAll(ctx, found[i].hides(p.clock.Now())); err != nil {
+				return err
 			}
 		}
 		if len(found) < scavengeFound {
@@ -170,13 +175,11 @@ func (p *scavengePass) tombstones(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !p.rest(ctx, began) {
+		if !p.rest(ctx, patienceClock.Now().Sub(began)) {
 			return ctx.Err()
 		}
-		for _, stream := range ended {
-			if err := p.clear(ctx, hiding{stream: stream, rules: metastreamMeta}); err != nil {
-				return err
-			}
+		if err := p.clearAll(ctx, ended); err != nil {
+			return err
 		}
 		if !more {
 			return nil
@@ -185,11 +188,11 @@ func (p *scavengePass) tombstones(ctx context.Context) error {
 	}
 }
 
-// findTombstones looks at the next streams after a number that have a tombstone, and lists those that have another
-// event. last is the one that was looked at last.
+// findTombstones looks at the next streams after a number that have a tombstone, and lists what those hide that have
+// another event. last is the one that was looked at last.
 func (p *scavengePass) findTombstones(
 	ctx context.Context, after int64,
-) (streams []int64, last int64, more bool, err error) {
+) (list []hiding, last int64, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
 	rows, err := p.conn.Query(ctx, p.queries.tombstones, after, scavengeFound)
@@ -201,12 +204,12 @@ func (p *scavengePass) findTombstones(
 	_, err = pgx.ForEachRow(rows, []any{&stream, &first}, func() error {
 		looked, last = looked+1, stream
 		if first < tombstoneRevision {
-			streams = append(streams, stream)
+			list = append(list, hiding{stream: stream, from: first, rules: metastreamMeta})
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, 0, false, fmt.Errorf("look for tombstones: %w", err)
 	}
-	return streams, last, looked == scavengeFound, nil
+	return list, last, looked == scavengeFound, nil
 }

@@ -313,8 +313,9 @@ func TestScavenge_OfManyStreams(t *testing.T) {
 	if err := embedded.Scavenge(t.Context(), n, func() { transactions++ }); err != nil {
 		t.Fatal(err)
 	}
-	// Two of each metastream, one of each counted stream and two of each ended one, and the long one in three parts.
-	if got := n.Scavenged(); got.Events != 5*streams+1500 || got.Streams != 3*streams || transactions != 3*streams+2 {
+	// Two of each metastream, one of each counted stream and two of each ended one, and the long one in three parts at
+	// least.
+	if got := n.Scavenged(); got.Events != 5*streams+1500 || got.Streams != 3*streams || transactions < 3*streams+2 {
 		t.Errorf("removed %+v in %d transactions", got, transactions)
 	}
 	var rows, last int

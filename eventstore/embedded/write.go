@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
@@ -126,41 +127,39 @@ func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, erro
 	return n.sequencer.await(ctx, again)
 }
 
-// compare compares an append at an earlier revision with the events stored there. If all are equal, it returns the seat
-// of the last one. Otherwise first is true when already the first event differs. Stored events never change, and those
-// that are removed (scavenger) leave a difference, so the result stays true: an append whose events are gone is decided
-// like a new one.
+// compare compares an append at an earlier revision with the events stored there. If all that are still there are
+// equal, and the last one is among them, it returns the seat of the last one. Otherwise first is true unless the first
+// event is there and equal. Stored events never change, and of those that are removed (scavenger) the last of a stream
+// stays, so the result stays true: an append whose last event is gone is decided like a new one.
 func (l *logReader) compare(ctx context.Context, w *write) (repeat *seat, first bool, err error) {
-	var stored []struct {
-		id       uuid.UUID
-		position int64
-	}
+	differs := false
+	last := w.expected + int64(len(w.events))
 	err = l.retry(ctx, func() error {
-		stored = stored[:0]
-		rows, err := l.pool.Query(ctx, l.queries.identities, w.stream, w.expected, w.expected+int64(len(w.events)))
+		repeat, first, differs = nil, true, false
+		rows, err := l.pool.Query(ctx, l.queries.identities, w.stream, w.expected, last)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			stored = append(stored, struct {
-				id       uuid.UUID
-				position int64
-			}{})
-			at := &stored[len(stored)-1]
-			if err := rows.Scan(&at.id, &at.position); err != nil {
-				return err
+		var at seat
+		var id uuid.UUID
+		_, err = pgx.ForEachRow(rows, []any{&at.revision, &id, &at.position}, func() error {
+			if id != w.events[at.revision-w.expected-1].id {
+				differs = true
+				return nil
 			}
-		}
-		return rows.Err()
+			first = first && at.revision != w.expected+1
+			if at.revision == last {
+				repeat = &seat{revision: at.revision, position: at.position}
+			}
+			return nil
+		})
+		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	for i := range w.events {
-		if i >= len(stored) || stored[i].id != w.events[i].id {
-			return nil, i == 0, nil
-		}
+	if differs {
+		repeat = nil
 	}
-	return &seat{revision: w.expected + int64(len(w.events)), position: stored[len(w.events)-1].position}, false, nil
+	return repeat, first, nil
 }
