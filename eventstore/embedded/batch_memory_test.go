@@ -10,6 +10,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -131,9 +132,25 @@ func TestBatch_AComparisonKeepsTheMemoryOfItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.answer(outcome{verdict: verdictCompare})
-	if NoWriteMemory(n) {
-		t.Error("memory that is needed still is given back")
+	if NoWriteMemory(n) || unstalled(n.writes.large) {
+		t.Error("memory that is needed still is given back, or waits for no client")
 	}
+	pool, err := pgxpool.New(t.Context(), "postgres://127.0.0.1:1/none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	n.log = &logReader{pool: pool, queries: newQueries("none")}
+	over, end := context.WithCancel(t.Context())
+	end()
+	if _, err := n.compared(over, w, outcome{}); err == nil || !NoWriteMemory(n) {
+		t.Errorf("a comparison that fails keeps memory: %v", err)
+	}
+	w = &write{load: n.newLoad(&account{}), caller: ctx, reply: make(chan reply, 1)}
+	if err := w.load.grow(t.Context(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	w.answer(outcome{verdict: verdictCompare})
 	cancel()
 	await(t, func() bool { return NoWriteMemory(n) })
 }

@@ -39,7 +39,14 @@ func (r *reader) readStream() error {
 	if v.bornFrom != math.MinInt64 && budget > 0 {
 		budget = math.MaxUint64 // expired events are read but do not count
 	}
+	expected := max(from, v.lowest)
 	err = r.log.walk(r.ctx(), r.out, next, budget, func(rows []record) (bool, error) {
+		if !r.backwards {
+			var err error
+			if expected, err = r.whole(v, rows, expected); err != nil {
+				return false, err
+			}
+		}
 		n, err := r.send(rows, r.count-sent, v.shows, nil)
 		sent += n
 		if err == nil {
@@ -52,6 +59,33 @@ func (r *reader) readStream() error {
 		return err
 	}
 	return r.streamBounds(v, sent)
+}
+
+// errTruncated answers a read of which events were removed meanwhile.
+var errTruncated = unavailable("the stream was truncated while it was read; read it again")
+
+// whole checks the next rows of a stream, of which the first visible one is expected to have a revision, and returns
+// the one to expect after them. Where events are wanting it looks at the stream once more: they may have been removed
+// long before, or since the view was read, and then no reader has ever had to see what is left.
+func (r *reader) whole(v view, rows []record, expected int64) (int64, error) {
+	for i := range rows {
+		revision := rows[i].revision
+		if revision > expected && expected <= v.state.last {
+			now, err := r.log.view(r.ctx(), r.stream)
+			switch {
+			case err != nil:
+				return 0, err
+			case now.state.tombstoned:
+				return 0, streamDeleted(r.stream)
+			case now.missing() || now.lowest > expected:
+				return 0, errTruncated
+			}
+		}
+		if revision != tombstoneRevision {
+			expected = max(expected, revision+1)
+		}
+	}
+	return expected, nil
 }
 
 // begin reads the stream's view and, if events can be there, its first page. A reader that asks for what came after a

@@ -166,3 +166,50 @@ func TestScavenge_ABlockWithoutEventsIsPassedOver(t *testing.T) {
 		client = contract.Connect(t, n.URL())
 	}
 }
+
+// TestScavenge_AReadUnderWayHasNoHole: a stream is deleted, or ended, after a client has taken its first event. The
+// read fails.
+func TestScavenge_AReadUnderWayHasNoHole(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		remove func(t *testing.T, client *esdb.Client, stream string)
+		want   esdb.ErrorCode
+	}{
+		"deleted": {deleteStream, esdb.ErrorUnavailable},
+		"ended":   {endStream, esdb.ErrorCodeStreamDeleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := start(t, testConfig(t))
+			client := contract.Connect(t, n.URL())
+			const events = 100 // more than is under way to a client that does not read
+			for range events {
+				large := oneEvent()
+				large.ContentType, large.Data = esdb.ContentTypeBinary, make([]byte, 100<<10)
+				mustAppend(t, client, "s", esdb.Any{}, large)
+			}
+			in, err := client.ReadStream(t.Context(), "s", esdb.ReadStreamOptions{}, math.MaxUint64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			if _, err := in.Recv(); err != nil {
+				t.Fatal(err)
+			}
+			c.remove(t, client, "s")
+			scavenge(t, n)
+			for next := uint64(1); ; next++ {
+				e, err := in.Recv()
+				if err != nil {
+					if wantCode(t, err, c.want); t.Failed() {
+						t.Fatalf("it ends after %d events", next)
+					}
+					return
+				}
+				if e.Event.EventNumber != next {
+					t.Fatalf("event %d comes after %d", e.Event.EventNumber, next-1)
+				}
+			}
+		})
+	}
+}

@@ -68,7 +68,9 @@ func (w *write) answer(o outcome) {
 	r := reply{batch: w.batch, outcome: o}
 	if o.err == nil && o.verdict == verdictCompare {
 		r.compare = w
-		w.keeping = context.AfterFunc(w.caller, w.load.giveBack) // nobody may read the reply any more
+		// The memory waits for the client, who holds the reply up when it reads no answers. Nobody may take it any more.
+		w.load.waits(true)
+		w.keeping = context.AfterFunc(w.caller, w.load.giveBack)
 	} else {
 		w.load.free()
 	}
@@ -105,6 +107,7 @@ func (n *Node) execute(ctx context.Context, w *write) (outcome, error) {
 // and their memory are not to be used afterwards.
 func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, error) {
 	w.keeping()
+	w.load.waits(false)
 	repeat, first, err := n.log.compare(ctx, w)
 	if err != nil || repeat != nil || !first {
 		w.load.free()
