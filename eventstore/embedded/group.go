@@ -74,7 +74,7 @@ func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) (st
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	end := q.bounded(batch)
+	end := q.bounded(batch, outagePatience)
 	loaded, err := loadHeads(ctx, q.session.conn, q.queries.heads, missing)
 	if stalled = end(); err != nil {
 		return stalled, err

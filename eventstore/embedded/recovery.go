@@ -12,18 +12,32 @@ import (
 // has no answer, or from the loss of the session.
 const outagePatience = 4 * time.Second
 
+// slowDatabase is how many bytes a second a database writes at least that is not away: a statement with more of them
+// than usual may take longer.
+const slowDatabase = 2 << 20
+
+// patience is how long the statement that writes a group may go without an answer.
+func (g *group) patience() time.Duration {
+	bytes := 0
+	for i := range g.rows {
+		bytes += g.rows[i].size()
+	}
+	return outagePatience + time.Duration(bytes)*time.Second/slowDatabase
+}
+
 // stalledRound is the time between two refusals of what has come while a statement has no answer.
 const stalledRound = 100 * time.Millisecond
 
-// bounded begins the time that a statement of the session may take before writes are refused. The statement goes on:
+// bounded begins the time that a statement of the session may take before writes are refused: outagePatience, or that
+// of a group. The statement goes on:
 // the outcome of writes that are being committed is unknown to their callers, and settled by the statement or by
 // recover. end ends the time, when the statement has ended, and reports whether it was over; until then nothing else
 // may be done with the writes.
-func (q *sequencer) bounded(waiting []*write) (end func() (stalled bool)) {
+func (q *sequencer) bounded(waiting []*write, most time.Duration) (end func() (stalled bool)) {
 	over, ended := make(chan struct{}), make(chan struct{})
-	patience := time.AfterFunc(outagePatience, func() {
+	patience := time.AfterFunc(most, func() {
 		defer close(ended)
-		q.log.Warn("event store database does not answer", "for", outagePatience)
+		q.log.Warn("event store database does not answer", "for", most)
 		q.down.Store(true)
 		refuse(waiting, errNoDatabase)
 		for {

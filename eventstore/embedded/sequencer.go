@@ -158,7 +158,7 @@ func (q *sequencer) checkIdle(ctx context.Context) error {
 
 // answers pings the session, while writes wait for it.
 func (q *sequencer) answers(ctx context.Context, waiting []*write) error {
-	defer q.bounded(waiting)()
+	defer q.bounded(waiting, outagePatience)()
 	return q.session.ping(ctx)
 }
 
@@ -192,7 +192,7 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 	if len(g.rows) == 0 {
 		return q.deliver(ctx, g, batch)
 	}
-	end := q.bounded(batch)
+	end := q.bounded(batch, g.patience())
 	err = q.commit(ctx, g)
 	stalled := end()
 	switch {

@@ -68,7 +68,7 @@ func (w *write) answer(o outcome) {
 	r := reply{batch: w.batch, outcome: o}
 	if o.err == nil && o.verdict == verdictCompare {
 		r.compare = w
-		// The memory waits for the client, who holds the reply up when it reads no answers. Nobody may take it any more.
+		// The memory waits for the client, who holds the reply up when it reads no answers, or has gone.
 		w.load.waits(true)
 		w.keeping = context.AfterFunc(w.caller, w.load.giveBack)
 	} else {
