@@ -19,16 +19,16 @@ import { CustomerActions } from './CustomerActions'
 import { DoContext, type Doing } from './doing'
 import { Overview } from './Overview'
 import { customerViews } from './routes'
+import { Sessions } from './Sessions'
+import { Statement } from './Statement'
+import { Timeline } from './Timeline'
 import { nameOf } from './words'
 
-// The dialogs and the other views are read when the page has been drawn, so that the first one opens at once, too.
+// The dialogs are read when the page has been drawn, so that the first one opens at once, too.
 const CustomerDialogs = later(async () => (await import('./CustomerDialogs')).CustomerDialogs)
-const Sessions = later(async () => (await import('./Sessions')).Sessions, { height: 420 })
-const Statement = later(async () => (await import('./Statement')).Statement, { height: 420 })
+
 const StatementPdf = later(() => import('./StatementPdf').then((m) => m.StatementPdf))
-const Timeline = later(async () => (await import('./Timeline')).Timeline, { height: 420 })
 const Usage = later(() => import('./Usage').then((m) => m.Usage))
-const soon = [CustomerDialogs, Timeline, Statement, Sessions]
 
 /** CustomerPage answers about one customer: why, and what now? */
 export default function CustomerPage() {
@@ -50,7 +50,7 @@ export default function CustomerPage() {
   }
   const idle = useIdle()
   useEffect(() => {
-    if (idle) for (const part of soon) void part.preload()
+    if (idle) CustomerDialogs.preload()
   }, [idle])
   useKeys(doing !== null, [
     ['p', () => mayPay && setBegun({ act: 'take_payment' })],
