@@ -1,7 +1,5 @@
 package embedded
 
-import "time"
-
 // Bounds of one group: large enough that the fixed cost of a commit does not matter, small enough that a write does not
 // wait long for the bytes of others.
 const (
@@ -10,17 +8,19 @@ const (
 	groupBytes  = 4 << 20
 )
 
-// gatherTime bounds the wait for a group to fill. A commit takes several times as long.
-const gatherTime = 300 * time.Microsecond
-
-// gathering is the group that collect is putting together, with its size so far.
+// gathering puts together the group that is committed next, in the order in which the writes come.
 type gathering struct {
 	batch         []*write
 	events, bytes int
+	// group has the decisions on the batch; nil when a head is missing, which is read when the session is free.
+	group *group
 }
 
-// add takes a write into the group and drops a write whose caller has gone.
-func (g *gathering) add(w *write) {
+// gather begins to put together the group after base, which is being committed; nil = all groups are published.
+func (q *sequencer) gather(base *group) *gathering { return &gathering{group: q.newGroup(base)} }
+
+// take adds a write, or drops one whose caller has gone.
+func (g *gathering) take(w *write) {
 	if w.isAbandoned() {
 		w.answer(outcome{err: errAbandoned})
 		return
@@ -30,6 +30,25 @@ func (g *gathering) add(w *write) {
 	for i := range w.events {
 		g.bytes += len(w.events[i].data) + len(w.events[i].metadata)
 	}
+	switch {
+	case g.group == nil:
+	case g.group.lacks(w.stream):
+		g.group = nil
+	default:
+		g.group.decide(w)
+	}
+}
+
+// takeQueued adds the writes that wait, up to the bounds of a group.
+func (g *gathering) takeQueued(queue <-chan *write) {
+	for !g.full() {
+		select {
+		case w := <-queue:
+			g.take(w)
+		default:
+			return
+		}
+	}
 }
 
 // full reports whether the group has reached one of its bounds. The last write may pass a bound.
@@ -37,38 +56,22 @@ func (g *gathering) full() bool {
 	return len(g.batch) >= groupWrites || g.events >= groupEvents || g.bytes >= groupBytes
 }
 
-// collect takes the writes that wait, up to the bounds of a group. After a large group it waits a moment for about as
-// many again: writers that were answered come back at once but not all together, and if the first few were committed
-// alone, the rest would wait for that commit. The wait doubled the rate at 64 writers; a single writer never waits.
-func (q *sequencer) collect(first *write) []*write {
-	g := &gathering{}
-	g.add(first)
-	for !g.full() {
-		select {
-		case w := <-q.queue:
-			g.add(w)
-			continue
-		default:
-		}
-		break
+// takesMore reports whether writes may be added now. With a head missing they are better taken when that can be read.
+func (g *gathering) takesMore() bool { return g != nil && g.group != nil && !g.full() }
+
+// refuse answers the writes taken so far.
+func (g *gathering) refuse(err error) {
+	if g != nil {
+		refuse(g.batch, err)
 	}
-	if len(g.batch) < q.usual {
-		q.gather(g)
-	}
-	q.usual = len(g.batch) * 3 / 4
-	return g.batch
 }
 
-// gather waits at most gatherTime for more writes, until the group has the usual number of them.
-func (q *sequencer) gather(g *gathering) {
-	patience := time.NewTimer(gatherTime)
-	defer patience.Stop()
-	for len(g.batch) < q.usual && !g.full() {
-		select {
-		case w := <-q.queue:
-			g.add(w)
-		case <-patience.C:
-			return
+// stale reports whether a write has its answer meanwhile, or its caller has gone.
+func (g *gathering) stale() bool {
+	for _, w := range g.batch {
+		if w.answered.Load() || w.isAbandoned() {
+			return true
 		}
 	}
+	return false
 }

@@ -36,6 +36,14 @@ func Arrived(n *Node) int64 { return n.intake.arrived.Load() }
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 
+// WriteMemory is the number of bytes that appends hold.
+func WriteMemory(n *Node) int64 {
+	b := n.writes.small
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held
+}
+
 // NoMemory reports whether no call holds memory any more.
 func NoMemory(n *Node) bool {
 	all := []*budget{n.intake.messages}

@@ -13,11 +13,13 @@ type answer struct {
 	outcome
 }
 
-// group is a set of writes that are decided one after another against the same heads and committed with one statement.
-// It keeps the heads and ids of its own events, so that nothing outside of it changes unless the commit succeeds.
+// group is a set of writes that are decided one after another and committed with one statement. It keeps the heads and
+// ids of its own events, so that nothing outside of it changes unless the commit succeeds.
 type group struct {
-	heads   map[string]head // related streams, as the writes decided so far leave them
-	changed map[string]struct{}
+	base    *group // its events are being committed, and taken for written; nil = none are
+	cache   *headCache
+	recent  *recentEvents
+	heads   map[string]head   // of the streams that it changes, as it leaves them
 	known   map[identity]seat // events of this group
 	rows    []record
 	answers []answer
@@ -28,45 +30,46 @@ type group struct {
 	names      []string // new streams; their numbers end at lastStream
 }
 
+// newGroup makes a group that follows another one, which is being committed; nil = all groups are published.
+func (q *sequencer) newGroup(base *group) *group {
+	g := &group{
+		base: base, cache: q.heads, recent: q.recent, heads: map[string]head{}, known: map[identity]seat{},
+		next: q.published + 1, created: ticks(q.now()), lastStream: q.lastStream,
+	}
+	if base != nil {
+		base.base = nil
+		g.next, g.lastStream = base.next, base.lastStream
+	}
+	return g
+}
+
 // prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
 // decided. It gives the writes that are decided: those that were refused while the heads were read are left out,
 // because their callers were told that the database does not answer, and may do something else by now.
 func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, []*write, error) {
-	g := &group{
-		heads:   make(map[string]head, 2*len(batch)),
-		changed: make(map[string]struct{}, len(batch)),
-		known:   make(map[identity]seat, len(batch)),
-		answers: make([]answer, 0, len(batch)),
-		next:    q.published + 1,
-		created: ticks(q.now()), lastStream: q.lastStream,
-	}
-	stalled, err := q.fillHeads(ctx, g, batch)
+	stalled, err := q.loadMissing(ctx, batch)
 	if err != nil {
 		return nil, batch, err
 	}
 	if stalled {
 		batch = stillWanted(batch)
 	}
+	g := q.newGroup(nil)
 	for _, w := range batch {
-		g.answers = append(g.answers, answer{to: w, outcome: q.decide(g, w)})
+		g.decide(w)
 	}
 	return g, batch, nil
 }
 
-// fillHeads copies the heads of all related streams into the group: from the cache, otherwise from the log. It reports
-// whether that took so long that the writes were refused.
-func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) (stalled bool, err error) {
+// loadMissing reads the heads of all related streams that the cache lacks. It reports whether that took so long that
+// the writes were refused.
+func (q *sequencer) loadMissing(ctx context.Context, batch []*write) (stalled bool, err error) {
 	var missing []string
 	for _, w := range batch {
 		for _, name := range related(w.stream) {
-			if _, ok := g.heads[name]; ok {
-				continue
-			}
-			h, ok := q.heads.lru.Get(name)
-			if !ok {
+			if !q.heads.lru.Contains(name) {
 				missing = append(missing, name)
 			}
-			g.heads[name] = h
 		}
 	}
 	if len(missing) == 0 {
@@ -74,28 +77,69 @@ func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) (st
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	end := q.bounded(batch, outagePatience)
-	loaded, err := loadHeads(ctx, q.session.conn, q.queries.heads, missing)
-	if stalled = end(); err != nil {
+	var loaded map[string]head
+	stalled, err = q.attend(q.begin(func() (err error) {
+		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, missing)
+		return err
+	}), outagePatience, batch, nil)
+	if err != nil {
 		return stalled, err
 	}
 	for name, h := range loaded {
-		g.heads[name] = h
 		q.heads.put(name, h)
 	}
 	return stalled, nil
 }
 
-// head is the end of a stream as the group's own events leave it; emptyHead for an unknown stream.
-func (g *group) head(stream string) head {
+// lacks reports whether the head of a related stream has to be read first.
+func (g *group) lacks(stream string) bool {
+	for _, name := range related(stream) {
+		if _, ok := g.find(name); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// find gives the head of a stream as the group leaves it, if that is in memory.
+func (g *group) find(stream string) (head, bool) {
 	if h, ok := g.heads[stream]; ok {
+		return h, true
+	}
+	if g.base != nil {
+		if h, ok := g.base.heads[stream]; ok {
+			return h, true
+		}
+	}
+	return g.cache.lru.Get(stream)
+}
+
+// head is the end of a stream as the group leaves it; emptyHead for an unknown stream.
+func (g *group) head(stream string) head {
+	if h, ok := g.find(stream); ok {
 		return h
 	}
 	return emptyHead
 }
 
-// decide applies the rules to one write and, if they allow the write, adds its events to the group.
-func (q *sequencer) decide(g *group, w *write) outcome {
+// seat finds an event that was written lately, also by the group itself.
+func (g *group) seat(event identity) (seat, bool) {
+	if at, ok := g.known[event]; ok {
+		return at, true
+	}
+	if g.base != nil {
+		if at, ok := g.base.known[event]; ok {
+			return at, true
+		}
+	}
+	return g.recent.lru.Get(event)
+}
+
+// decide decides a write, of whose related streams the heads are in memory.
+func (g *group) decide(w *write) { g.answers = append(g.answers, answer{to: w, outcome: g.outcome(w)}) }
+
+// outcome applies the rules to one write and, if they allow the write, adds its events to the group.
+func (g *group) outcome(w *write) outcome {
 	state := stateOf(w.stream, g.head)
 	if w.kind != writeAppend {
 		v := decideDelete(state, w.expected, w.kind == writeTombstone)
@@ -104,13 +148,7 @@ func (q *sequencer) decide(g *group, w *write) outcome {
 		}
 		return outcome{verdict: v, current: state.last, position: g.addDeletion(w)}
 	}
-	known := func(id uuid.UUID) (seat, bool) {
-		key := identity{w.stream, id}
-		if at, ok := g.known[key]; ok {
-			return at, true
-		}
-		return q.recent.lru.Get(key)
-	}
+	known := func(id uuid.UUID) (seat, bool) { return g.seat(identity{w.stream, id}) }
 	v, at := decideAppend(state, claim{expected: w.expected, ids: idsOf(w.events), differs: w.differs}, known)
 	switch {
 	case v == verdictRepeat:
@@ -185,7 +223,6 @@ func (g *group) add(stream string, p *proposal) seat {
 		h.isJSON, h.body, h.meta = p.isJSON, p.data, parseStreamMeta(p.isJSON, p.data)
 	}
 	g.heads[stream] = h
-	g.changed[stream] = struct{}{}
 	at := seat{revision: h.last, position: g.next}
 	g.next++
 	g.known[identity{stream, p.id}] = at

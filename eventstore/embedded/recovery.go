@@ -25,38 +25,46 @@ func (g *group) patience() time.Duration {
 	return outagePatience + time.Duration(bytes)*time.Second/slowDatabase
 }
 
-// stalledRound is the time between two refusals of what has come while a statement has no answer.
-const stalledRound = 100 * time.Millisecond
+// begin runs a statement of the session. Until attend has seen its end, nobody else may use the session.
+func (q *sequencer) begin(statement func() error) (ended <-chan error) {
+	end := make(chan error, 1)
+	go func() { end <- statement() }()
+	return end
+}
 
-// bounded begins the time that a statement of the session may take before writes are refused: outagePatience, or that
-// of a group. The statement goes on:
-// the outcome of writes that are being committed is unknown to their callers, and settled by the statement or by
-// recover. end ends the time, when the statement has ended, and reports whether it was over; until then nothing else
-// may be done with the writes.
-func (q *sequencer) bounded(waiting []*write, most time.Duration) (end func() (stalled bool)) {
-	over, ended := make(chan struct{}), make(chan struct{})
-	patience := time.AfterFunc(most, func() {
-		defer close(ended)
-		q.log.Warn("event store database does not answer", "for", most)
-		q.down.Store(true)
-		refuse(waiting, errNoDatabase)
-		for {
-			q.refuseQueued()
-			select {
-			case <-over:
-				return
-			case <-time.After(stalledRound):
+// attend waits for the end of a statement. Meanwhile the writes that come are taken into next, if that is not nil. When
+// the statement has no answer after so long, those that wait for it are refused, and all that come: the outcome of
+// writes that are being committed is unknown to their callers, and settled by the statement or by recover. It reports
+// whether that has happened.
+func (q *sequencer) attend(
+	ended <-chan error, most time.Duration, waiting []*write, next *gathering,
+) (stalled bool, err error) {
+	patience := time.NewTimer(most)
+	defer patience.Stop()
+	for {
+		arriving := q.queue
+		if !stalled && !next.takesMore() {
+			arriving = nil
+		}
+		select {
+		case err := <-ended:
+			if stalled {
+				q.down.Store(false)
 			}
+			return stalled, err
+		case w := <-arriving:
+			if stalled {
+				refuse([]*write{w}, errNoDatabase)
+				continue
+			}
+			next.take(w)
+		case <-patience.C:
+			q.log.Warn("event store database does not answer", "for", most)
+			q.down.Store(true)
+			stalled = true
+			refuse(waiting, errNoDatabase)
+			next.refuse(errNoDatabase)
 		}
-	})
-	return func() bool {
-		if patience.Stop() {
-			return false
-		}
-		close(over)
-		<-ended
-		q.down.Store(false)
-		return true
 	}
 }
 

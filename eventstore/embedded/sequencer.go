@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,7 +48,6 @@ type sequencer struct {
 	newest    uuid.UUID // the event at it
 	// lastStream is the last number that a stream got. The next new stream gets the next one.
 	lastStream int64
-	usual      int       // writes that a group waits for: three quarters of the last group
 	answered   time.Time // by patienceClock: when the database has last shown that the log is this node's
 	names      *streamNames
 	columns    columnBuffers
@@ -105,7 +105,7 @@ func (q *sequencer) run(ctx context.Context) {
 		var err error
 		select {
 		case first := <-q.queue:
-			err = q.process(ctx, q.collect(first))
+			err = q.work(ctx, first)
 		case <-idle.C:
 			err = q.checkIdle(ctx)
 		case <-q.quit:
@@ -134,7 +134,7 @@ func (q *sequencer) flush(ctx context.Context) {
 	for {
 		select {
 		case w := <-q.queue:
-			if err := q.process(ctx, q.collect(w)); err != nil {
+			if err := q.work(ctx, w); err != nil {
 				return
 			}
 		default:
@@ -158,8 +158,42 @@ func (q *sequencer) checkIdle(ctx context.Context) error {
 
 // answers pings the session, while writes wait for it.
 func (q *sequencer) answers(ctx context.Context, waiting []*write) error {
-	defer q.bounded(waiting, outagePatience)()
-	return q.session.ping(ctx)
+	_, err := q.attend(q.begin(func() error { return q.session.ping(ctx) }), outagePatience, waiting, nil)
+	return err
+}
+
+// work commits a write, those that wait with it, and those that come meanwhile: the next group is decided while one is
+// committed, as if that one were in the log, and its statement is sent before that one is published. So the database
+// waits for nothing. It ends when nothing has come, and after the first failure; whatever is not decided then, or was
+// decided on what was not committed, goes the way of process.
+func (q *sequencer) work(ctx context.Context, first *write) error {
+	g, published := q.gather(nil), (*group)(nil)
+	g.take(first)
+	g.takeQueued(q.queue)
+	for len(g.batch) > 0 {
+		if g.group == nil || len(g.group.rows) == 0 || g.stale() {
+			q.publish(published)
+			return q.process(ctx, stillWanted(g.batch))
+		}
+		ended := q.begin(func() error { return q.commit(ctx, g.group) })
+		q.publish(published)
+		next := q.gather(g.group)
+		done, again, err := q.settle(ctx, ended, g, next)
+		if err != nil {
+			next.refuse(errStopping)
+			return err
+		}
+		if !done {
+			return q.process(ctx, stillWanted(append(again, next.batch...)))
+		}
+		published = g.group
+		if g = next; g.group != nil {
+			continue
+		}
+		g.takeQueued(q.queue)
+	}
+	q.publish(published)
+	return nil
 }
 
 // process brings a batch to its end: it answers every write or returns a fatal error.
@@ -177,51 +211,62 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 			batch = stillWanted(batch)
 			continue
 		}
-		again, err := q.settle(ctx, g, batch)
+		if len(g.rows) == 0 {
+			if batch, err = q.deliver(ctx, g, batch); err != nil {
+				return err
+			}
+			continue
+		}
+		ended := q.begin(func() error { return q.commit(ctx, g) })
+		done, again, err := q.settle(ctx, ended, &gathering{batch: batch, group: g}, nil)
 		if err != nil {
 			return err
+		}
+		if done {
+			q.publish(g)
 		}
 		batch = again
 	}
 	return nil
 }
 
-// settle commits a decided group and answers it. It returns the writes to decide again when the commit has certainly
-// not happened.
-func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
-	if len(g.rows) == 0 {
-		return q.deliver(ctx, g, batch)
-	}
-	end := q.bounded(batch, g.patience())
-	err = q.commit(ctx, g)
-	stalled := end()
+// settle waits for the commit of a decided group, and takes writes into next meanwhile. done = it is committed, to be
+// published. Otherwise its writes have their answers, but for those that are to be decided again, because the commit
+// has certainly not happened.
+func (q *sequencer) settle(
+	ctx context.Context, ended <-chan error, g *gathering, next *gathering,
+) (done bool, again []*write, err error) {
+	stalled, err := q.attend(ended, g.group.patience(), g.batch, next)
 	switch {
 	case err == nil:
 		q.answered = patienceClock.Now()
-		q.publish(g)
-		return nil, nil
+		return true, nil, nil
 	case errors.Is(err, errFenced):
-		refuse(batch, errStopping)
-		return nil, err
+		refuse(g.batch, errStopping)
+		return false, nil, err
 	case definite(q.session.conn, err):
-		return nil, q.isolate(ctx, batch, err)
+		return false, nil, q.isolate(ctx, g.batch, err)
 	}
-	q.log.Warn("event store commit with unknown outcome", "events", len(g.rows), "error", err)
+	q.log.Warn("event store commit with unknown outcome", "events", len(g.group.rows), "error", err)
 	q.down.Store(stalled) // go on refusing
-	last, err := q.recover(ctx, batch)
+	waiting := g.batch
+	if next != nil {
+		waiting = slices.Concat(waiting, next.batch)
+	}
+	last, err := q.recover(ctx, waiting)
 	if err != nil {
-		refuse(batch, errStopping)
-		return nil, err
+		refuse(g.batch, errStopping)
+		return false, nil, err
 	}
 	switch last {
-	case g.last(): // the group had been committed
-		q.publish(g)
-		return nil, nil
+	case g.group.last(): // the group had been committed
+		q.publish(g.group)
+		return false, nil, nil
 	case q.last(): // the group had not been committed
-		return stillWanted(batch), nil
+		return false, stillWanted(g.batch), nil
 	}
-	refuse(batch, errStopping)
-	return nil, errForeignRows
+	refuse(g.batch, errStopping)
+	return false, nil, errForeignRows
 }
 
 // deliver answers a group that writes nothing. A node that has not heard of its database for a while asks it first: it
@@ -242,10 +287,13 @@ func (q *sequencer) deliver(ctx context.Context, g *group, batch []*write) (agai
 var errForeignRows = errors.New("event store: another program has written to the log, or it was restored to an older " +
 	"state while its node ran")
 
-// publish makes a committed group visible, in order, and then answers its writers.
+// publish makes a committed group visible, in order, and then answers its writers; nil = there is none.
 func (q *sequencer) publish(g *group) {
-	for name := range g.changed {
-		q.heads.put(name, g.heads[name])
+	if g == nil {
+		return
+	}
+	for name, h := range g.heads {
+		q.heads.put(name, h)
 	}
 	for key, at := range g.known {
 		q.recent.lru.Add(key, at)

@@ -1,0 +1,137 @@
+package embedded_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc/codes"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+)
+
+// ahead is a node of which one commit is held up, so that it decides on what follows. Its appends are those of one call,
+// so they have an order.
+type ahead struct {
+	t       *testing.T
+	cfg     embedded.Config
+	node    *embedded.Node
+	call    streams.Streams_BatchAppendClient
+	sent    []string // correlations
+	each    int64    // bytes that an append holds
+	release func()
+}
+
+// newAhead makes a node with some streams of one event each, whose heads it knows. It refuses events of the type
+// "poison". The commit of the first append, to the first stream, is held up.
+func newAhead(t *testing.T, kind string, names ...string) *ahead {
+	t.Helper()
+	a := &ahead{t: t, cfg: testConfig(t)}
+	a.node = start(t, a.cfg)
+	run(t, a.cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	client := contract.Connect(t, a.node.URL())
+	for _, name := range names {
+		if _, err := client.AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{}, oneEvent()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.call, a.release = contract.OpenBatchCall(t, a.node.URL()), held(t, a.cfg)
+	t.Cleanup(a.release)
+	a.send(names[0], kind, 0)
+	awaitHeldCommit(t, a.cfg)
+	a.each = embedded.WriteMemory(a.node)
+	return a
+}
+
+// send sends an append of one event.
+func (a *ahead) send(stream, kind string, expected uint64) {
+	a.t.Helper()
+	req := contract.BatchRequest(stream, 1)
+	req.Options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_StreamPosition{StreamPosition: expected}
+	req.ProposedMessages[0].Metadata["type"] = kind
+	if err := a.call.Send(req); err != nil {
+		a.t.Fatal(err)
+	}
+	a.sent = append(a.sent, req.GetCorrelationId().String())
+}
+
+// want waits until the node has taken what was sent, and has then everything decided, in the log or without it. It
+// compares the codes of the answers with those wanted for the appends as they were sent. No answer may come before.
+func (a *ahead) want(decide func(), wanted ...codes.Code) {
+	a.t.Helper()
+	answers := make(chan *streams.BatchAppendResp, len(a.sent))
+	go func() {
+		defer close(answers)
+		for range a.sent {
+			resp, err := a.call.Recv()
+			if err != nil {
+				return
+			}
+			answers <- resp
+		}
+	}()
+	for embedded.WriteMemory(a.node) < a.each/2*int64(2*len(a.sent)-1) || embedded.Queued(a.node) > 0 {
+		runtime.Gosched()
+	}
+	for range 1000 { // the last one is on its way from the queue
+		runtime.Gosched()
+	}
+	if n := len(answers); n > 0 {
+		a.t.Errorf("%d answers before what they were decided on is in the log", n)
+	}
+	decide()
+	got := make([]codes.Code, len(a.sent))
+	for resp := range answers {
+		//nolint:gosec // codes are small
+		got[slices.Index(a.sent, resp.GetCorrelationId().String())] = codes.Code(resp.GetError().GetCode())
+	}
+	if !slices.Equal(got, wanted) {
+		a.t.Errorf("got %v, want %v", got, wanted)
+	}
+}
+
+// TestAhead_WhatWasDecidedOnARefusedGroupIsDecidedAgain: what is not in the log is no ground for a decision.
+func TestAhead_WhatWasDecidedOnARefusedGroupIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	a := newAhead(t, "poison", "one", "two", "three")
+	a.send("one", "e", 1) // right only if the poison is in the log
+	a.send("one", "e", 0) // right only if it is not
+	a.send("two", "e", 0)
+	a.send("two", "e", 1)
+	a.send("three", "e", 7)
+	a.send("one", "e", 1)
+	a.want(a.release, codes.InvalidArgument, codes.AlreadyExists, codes.OK, codes.OK, codes.OK, codes.AlreadyExists,
+		codes.OK)
+}
+
+// TestAhead_OfAnUnknownOutcomeTheLogDecides: a group is lost with its session, and its writes are decided again, those
+// that came meanwhile after them.
+func TestAhead_OfAnUnknownOutcomeTheLogDecides(t *testing.T) {
+	t.Parallel()
+	a := newAhead(t, "e", "one", "two")
+	a.send("one", "e", 1)
+	a.send("one", "e", 2)
+	a.send("one", "e", 0)
+	a.send("two", "e", 0)
+	a.want(func() {
+		endSession(t, a.cfg)
+		a.release()
+	}, codes.OK, codes.OK, codes.OK, codes.AlreadyExists, codes.OK)
+}
+
+// TestAhead_WhatFollowsAGroupIsWrittenAfterIt is what mostly happens.
+func TestAhead_WhatFollowsAGroupIsWrittenAfterIt(t *testing.T) {
+	t.Parallel()
+	a := newAhead(t, "e", "one", "two")
+	wanted := []codes.Code{codes.OK}
+	for n := range 40 {
+		a.send("one", "e", uint64(n+1))
+		a.send("two", "e", uint64(n))
+		a.send("two", "e", uint64(n))
+		wanted = append(wanted, codes.OK, codes.OK, codes.AlreadyExists)
+	}
+	a.want(a.release, wanted...)
+}
