@@ -10,7 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -35,14 +34,13 @@ func RecordedSettings(b *bus.Bus) SettingsOf {
 }
 
 // ShownSettings gives those of the read model, so that queries are answered while the event store is away. Those of an
-// organization that it does not show yet are read from the log. Who asks at the same time shares a reading.
+// organization that it does not show yet are read from the log. They are kept until the read model changes.
 func ShownSettings(views *runner.Views, b *bus.Bus) SettingsOf {
 	query := identityviews.OrganizationsQuery{Views: views}
-	var asked joined.Reads[id.Organization, *identityviews.OrganizationRow]
+	var asked runner.Kept[id.Organization, *identityviews.OrganizationRow]
 	return func(ctx context.Context, org id.Organization) (events.BillingSettings, error) {
-		row, err := asked.Of(ctx, org, func(ctx context.Context) (*identityviews.OrganizationRow, error) {
-			return query.Get(ctx, org)
-		})
+		row, err := asked.Of(ctx, views, identityviews.OrganizationsName, org,
+			func(ctx context.Context) (*identityviews.OrganizationRow, error) { return query.Get(ctx, org) })
 		if err != nil || row != nil {
 			return null.Or(row, identityviews.OrganizationRow{}).Billing, err
 		}

@@ -32,6 +32,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/jobs/webhooks"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 )
@@ -70,6 +71,8 @@ type App struct {
 	reports  joined.Reads[id.Organization, reportscases.Report]
 	gone     joined.Reads[id.Organization, reportscases.Gone] // routers that do not answer, in the same way
 	gateways messageGateways                                  // nil before the areas are wired
+	// unreachable has the routers whose breakers have opened, until the read model of devices changes.
+	unreachable runner.Kept[id.Organization, []networkviews.DeviceHealth]
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 

@@ -44,7 +44,7 @@ func (a *App) today() reportscases.Today {
 	return reportscases.Today{
 		Settings: e.settings, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
 		Saves: a.saves, Hit: a.outageCases().Count,
-		Shared: &a.reports, SharedGone: &a.gone, Clock: a.clock,
+		Shared: &a.reports, SharedGone: &a.gone, Unreachable: &a.unreachable, Clock: a.clock,
 	}
 }
 

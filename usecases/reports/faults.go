@@ -372,13 +372,16 @@ type Gone struct {
 	names map[id.Device]string
 }
 
-// gone reads them. Every page of customers asks, so those who ask at the same time share one reading.
+// gone gives them. Every page of customers asks, so those who ask at the same time share one reading of the polls.
 func (u Today) gone(ctx context.Context, org id.Organization) (Gone, error) {
+	devices, err := u.Unreachable.Of(ctx, u.Views, networkviews.DevicesName, org,
+		func(ctx context.Context) ([]networkviews.DeviceHealth, error) {
+			return networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
+		})
+	if err != nil || len(devices) == 0 {
+		return Gone{}, err
+	}
 	return u.SharedGone.Of(ctx, org, func(ctx context.Context) (Gone, error) {
-		devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
-		if err != nil || len(devices) == 0 {
-			return Gone{}, err
-		}
 		out, of := Gone{names: make(map[id.Device]string, len(devices))}, make([]id.Device, len(devices))
 		for i, d := range devices {
 			of[i], out.names[d.ID] = d.ID, d.Name

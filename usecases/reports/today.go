@@ -57,7 +57,9 @@ type Today struct {
 	// Shared and SharedGone have readings that go on: whoever asks for the same meanwhile shares one.
 	Shared     *joined.Reads[id.Organization, Report]
 	SharedGone *joined.Reads[id.Organization, Gone]
-	Clock      clock.Clock
+	// Unreachable has the routers whose breakers have opened.
+	Unreachable *runner.Kept[id.Organization, []networkviews.DeviceHealth]
+	Clock       clock.Clock
 }
 
 // Asked chooses the parts of a report.
