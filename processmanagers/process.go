@@ -36,8 +36,9 @@ type Handled struct {
 	// Follows is set for an event that only follows others of its instance. When the instance has ended, or never
 	// began, the event is acted on and leaves no row.
 	Follows bool
-	// Brief reports that the next event of the instance will most probably come at once and end it; nil = never. The
-	// runner waits a moment for that one. Only an event that is the first one ever of its instance may be brief.
+	// Brief reports that the next event of the instance will most probably come at once and end it, or that the program
+	// will say that nothing is left to be done; nil = never. The runner waits a moment for that. An event that follows
+	// others of its instance may be brief only where it makes no difference whether they came before it.
 	Brief func(events.Envelope) bool
 }
 

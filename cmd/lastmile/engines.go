@@ -114,7 +114,7 @@ func startEngines(
 			Lost: lost, Clock: c,
 			Fuse: usecases.NewFuse(events.FuseCuts, e.bus, billingviews.FusesQuery{Views: e.views}.Days, c),
 		},
-		Lost: lost,
+		Settled: e.bus.Settled, Lost: lost,
 	})
 	return e, nil
 }

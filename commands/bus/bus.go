@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/eventstore"
@@ -68,6 +69,7 @@ type Bus struct {
 	states     map[reflect.Type]any  // a reader[S] for each registered state S
 	stored     map[string]storedType // every registered command, by its name
 	locks      locks
+	settled    *lru.Cache[settledClaim, struct{}]
 }
 
 // New makes a bus that knows only claims; register all aggregates before its first use.
@@ -78,6 +80,7 @@ func New(cfg Config) *Bus {
 		states:     make(map[reflect.Type]any),
 		stored:     make(map[string]storedType),
 		locks:      locks{held: make(map[string]*lock)},
+		settled:    newSettled(),
 	}
 	b.categories[commands.ClaimCategory] = claimKeeper{b}
 	b.store(commands.ReleaseUnusedClaim{})

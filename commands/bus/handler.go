@@ -165,6 +165,7 @@ func (h *handler[S, C, E]) record(
 		at = at.with(h.def.Evolve(at.state, e), list[i].Meta.CommandID, at.revision+1, done.Position)
 	}
 	h.cache.Add(x.cmd.Target().ID, at)
+	h.bus.settle(x, after)
 	h.bus.release(ctx, h.bus.own(ctx, x, without(x.taken, after)), x, meta)
 	result := at.result(true)
 	result.Events = make([]events.Event, len(decided))

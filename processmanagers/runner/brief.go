@@ -10,16 +10,17 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// How long the first event of a brief instance waits for the next one, and how often those that wait are looked at.
+// How long the first event of a brief instance waits for the next one, and how often those that wait are looked at:
+// whether their time is over, or they are settled (Config.Settled).
 const (
 	briefTime  = time.Second
 	briefRound = briefTime / 4
 )
 
 // briefs are the first events of brief instances (processmanagers.Brief), each until the next event of its instance.
-// The two are forgotten when nothing is left to be done after them, as after most of a billing run's: a row, a timer,
-// and the end of both are not written then. They are in the log, and the checkpoint waits for them: a program that
-// begins anew reads them again. Safe for concurrent use.
+// The two are forgotten when nothing is left to be done after them, as after most of a billing run's, and so is one
+// that is settled: a row, a timer, and the end of both are not written then. They are in the log, and the checkpoint
+// waits for them: a program that begins anew reads them again. Safe for concurrent use.
 type briefs struct {
 	mu    sync.Mutex
 	first map[string]*delivery // by key
@@ -79,7 +80,7 @@ func (d *round) nothingLeft(first, second *events.Envelope) bool {
 	return err == nil && over.Ended && !over.Output.Acts()
 }
 
-// takeBriefs queues the events that have waited long enough, until ctx ends.
+// takeBriefs ends the waiting of events, until ctx ends.
 func (s *source) takeBriefs(ctx context.Context) {
 	for ctx.Err() == nil {
 		if s.queueBriefs(steady.Now()) {
@@ -90,20 +91,30 @@ func (s *source) takeBriefs(ctx context.Context) {
 	}
 }
 
-// queueBriefs queues those whose time is over, and reports whether others wait.
+// queueBriefs forgets those that are settled, queues the others whose time is over, and reports whether others wait.
 func (s *source) queueBriefs(now time.Time) (others bool) {
 	b := s.briefs
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := 0
-	for ; n < len(b.order) && !now.Before(b.order[n].until); n++ {
-		v := b.order[n].v
-		if b.first[v.key] == v {
-			delete(b.first, v.key)
-			s.push(v)
+	waiting := b.order[:0]
+	for _, w := range b.order {
+		switch {
+		case b.first[w.v.key] != w.v: // it waits no more
+			continue
+		case s.settled(*w.v.event):
+			s.forget(w.v)
+		case now.Before(w.until):
+			waiting = append(waiting, w)
+			continue
+		default:
+			s.push(w.v)
 		}
+		delete(b.first, w.v.key)
 	}
-	clear(b.order[:n])
-	b.order = b.order[n:]
-	return len(b.order) > 0
+	clear(b.order[len(waiting):])
+	b.order = waiting
+	return len(waiting) > 0
 }
+
+// settled asks whether nothing is left to be done after an event.
+func (s *source) settled(e events.Envelope) bool { return s.r.cfg.Settled != nil && s.r.cfg.Settled(e) }

@@ -3,9 +3,11 @@ package processrunner_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
@@ -88,4 +90,34 @@ func TestBrief_WhatWaitedInAnEarlierProgramIsTaken(t *testing.T) {
 	poll(t, "its row is gone", func() bool {
 		return b.rows(t, "timers") == 0 && b.seenMaybe(t, "hasty", "early") == nil
 	})
+}
+
+// What the program knows to be settled leaves nothing; what comes after it is taken as if it had not been there.
+func TestBrief_ASettledEventLeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var known sync.Map
+	b.settled = func(e events.Envelope) bool {
+		_, ok := known.Load(e.Event.(parcel).No) //nolint:forcetypeassert // nothing else happens here
+		return ok
+	}
+	r := b.startHasty(t)
+	taken(t, r, "hasty", b.happen("other", "on"))
+	for n := range 50 {
+		known.Store(fmt.Sprint("p", n), true)
+		b.happen(fmt.Sprint("p", n), "wait")
+	}
+	b.happen("open", "wait")
+	known.Store("late", true)
+	taken(t, r, "hasty", b.happen("late", "wait"))
+	if got := b.seen(t, "hasty", "open"); !slices.Equal(got, []string{"wait"}) {
+		t.Errorf("what is not settled has %v", got)
+	}
+	if n, timers := b.rows(t, "instances"), b.rows(t, "timers"); n != 2 || timers != 1 {
+		t.Errorf("%d instances, %d timers", n, timers)
+	}
+	taken(t, r, "hasty", b.happen("p7", "on", "again"))
+	if got := b.seen(t, "hasty", "p7"); !slices.Equal(got, []string{"on", "again"}) {
+		t.Errorf("after a settled event: %v", got)
+	}
 }

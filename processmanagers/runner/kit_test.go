@@ -273,6 +273,7 @@ type bench struct {
 
 	forgive atomic.Bool // of processes that are opened
 	lost    func()      // of engines; nil = nobody is told
+	settled func(events.Envelope) bool
 }
 
 // noon is the instant at which the tests begin.
@@ -306,7 +307,7 @@ func (b *bench) openWith(t testing.TB, gate *clock.Gate, names ...string) *proce
 	t.Helper()
 	r := processrunner.New(processrunner.Config{
 		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Gate: gate, Bus: b.office,
-		Jobs: b.office, Concurrency: 4, Lost: b.lost,
+		Jobs: b.office, Concurrency: 4, Lost: b.lost, Settled: b.settled,
 	})
 	for _, name := range names {
 		r.Register(courier(name, &b.forgive))

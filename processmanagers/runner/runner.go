@@ -12,6 +12,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/fair"
@@ -42,6 +43,9 @@ type Config struct {
 	// times as many of timers that act directly: a command mostly waits for the log, and needs no connection of DB
 	// meanwhile. One organization has at most three quarters of each. Zero means 8.
 	Concurrency int
+	// Settled reports that nothing is left to be done after a brief event, though no event of its instance says so:
+	// what may be found out later is known here already. nil = nobody knows.
+	Settled func(events.Envelope) bool
 	// Lost is called whenever what was known before may not hold any more: at the beginning of each leadership, before
 	// its first work, at each end of it that was not asked for, while its work may still be ending, and when the
 	// leader's lock cannot be asked for; nil = nobody wants to know.

@@ -3,7 +3,8 @@
 // docs/rules/engine.md#claims.
 //
 //	taken ──► timer check, 5 min ──► ReleaseUnusedClaim ──► the bus frees the value, unless its owner uses it
-//	  └─ released before ──► over
+//	  ├─ released before ──► over
+//	  └─ settled: this program has just recorded the event by which its owner uses it ──► over
 package claims
 
 import (
@@ -27,12 +28,17 @@ type State struct {
 	Claim id.Any `json:"claim"`
 }
 
-// Process has one instance for each reserved value; the instance ends with the check, or with the release.
+// Process has one instance for each reserved value; the instance ends with the check, or with the release. Most values
+// are used at once, and then there is none.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "claims",
 		On: []processmanagers.Handled{
-			{Type: events.ClaimTaken{}.EventType(), Key: key},
+			{
+				Type: events.ClaimTaken{}.EventType(), Key: key,
+				// One before it has led to a check or to none, which finds whatever is true by then.
+				Brief: func(events.Envelope) bool { return true },
+			},
 			{Type: events.ClaimReleased{}.EventType(), Key: key, Follows: true},
 		},
 		Decide: Decide, Evolve: Evolve,
