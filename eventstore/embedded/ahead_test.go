@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
-// ahead is a node of which one commit is held up, so that it decides on what follows. Its appends are those of one call,
-// so they have an order.
+// ahead is a node of which one commit is held up, so that it decides on what follows. Its appends are those of one
+// call, so they have an order.
 type ahead struct {
 	t       *testing.T
 	cfg     embedded.Config
@@ -122,7 +122,7 @@ func TestAhead_OfAnUnknownOutcomeTheLogDecides(t *testing.T) {
 	}, codes.OK, codes.OK, codes.OK, codes.AlreadyExists, codes.OK)
 }
 
-// TestAhead_WhatFollowsAGroupIsWrittenAfterIt is what mostly happens.
+// TestAhead_WhatFollowsAGroupIsWrittenAfterIt also where some of it is refused.
 func TestAhead_WhatFollowsAGroupIsWrittenAfterIt(t *testing.T) {
 	t.Parallel()
 	a := newAhead(t, "e", "one", "two")

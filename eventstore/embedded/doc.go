@@ -4,8 +4,8 @@
 // The path of an append: rpc_append.go or rpc_batch_append.go reads the request, and write.go hands it to the sequencer
 // (sequencer.go). The sequencer collects the writes that wait, decides all of them against the stream heads (decide.go,
 // group.go, heads.go), commits the group with one statement (commit.go), publishes it in order to the tail in memory
-// (tail.go) and only then answers. While one group is committed it decides the next one, as if the first were in the log
-// already; what was decided so is never sent or answered before that is true.
+// (tail.go) and only then answers. While one group is committed it decides the next one, as if the first were in the
+// log already; what was decided so is never sent or answered before that is true.
 //
 // An acknowledged append is never lost: the answer follows the commit, the commit runs with synchronous_commit on, and
 // after a commit with an unknown outcome the node reads the log again before it writes anything else (recovery.go).
