@@ -52,7 +52,7 @@ type sharedCall struct {
 	stream streams.Streams_BatchAppendClient
 	end    context.CancelFunc
 
-	queue chan unsent     // a stream takes one message at a time
+	queue chan *unsent    // a stream takes one message at a time
 	over  <-chan struct{} // closed when the call has ended
 
 	mu      sync.Mutex
@@ -61,9 +61,10 @@ type sharedCall struct {
 	failed  error                     // why the call has ended; nil = it has not
 }
 
-// unsent is an append that waits for its turn. It is not sent when ctx has ended by then.
+// unsent is an append that waits for its turn. It is not sent when its caller has left by then, or ctx has ended.
 type unsent struct {
-	ctx         context.Context //nolint:containedctx // of the caller, who has left when it has ended
+	ctx         context.Context //nolint:containedctx // of the caller
+	left        atomic.Bool
 	correlation int64
 	build       func() hotcodec.Frame
 }
@@ -153,31 +154,32 @@ func (a *appends) open() *sharedCall {
 func (c *sharedCall) append(
 	ctx context.Context, stream string, expected Expected, list []catalog.Encoded,
 ) (Appended, error) {
-	ctx, cancel := context.WithTimeout(ctx, appendPatience)
-	defer cancel()
 	correlation, answer, err := c.expect()
 	if err != nil {
 		return Appended{}, err
 	}
 	defer c.forget(correlation)
-	own := unsent{ctx, correlation, func() hotcodec.Frame {
-		return request(correlation, patience(ctx), stream, expected, list)
+	until, over := patientUntil(ctx), time.NewTimer(appendPatience) // a context of its own would cost twice as much
+	defer over.Stop()
+	own := &unsent{ctx: ctx, correlation: correlation, build: func() hotcodec.Frame {
+		return request(correlation, left(until), stream, expected, list)
 	}}
-	select {
-	case c.queue <- own:
-	case got := <-answer: // the call has ended
-		return Appended{}, got.err
-	case <-ctx.Done():
-		return Appended{}, ctx.Err()
-	}
-	select {
-	case got := <-answer:
-		if got.err != nil {
-			return Appended{}, got.err
+	defer own.left.Store(true)
+	queue := c.queue
+	for {
+		select {
+		case queue <- own:
+			queue = nil
+		case got := <-answer:
+			if got.err != nil { // the call has ended
+				return Appended{}, got.err
+			}
+			return appended(got.resp)
+		case <-ctx.Done():
+			return Appended{}, ctx.Err()
+		case <-over.C:
+			return Appended{}, context.DeadlineExceeded
 		}
-		return appended(got.resp)
-	case <-ctx.Done():
-		return Appended{}, ctx.Err()
 	}
 }
 
@@ -197,7 +199,7 @@ func (a *appends) shared() (*sharedCall, error) {
 		return nil, unavailable(errors.Join(errors.New("the call for appends was not opened"), err))
 	}
 	c := &sharedCall{
-		stream: stream, end: end, queue: make(chan unsent, queued), over: ctx.Done(),
+		stream: stream, end: end, queue: make(chan *unsent, queued), over: ctx.Done(),
 		waiting: map[int64]chan<- answered{},
 	}
 	a.call.Store(c)
@@ -309,7 +311,7 @@ func (c *sharedCall) send() {
 		case <-c.over:
 			return
 		case next := <-c.queue:
-			if next.ctx.Err() != nil { // nothing is written, as its caller was told
+			if next.left.Load() || next.ctx.Err() != nil { // nothing is written, as its caller was told
 				continue
 			}
 			stalled.Reset(sendPatience)

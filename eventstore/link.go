@@ -91,6 +91,11 @@ func (l *link) acquire(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	select {
+	case <-s.ready:
+		return s, nil
+	default:
+	}
 	timer := time.NewTimer(connectPatience)
 	defer timer.Stop()
 	select {
@@ -202,30 +207,40 @@ func (l *link) tell() {
 // call runs an operation as apart does, and tells those who watch of silence and of a failure after which the outcome
 // is unknown. A caller who leaves says nothing about the store.
 func call[T any](ctx context.Context, l *link, op operation[T]) (T, error) {
-	return watched(ctx, l, op, apart)
+	return watched(ctx, l, func() (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, callPatience)
+		defer cancel()
+		return connected(ctx, l, op, apart)
+	})
 }
 
-// callPrompt is call for an operation that obeys its context by itself: it needs no goroutine of its own.
+// callPrompt is call for an operation that obeys its context by itself and ends in time: it needs no goroutine and no
+// limit of its own.
 func callPrompt[T any](ctx context.Context, l *link, op operation[T]) (T, error) {
-	return watched(ctx, l, op, use)
+	return watched(ctx, l, func() (T, error) { return connected(ctx, l, op, use) })
 }
 
 // operation uses a session for one call.
 type operation[T any] func(context.Context, *session) (T, error)
 
-// watched runs an operation on a connected client in the way of run, and tells those who watch.
-func watched[T any](
+// connected runs an operation on a connected client in the way of run.
+func connected[T any](
 	ctx context.Context, l *link, op operation[T],
 	run func(context.Context, *link, *session, operation[T]) (T, error),
-) (value T, err error) {
+) (T, error) {
+	s, err := l.acquire(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return run(ctx, l, s, op)
+}
+
+// watched tells those who watch of what run meets.
+func watched[T any](ctx context.Context, l *link, run func() (T, error)) (T, error) {
 	silent := time.AfterFunc(silence, l.tell)
 	defer silent.Stop()
-	limited, cancel := context.WithTimeout(ctx, callPatience)
-	defer cancel()
-	s, err := l.acquire(limited)
-	if err == nil {
-		value, err = run(limited, l, s, op)
-	}
+	value, err := run()
 	if err != nil && ctx.Err() == nil && errors.Is(translate(err), ErrUnavailable) {
 		l.tell()
 	}

@@ -12,15 +12,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// patience is how long the answer to an append is waited for. The node drops the append when it has not committed it by
-// then.
-func patience(ctx context.Context) time.Duration {
-	left := appendPatience
-	if until, ok := ctx.Deadline(); ok {
-		left = min(left, until.Sub(clock.Steady(clock.System()).Now())) // as the context itself counts
+// patientUntil is when the answer to an append is not waited for any more. The node drops the append when it has not
+// committed it by then.
+func patientUntil(ctx context.Context) time.Time {
+	until := steady.Now().Add(appendPatience)
+	if end, ok := ctx.Deadline(); ok && end.Before(until) {
+		return end
 	}
-	return max(left, 0)
+	return until
 }
+
+// left is the time until an instant of the steady clock; at least 0.
+func left(until time.Time) time.Duration { return max(until.Sub(steady.Now()), 0) }
+
+// steady counts as contexts do.
+var steady = clock.Steady(clock.System())
 
 // Field numbers of streams.proto and shared.proto that a request has.
 const (

@@ -132,7 +132,8 @@ func (g *group) seat(event identity) (seat, bool) {
 			return at, true
 		}
 	}
-	return g.recent.lru.Get(event)
+	at, ok := g.recent.seats[event]
+	return at, ok
 }
 
 // decide decides a write, of whose related streams the heads are in memory.
@@ -148,7 +149,8 @@ func (g *group) outcome(w *write) outcome {
 		}
 		return outcome{verdict: v, current: state.last, position: g.addDeletion(w)}
 	}
-	known := func(id uuid.UUID) (seat, bool) { return g.seat(identity{w.stream, id}) }
+	stream := g.head(w.stream).id
+	known := func(id uuid.UUID) (seat, bool) { return g.seat(identity{stream, id}) }
 	v, at := decideAppend(state, claim{expected: w.expected, ids: idsOf(w.events), differs: w.differs}, known)
 	switch {
 	case v == verdictRepeat:
@@ -225,7 +227,7 @@ func (g *group) add(stream string, p *proposal) seat {
 	g.heads[stream] = h
 	at := seat{revision: h.last, position: g.next}
 	g.next++
-	g.known[identity{stream, p.id}] = at
+	g.known[identity{h.id, p.id}] = at
 	g.rows = append(g.rows, record{
 		position: at.position, revision: at.revision, streamID: h.id, stream: stream, kind: p.kind, id: p.id,
 		isJSON: p.isJSON, created: g.created, metadata: notNil(p.metadata), data: notNil(p.data),

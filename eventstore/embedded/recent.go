@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -18,22 +17,40 @@ const recentWarmUp = 1 << 14
 
 // identity is an event id within a stream: the same id in another stream is another event.
 type identity struct {
-	stream string
+	stream int64 // its number
 	id     uuid.UUID
 }
 
 // recentEvents finds recently written events by stream and id. Not safe for concurrent use.
 type recentEvents struct {
-	lru *simplelru.LRU[identity, seat]
+	seats  map[identity]seat
+	order  []written // a ring, once it is full
+	oldest int
+}
+
+// written is one event in the order of writing.
+type written struct {
+	identity
+	position int64
 }
 
 // newRecentEvents makes a memory without events; see warm.
-func newRecentEvents() *recentEvents {
-	lru, err := simplelru.NewLRU[identity, seat](recentCapacity, nil)
-	if err != nil {
-		panic(err) // only for a size that is not positive
+func newRecentEvents() *recentEvents { return &recentEvents{seats: map[identity]seat{}} }
+
+// add remembers an event, and forgets the oldest one when there are too many.
+func (r *recentEvents) add(event identity, at seat) {
+	next := written{event, at.position}
+	if len(r.order) < recentCapacity {
+		r.order = append(r.order, next)
+	} else {
+		old := r.order[r.oldest]
+		if r.seats[old.identity].position == old.position { // it was not written again
+			delete(r.seats, old.identity)
+		}
+		r.order[r.oldest] = next
+		r.oldest = (r.oldest + 1) % recentCapacity
 	}
-	return &recentEvents{lru: lru}
+	r.seats[event] = at
 }
 
 // warm fills the memory with the newest events of the log.
@@ -56,7 +73,7 @@ func (r *recentEvents) warm(ctx context.Context, db querier, sql string) error {
 		return fmt.Errorf("read recent events: %w", err)
 	}
 	for i := len(found) - 1; i >= 0; i-- { // oldest first, so that the newest are forgotten last
-		r.lru.Add(found[i].identity, found[i].seat)
+		r.add(found[i].identity, found[i].seat)
 	}
 	return nil
 }

@@ -295,8 +295,9 @@ func (q *sequencer) publish(g *group) {
 	for name, h := range g.heads {
 		q.heads.put(name, h)
 	}
-	for key, at := range g.known {
-		q.recent.lru.Add(key, at)
+	for i := range g.rows {
+		r := &g.rows[i]
+		q.recent.add(identity{r.streamID, r.id}, seat{r.revision, r.position})
 	}
 	q.published, q.newest, q.lastStream = g.next-1, g.last().id, g.lastStream
 	q.tail.publish(g.rows)
