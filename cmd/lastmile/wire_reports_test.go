@@ -6,7 +6,9 @@ import "testing"
 func TestToday_AllCallersShareTheReadingsOfOneProgram(t *testing.T) {
 	t.Parallel()
 	a := &App{engines: &engines{}}
-	if first, second := a.today(), a.today(); first.Shared != second.Shared {
+	first, second := a.today(), a.today()
+	if first.Shared != second.Shared || first.SharedGone != second.SharedGone ||
+		first.Unreachable != second.Unreachable {
 		t.Error("two that were made by one program share nothing")
 	}
 	if other := (&App{engines: &engines{}}); a.today().Shared == other.today().Shared {

@@ -69,7 +69,7 @@ type Bus struct {
 	states     map[reflect.Type]any  // a reader[S] for each registered state S
 	stored     map[string]storedType // every registered command, by its name
 	locks      locks
-	settled    *lru.Cache[settledClaim, struct{}]
+	settled    *lru.Cache[id.Event, struct{}] // takings of claims that are used
 }
 
 // New makes a bus that knows only claims; register all aggregates before its first use.
@@ -106,7 +106,9 @@ type execution struct {
 	meta    commands.Meta
 	taken   []heldClaim // claims that this execution took and has not released
 	claimed bool        // an attempt has taken claims, or tried to
-	nonce   string      // makes the ids of its events differ from those of another execution of the same command
+	// takings are the newest events by which this execution took claims, by their keys.
+	takings map[uuid.UUID]id.Event
+	nonce   string // makes the ids of its events differ from those of another execution of the same command
 
 	until time.Time // from which on the present decision is not sent; zero = never
 

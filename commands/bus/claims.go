@@ -135,12 +135,14 @@ func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, h holding,
 			}
 			facts = slices.Insert(facts, 0, events.Event(events.ClaimReleased{Kind: c.Kind, Owner: h.owner}))
 		}
-		_, err := b.append(ctx, c.stream(), h.revision, claimDrafts(facts, meta, c, h.after(x)))
+		list := claimDrafts(facts, meta, c, h.after(x))
+		_, err := b.append(ctx, c.stream(), h.revision, list)
 		if errors.Is(err, eventstore.ErrWrongRevision) {
 			continue
 		}
 		if err == nil {
 			b.note(x, c)
+			x.takes(c, list[len(list)-1].Meta.EventID)
 		}
 		return err
 	}

@@ -137,7 +137,8 @@ func newQueries(schema string) *queries {
 				select revision, is_json, data from {schema}.events
 				where stream_id = s.id order by revision desc limit 1
 			) e`),
-		recent: in(`select stream_id, event_id, revision, position from {schema}.events order by position desc limit $1`),
+		recent: in(`select stream_id, event_id, revision, position from {schema}.events
+			order by position desc limit $1`),
 		identities: in(`select revision, event_id, position from {schema}.events
 			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
 		streamUp: paged(ownColumns, ` from {schema}.events

@@ -108,3 +108,17 @@ func TestKept_AnswersFromTheTablesThatReplaceOthers(t *testing.T) {
 		t.Errorf("got %d after %d readings", got, a.reads)
 	}
 }
+
+func TestKept_KeepsNothingWhenTheLeadershipHasEnded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	want(t, r, "sales", b.sell("router", 1), sold{"router", 1})
+	a := &asking{}
+	a.of(t, r, "router")
+	r.Stop() // as who loses the lock
+	a.of(t, r, "router")
+	if a.reads != 2 {
+		t.Errorf("%d readings, want another one after the end", a.reads)
+	}
+}

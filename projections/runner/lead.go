@@ -144,6 +144,7 @@ func (r *Runner) retire(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	e.active, e.building = nil, false
 	e.mu.Unlock()
+	e.progress.leave()
 	e.lead(nil, nil)
 }
 

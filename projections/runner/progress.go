@@ -71,6 +71,15 @@ func (p *progress) advance(g *generation, state State) {
 	})
 }
 
+// leave publishes that this program fills the tables no more, so that it does not know of each write any more.
+func (p *progress) leave() {
+	p.update(func(s *shown) {
+		if s.state == StateLive {
+			s.state = StateBehind
+		}
+	})
+}
+
 // none publishes that there are no tables of this program's version: they are being built, or a newer version has
 // replaced them.
 func (p *progress) none(of sets) {

@@ -374,14 +374,14 @@ type Gone struct {
 
 // gone gives them. Every page of customers asks, so those who ask at the same time share one reading of the polls.
 func (u Today) gone(ctx context.Context, org id.Organization) (Gone, error) {
-	devices, err := u.Unreachable.Of(ctx, u.Views, networkviews.DevicesName, org,
-		func(ctx context.Context) ([]networkviews.DeviceHealth, error) {
-			return networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
-		})
-	if err != nil || len(devices) == 0 {
+	if devices, err := u.unreachable(ctx, org); err != nil || len(devices) == 0 {
 		return Gone{}, err
 	}
 	return u.SharedGone.Of(ctx, org, func(ctx context.Context) (Gone, error) {
+		devices, err := u.unreachable(ctx, org) // once more, because a reading serves who asked later, too
+		if err != nil {
+			return Gone{}, err
+		}
 		out, of := Gone{names: make(map[id.Device]string, len(devices))}, make([]id.Device, len(devices))
 		for i, d := range devices {
 			of[i], out.names[d.ID] = d.ID, d.Name
@@ -390,6 +390,14 @@ func (u Today) gone(ctx context.Context, org id.Organization) (Gone, error) {
 		out.since = away(devices, polls)
 		return out, err
 	})
+}
+
+// unreachable gives the routers whose breakers have opened. Others read the list, too.
+func (u Today) unreachable(ctx context.Context, org id.Organization) ([]networkviews.DeviceHealth, error) {
+	return u.Unreachable.Of(ctx, u.Views, networkviews.DevicesName, org,
+		func(ctx context.Context) ([]networkviews.DeviceHealth, error) {
+			return networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
+		})
 }
 
 // withoutNetwork is the report without what is an admin's: figures of routers, their ids, and words of routers and the
