@@ -88,7 +88,8 @@ func appended(b *testing.B, kit *storetest.Kit) benchtest.Row {
 }
 
 // BenchmarkAppend64Writers compares the durable appends per second of 64 concurrent writers, each with a stream of its
-// own and the revision that it expects, with PostgreSQL, which commits the same bytes in groups of 64. Aim 0.5.
+// own and the revision that it expects, with PostgreSQL, which commits the same bytes in groups of 64. Aim 0.5, and at
+// most 65 µs of processor time for an append in both programs where PostgreSQL's loop takes 17.
 func BenchmarkAppend64Writers(b *testing.B) { appending(b, benchWriters, 0.5) }
 
 // BenchmarkAppendOneWriter compares the appends per second of one writer with PostgreSQL, which commits single events.
@@ -102,6 +103,7 @@ func appending(b *testing.B, writers int, aim float64) {
 	stored := appendRate(b, kit.Store, writers)
 	for b.Loop() {
 		benchtest.Compare(b, "events/s", aim, stored, func() float64 { return bare.AppendRate(b, writers, row) })
+		benchtest.ReportProcessors(b, kit.DB.Owner, stored)
 	}
 }
 
