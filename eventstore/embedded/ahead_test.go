@@ -1,12 +1,18 @@
 package embedded_test
 
 import (
+	"context"
+	"errors"
+	"net"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc/codes"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
@@ -29,8 +35,14 @@ type ahead struct {
 // "poison". The commit of the first append, to the first stream, is held up.
 func newAhead(t *testing.T, kind string, names ...string) *ahead {
 	t.Helper()
-	a := &ahead{t: t, cfg: testConfig(t)}
-	a.node = start(t, a.cfg)
+	cfg := testConfig(t)
+	return newAheadOn(t, cfg, start(t, cfg), kind, names...)
+}
+
+// newAheadOn is newAhead with a node.
+func newAheadOn(t *testing.T, cfg embedded.Config, n *embedded.Node, kind string, names ...string) *ahead {
+	t.Helper()
+	a := &ahead{t: t, cfg: cfg, node: n}
 	run(t, a.cfg, `alter table {schema}.events add check (type <> 'poison')`)
 	client := contract.Connect(t, a.node.URL())
 	for _, name := range names {
@@ -73,10 +85,10 @@ func (a *ahead) want(decide func(), wanted ...codes.Code) {
 			answers <- resp
 		}
 	}()
-	for embedded.WriteMemory(a.node) < a.each/2*int64(2*len(a.sent)-1) || embedded.Queued(a.node) > 0 {
+	for embedded.WriteMemory(a.node) < a.each/2*int64(2*len(a.sent)-1) {
 		runtime.Gosched()
 	}
-	for range 1000 { // the last one is on its way from the queue
+	for range 1000 { // the last one is on its way
 		runtime.Gosched()
 	}
 	if n := len(answers); n > 0 {
@@ -134,4 +146,72 @@ func TestAhead_WhatFollowsAGroupIsWrittenAfterIt(t *testing.T) {
 		wanted = append(wanted, codes.OK, codes.OK, codes.AlreadyExists)
 	}
 	a.want(a.release, wanted...)
+}
+
+// TestAhead_TheHeadsOfABatchAreKnownUntilItIsDecided: also when those that are read for it leave no room for others.
+func TestAhead_TheHeadsOfABatchAreKnownUntilItIsDecided(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	embedded.KnowHeads(n, 4)
+	a := newAheadOn(t, cfg, n, "e", "two", "one")
+	for range 3 {
+		a.send("new "+a.sent[len(a.sent)-1], "e", 0) // nothing is there, and its head is read first
+	}
+	a.send("one", "e", 0)
+	a.send("two", "e", 1)
+	a.want(a.release, codes.OK, codes.AlreadyExists, codes.AlreadyExists, codes.AlreadyExists, codes.OK, codes.OK)
+}
+
+// TestAhead_WhatWaitsIsRefusedWhenTheDatabaseGoesAway: also what was taken while a commit was refused.
+func TestAhead_WhatWaitsIsRefusedWhenTheDatabaseGoesAway(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	var away atomic.Bool
+	config := cfg.Pool.Config()
+	dial := config.ConnConfig.DialFunc
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if away.Load() {
+			return nil, errors.New("nobody answers")
+		}
+		return dial(ctx, network, address)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	cfg.Pool = pool
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	for _, name := range []string{"one", "two"} {
+		mustAppend(t, client, name, esdb.NoStream{}, oneEvent())
+	}
+	refuseInserts(t, cfg, "25006") // as of a server that has become a standby
+	release := held(t, cfg)
+	defer release()
+	first := after(t, client, "one")
+	awaitHeldCommit(t, cfg)
+	before := embedded.WriteMemory(n)
+	second := after(t, client, "two")
+	for embedded.WriteMemory(n) == before || embedded.Queued(n) > 0 {
+		runtime.Gosched()
+	}
+	away.Store(true)
+	release()
+	refusedSoon(t, first)
+	refusedSoon(t, second)
+	away.Store(false)
+}
+
+// after gives the answer of an append behind the first event of a stream, whose caller is patient.
+func after(t *testing.T, client *esdb.Client, stream string) <-chan error {
+	t.Helper()
+	answer, patient := make(chan error, 1), time.Minute
+	go func() {
+		_, err := client.AppendToStream(context.Background(), stream,
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(0), Deadline: &patient}, oneEvent())
+		answer <- err
+	}()
+	return answer
 }

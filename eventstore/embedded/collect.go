@@ -59,11 +59,12 @@ func (g *gathering) full() bool {
 // takesMore reports whether writes may be added now. With a head missing they are better taken when that can be read.
 func (g *gathering) takesMore() bool { return g != nil && g.group != nil && !g.full() }
 
-// refuse answers the writes taken so far.
-func (g *gathering) refuse(err error) {
-	if g != nil {
-		refuse(g.batch, err)
+// taken gives the writes so far.
+func (g *gathering) taken() []*write {
+	if g == nil {
+		return nil
 	}
+	return g.batch
 }
 
 // stale reports whether a write has its answer meanwhile, or its caller has gone.

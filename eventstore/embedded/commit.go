@@ -163,13 +163,15 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		return q.process(ctx, batch)
 	}
 	half := len(batch) / 2
-	for _, part := range [][]*write{batch[:half:half], batch[half:]} {
-		if err := q.process(ctx, part); err != nil {
-			refuse(batch, errStopping)
-			return err
-		}
+	over := q.beside(batch[half:])
+	err = q.process(ctx, batch[:half:half])
+	if over(); err == nil {
+		err = q.process(ctx, stillWanted(batch[half:]))
 	}
-	return nil
+	if err != nil {
+		refuse(batch, errStopping)
+	}
+	return err
 }
 
 // tryAnother tries whether the database takes another write where it has refused one, so that this one is the cause. It

@@ -36,6 +36,9 @@ func Arrived(n *Node) int64 { return n.intake.arrived.Load() }
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 
+// KnowHeads bounds the number of heads that a node keeps in memory. Nothing may be written meanwhile.
+func KnowHeads(n *Node, most int) { n.sequencer.heads.lru.Resize(most) }
+
 // WriteMemory is the number of bytes that appends hold.
 func WriteMemory(n *Node) int64 {
 	b := n.writes.small

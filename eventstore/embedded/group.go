@@ -16,15 +16,15 @@ type answer struct {
 // group is a set of writes that are decided one after another and committed with one statement. It keeps the heads and
 // ids of its own events, so that nothing outside of it changes unless the commit succeeds.
 type group struct {
-	base    *group // its events are being committed, and taken for written; nil = none are
+	base    *group          // its events are being committed, and taken for written; nil = none are
+	before  map[string]head // of the related streams, as prepare has read them; nil = the cache has them
 	cache   *headCache
 	recent  *recentEvents
 	heads   map[string]head   // of the streams that it changes, as it leaves them
 	known   map[identity]seat // events of this group
-	rows    []record
+	rows    []record          // without the time, which comes last
 	answers []answer
 	next    int64 // position of the next event
-	created int64
 
 	lastStream int64    // number of the stream that was named last
 	names      []string // new streams; their numbers end at lastStream
@@ -34,7 +34,7 @@ type group struct {
 func (q *sequencer) newGroup(base *group) *group {
 	g := &group{
 		base: base, cache: q.heads, recent: q.recent, heads: map[string]head{}, known: map[identity]seat{},
-		next: q.published + 1, created: ticks(q.now()), lastStream: q.lastStream,
+		next: q.published + 1, lastStream: q.lastStream,
 	}
 	if base != nil {
 		base.base = nil
@@ -43,11 +43,18 @@ func (q *sequencer) newGroup(base *group) *group {
 	return g
 }
 
+// stamp gives the events their time, when they are sent.
+func (g *group) stamp(at int64) {
+	for i := range g.rows {
+		g.rows[i].created = at
+	}
+}
+
 // prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
 // decided. It gives the writes that are decided: those that were refused while the heads were read are left out,
 // because their callers were told that the database does not answer, and may do something else by now.
 func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, []*write, error) {
-	stalled, err := q.loadMissing(ctx, batch)
+	before, stalled, err := q.headsOf(ctx, batch)
 	if err != nil {
 		return nil, batch, err
 	}
@@ -55,25 +62,32 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, []*wri
 		batch = stillWanted(batch)
 	}
 	g := q.newGroup(nil)
+	g.before = before
 	for _, w := range batch {
 		g.decide(w)
 	}
 	return g, batch, nil
 }
 
-// loadMissing reads the heads of all related streams that the cache lacks. It reports whether that took so long that
-// the writes were refused.
-func (q *sequencer) loadMissing(ctx context.Context, batch []*write) (stalled bool, err error) {
+// headsOf gives the heads of all related streams: from the cache, which may forget them meanwhile, otherwise from the
+// log. It reports whether that took so long that the writes were refused.
+func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[string]head, stalled bool, err error) {
+	heads = make(map[string]head, 2*len(batch))
 	var missing []string
 	for _, w := range batch {
 		for _, name := range related(w.stream) {
-			if !q.heads.lru.Contains(name) {
+			if _, ok := heads[name]; ok {
+				continue
+			}
+			h, ok := q.heads.lru.Get(name)
+			if !ok {
 				missing = append(missing, name)
 			}
+			heads[name] = h
 		}
 	}
 	if len(missing) == 0 {
-		return false, nil
+		return heads, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
@@ -83,12 +97,13 @@ func (q *sequencer) loadMissing(ctx context.Context, batch []*write) (stalled bo
 		return err
 	}), outagePatience, batch, nil)
 	if err != nil {
-		return stalled, err
+		return nil, stalled, err
 	}
 	for name, h := range loaded {
+		heads[name] = h
 		q.heads.put(name, h)
 	}
-	return stalled, nil
+	return heads, stalled, nil
 }
 
 // lacks reports whether the head of a related stream has to be read first.
@@ -111,15 +126,21 @@ func (g *group) find(stream string) (head, bool) {
 			return h, true
 		}
 	}
+	if g.before != nil {
+		h, ok := g.before[stream]
+		return h, ok
+	}
 	return g.cache.lru.Get(stream)
 }
 
-// head is the end of a stream as the group leaves it; emptyHead for an unknown stream.
+// head is the end of a stream as the group leaves it. It panics for one that is not related to a write, since what is
+// not known must not pass for a stream without events.
 func (g *group) head(stream string) head {
-	if h, ok := g.find(stream); ok {
-		return h
+	h, ok := g.find(stream)
+	if !ok {
+		panic("event store: a decision needs the head of a stream that nobody has looked up")
 	}
-	return emptyHead
+	return h
 }
 
 // seat finds an event that was written lately, also by the group itself.
@@ -230,7 +251,7 @@ func (g *group) add(stream string, p *proposal) seat {
 	g.known[identity{h.id, p.id}] = at
 	g.rows = append(g.rows, record{
 		position: at.position, revision: at.revision, streamID: h.id, stream: stream, kind: p.kind, id: p.id,
-		isJSON: p.isJSON, created: g.created, metadata: notNil(p.metadata), data: notNil(p.data),
+		isJSON: p.isJSON, metadata: notNil(p.metadata), data: notNil(p.data),
 	})
 	return at
 }

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -62,8 +63,8 @@ func (q *sequencer) attend(
 			q.log.Warn("event store database does not answer", "for", most)
 			q.down.Store(true)
 			stalled = true
-			refuse(waiting, errNoDatabase)
-			next.refuse(errNoDatabase)
+			q.refuseAll(waiting)
+			refuse(next.taken(), errNoDatabase)
 		}
 	}
 }
@@ -104,7 +105,7 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 			q.log.Warn("event store database unreachable", "error", err)
 		}
 		if q.down.Load() {
-			refuse(waiting, errNoDatabase)
+			q.refuseAll(waiting)
 			q.refuseQueued()
 		}
 		select {
@@ -142,6 +143,19 @@ func (q *sequencer) reopen(ctx context.Context, dial time.Duration) (event, erro
 		return event{}, err
 	}
 	return last.event, nil
+}
+
+// beside adds writes to those that wait aside, until over is called.
+func (q *sequencer) beside(batch []*write) (over func()) {
+	before := q.aside
+	q.aside = slices.Concat(before, batch)
+	return func() { q.aside = before }
+}
+
+// refuseAll answers during an outage what waits for a statement, and what waits aside.
+func (q *sequencer) refuseAll(waiting []*write) {
+	refuse(waiting, errNoDatabase)
+	refuse(q.aside, errNoDatabase)
 }
 
 // refuseQueued empties the queue during an outage; each write in it gets errNoDatabase.

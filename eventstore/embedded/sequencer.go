@@ -49,6 +49,7 @@ type sequencer struct {
 	// lastStream is the last number that a stream got. The next new stream gets the next one.
 	lastStream int64
 	answered   time.Time // by patienceClock: when the database has last shown that the log is this node's
+	aside      []*write  // taken from the queue, and waiting beside those that are being settled
 	names      *streamNames
 	columns    columnBuffers
 }
@@ -175,12 +176,12 @@ func (q *sequencer) work(ctx context.Context, first *write) error {
 			q.publish(published)
 			return q.process(ctx, stillWanted(g.batch))
 		}
-		ended := q.begin(func() error { return q.commit(ctx, g.group) })
+		ended := q.send(ctx, g.group)
 		q.publish(published)
 		next := q.gather(g.group)
 		done, again, err := q.settle(ctx, ended, g, next)
 		if err != nil {
-			next.refuse(errStopping)
+			refuse(next.batch, errStopping)
 			return err
 		}
 		if !done {
@@ -217,7 +218,7 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 			}
 			continue
 		}
-		ended := q.begin(func() error { return q.commit(ctx, g) })
+		ended := q.send(ctx, g)
 		done, again, err := q.settle(ctx, ended, &gathering{batch: batch, group: g}, nil)
 		if err != nil {
 			return err
@@ -228,6 +229,12 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 		batch = again
 	}
 	return nil
+}
+
+// send begins to commit a group.
+func (q *sequencer) send(ctx context.Context, g *group) (ended <-chan error) {
+	g.stamp(ticks(q.now()))
+	return q.begin(func() error { return q.commit(ctx, g) })
 }
 
 // settle waits for the commit of a decided group, and takes writes into next meanwhile. done = it is committed, to be
@@ -245,15 +252,12 @@ func (q *sequencer) settle(
 		refuse(g.batch, errStopping)
 		return false, nil, err
 	case definite(q.session.conn, err):
+		defer q.beside(next.taken())()
 		return false, nil, q.isolate(ctx, g.batch, err)
 	}
 	q.log.Warn("event store commit with unknown outcome", "events", len(g.group.rows), "error", err)
 	q.down.Store(stalled) // go on refusing
-	waiting := g.batch
-	if next != nil {
-		waiting = slices.Concat(waiting, next.batch)
-	}
-	last, err := q.recover(ctx, waiting)
+	last, err := q.recover(ctx, slices.Concat(g.batch, next.taken()))
 	if err != nil {
 		refuse(g.batch, errStopping)
 		return false, nil, err
