@@ -133,14 +133,13 @@ func (g *group) find(stream string) (head, bool) {
 	return g.cache.lru.Get(stream)
 }
 
-// head is the end of a stream as the group leaves it. It panics for one that is not related to a write, since what is
-// not known must not pass for a stream without events.
+// head is the end of a stream as the group leaves it; emptyHead for an unknown stream. Those related to a write are
+// known when it is decided.
 func (g *group) head(stream string) head {
-	h, ok := g.find(stream)
-	if !ok {
-		panic("event store: a decision needs the head of a stream that nobody has looked up")
+	if h, ok := g.find(stream); ok {
+		return h
 	}
-	return h
+	return emptyHead
 }
 
 // seat finds an event that was written lately, also by the group itself.
@@ -196,7 +195,11 @@ func idsOf(events []proposal) []uuid.UUID {
 // addAppend adds the events of an append and, for a soft-deleted stream, the metadata event that undeletes the stream.
 func (g *group) addAppend(w *write, state streamState) outcome {
 	// New metadata also brings a soft-deleted stream back, whatever $tb its body has.
-	describesDeleted := isMetastream(w.stream) && stateOf(originalOf(w.stream), g.head).softDeleted
+	described := ""
+	if isMetastream(w.stream) && !isMetastream(originalOf(w.stream)) && // which has no deletion of its own
+		stateOf(originalOf(w.stream), g.head).softDeleted {
+		described = originalOf(w.stream)
+	}
 	var done outcome
 	for i := range w.events {
 		at := g.add(w.stream, &w.events[i])
@@ -205,9 +208,8 @@ func (g *group) addAppend(w *write, state streamState) outcome {
 	if state.softDeleted {
 		g.undelete(w.stream, state.last+1)
 	}
-	if describesDeleted {
-		original := originalOf(w.stream)
-		g.undelete(original, g.head(original).last+1)
+	if described != "" {
+		g.undelete(described, g.head(described).last+1)
 	}
 	return done
 }
