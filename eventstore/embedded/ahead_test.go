@@ -190,10 +190,10 @@ func TestAhead_WhatWaitsIsRefusedWhenTheDatabaseGoesAway(t *testing.T) {
 	refuseInserts(t, cfg, "25006") // as of a server that has become a standby
 	release := held(t, cfg)
 	defer release()
-	first := after(t, client, "one")
+	first := after(t, client, "one", "e")
 	awaitHeldCommit(t, cfg)
 	before := embedded.WriteMemory(n)
-	second := after(t, client, "two")
+	second := after(t, client, "two", "e")
 	for embedded.WriteMemory(n) == before || embedded.Queued(n) > 0 {
 		runtime.Gosched()
 	}
@@ -205,12 +205,13 @@ func TestAhead_WhatWaitsIsRefusedWhenTheDatabaseGoesAway(t *testing.T) {
 }
 
 // after gives the answer of an append behind the first event of a stream, whose caller is patient.
-func after(t *testing.T, client *esdb.Client, stream string) <-chan error {
+func after(t *testing.T, client *esdb.Client, stream, kind string) <-chan error {
 	t.Helper()
-	answer, patient := make(chan error, 1), time.Minute
+	answer, patient, e := make(chan error, 1), time.Minute, oneEvent()
+	e.EventType = kind
 	go func() {
 		_, err := client.AppendToStream(context.Background(), stream,
-			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(0), Deadline: &patient}, oneEvent())
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(0), Deadline: &patient}, e)
 		answer <- err
 	}()
 	return answer

@@ -121,20 +121,8 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	if batch = stillWanted(batch); len(batch) == 0 { // the refusal came late
 		return nil
 	}
-	last, err := q.readLast(ctx)
-	if err != nil {
-		q.log.Warn("event store writes refused, and the end of the log cannot be read", "writes", len(batch),
-			"error", errors.Join(cause, err))
-		answer := errNoDatabase
-		if sqlState(err) != "" {
-			answer = commonRefusal(err)
-		}
-		refuse(batch, answer)
-		return nil // the next use of the session finds out whether it is lost
-	}
-	if last.event != q.last() {
-		refuse(batch, errStopping)
-		return errForeignRows
+	if ok, err := q.endsAsBefore(ctx, batch, cause); !ok {
+		return err
 	}
 	code := sqlState(cause)
 	if code == uniqueViolation { // a revision or number in memory is not that of the log
@@ -142,9 +130,9 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	}
 	var another error
 	if !ofRoom(code) {
-		another = q.tryAnother(ctx)
+		_, another = q.attend(q.begin(func() error { return q.tryAnother(ctx) }), outagePatience, batch, nil)
 	}
-	switch {
+	switch batch = stillWanted(batch); {
 	case ofRoom(code) || another != nil:
 		q.log.Warn("event store writes refused by the database", "writes", len(batch), "error",
 			errors.Join(cause, another))
@@ -152,6 +140,8 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		if code == readOnlyTransaction {
 			return q.recoverUnchanged(ctx, nil) // the server has become a standby: find the one that may write
 		}
+		return nil
+	case len(batch) == 0: // the answer came late
 		return nil
 	case len(batch) == 1 && batch[0].again:
 		q.log.Warn("event store write refused by the database, which takes others", "stream", batch[0].stream,
@@ -164,7 +154,7 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	}
 	half := len(batch) / 2
 	over := q.beside(batch[half:])
-	err = q.process(ctx, batch[:half:half])
+	err := q.process(ctx, batch[:half:half])
 	if over(); err == nil {
 		err = q.process(ctx, stillWanted(batch[half:]))
 	}
@@ -172,6 +162,31 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		refuse(batch, errStopping)
 	}
 	return err
+}
+
+// endsAsBefore looks at the end of the log after a refusal. When it cannot be read, or has foreign rows, ok is false
+// and the writes are refused.
+func (q *sequencer) endsAsBefore(ctx context.Context, batch []*write, cause error) (ok bool, err error) {
+	var last logEnd
+	_, err = q.attend(q.begin(func() (err error) {
+		last, err = q.readLast(ctx)
+		return err
+	}), outagePatience, batch, nil)
+	switch {
+	case err != nil:
+		q.log.Warn("event store writes refused, and the end of the log cannot be read", "writes", len(batch),
+			"error", errors.Join(cause, err))
+		answer := errNoDatabase
+		if sqlState(err) != "" {
+			answer = commonRefusal(err)
+		}
+		refuse(batch, answer)
+		return false, nil // the next use of the session finds out whether it is lost
+	case last.event != q.last():
+		refuse(batch, errStopping)
+		return false, errForeignRows
+	}
+	return true, nil
 }
 
 // tryAnother tries whether the database takes another write where it has refused one, so that this one is the cause. It

@@ -50,8 +50,16 @@ func TestStall_ACommitWhoseNetworkIsCutRefusesWritesSoon(t *testing.T) {
 	refusedSoon(t, appended(client, "late"))
 	refusedSoon(t, appended(client, "later"))
 	network.heal()
-	mustAppend(t, stormClient(t, n.URL()), "after", esdb.Any{}, oneEvent())
+	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, n.URL()), "after") })
 	wantAlive(t, n)
+}
+
+// acceptedAgain repeats an append that is refused as long as the statement has not ended.
+func acceptedAgain(t *testing.T, appended func() <-chan error) {
+	t.Helper()
+	for err := <-appended(); err != nil; err = <-appended() {
+		wantCode(t, err, esdb.ErrorUnavailable)
+	}
 }
 
 // TestStall_ACommitThatEndsAfterItsWritersWereRefusedIsInTheLog: a session of somebody keeps the row that each commit
@@ -124,5 +132,34 @@ func TestStall_AWriteThatWasRefusedWhileHeadsWereReadIsNotInTheLog(t *testing.T)
 	}
 	mustAppend(t, client, "refused", esdb.NoStream{}, oneEvent()) // the first of its stream
 	wantNoGap(t, cfg)
+	wantAlive(t, n)
+}
+
+// TestStall_ARefusedWriteWhoseCauseCannotBeLookedForRefusesWritesSoon: a session of somebody keeps the table that tells
+// where the log ends, for which the node looks after a refusal. What waits beside the refused write is refused, too.
+func TestStall_ARefusedWriteWhoseCauseCannotBeLookedForRefusesWritesSoon(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	for _, name := range []string{"one", "two"} {
+		mustAppend(t, client, name, esdb.NoStream{}, oneEvent())
+	}
+	run(t, cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	tx, err := cfg.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `lock table `+cfg.Schema+`.streams in access exclusive mode`); err != nil {
+		t.Fatal(err)
+	}
+	refused, other := after(t, client, "one", "poison"), after(t, client, "two", "e")
+	refusedSoon(t, refused)
+	refusedSoon(t, other)
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	acceptedAgain(t, func() <-chan error { return after(t, client, "two", "e") })
 	wantAlive(t, n)
 }
