@@ -58,7 +58,9 @@ func TestStall_ACommitWhoseNetworkIsCutRefusesWritesSoon(t *testing.T) {
 func acceptedAgain(t *testing.T, appended func() <-chan error) {
 	t.Helper()
 	for err := <-appended(); err != nil; err = <-appended() {
-		wantCode(t, err, esdb.ErrorUnavailable)
+		if wantCode(t, err, esdb.ErrorUnavailable); t.Failed() {
+			t.FailNow()
+		}
 	}
 }
 
@@ -154,7 +156,12 @@ func TestStall_ARefusedWriteWhoseCauseCannotBeLookedForRefusesWritesSoon(t *test
 	if _, err := tx.Exec(t.Context(), `lock table `+cfg.Schema+`.streams in access exclusive mode`); err != nil {
 		t.Fatal(err)
 	}
-	refused, other := after(t, client, "one", "poison"), after(t, client, "two", "e")
+	refused := after(t, client, "one", "poison")
+	for waiting := 0; waiting == 0; { // the look has begun
+		query(t, cfg, `select count(*) from pg_locks l join pg_stat_activity a using (pid)
+			where not l.granted and position('{schema}.streams' in a.query) > 0`, &waiting)
+	}
+	other := after(t, client, "two", "e")
 	refusedSoon(t, refused)
 	refusedSoon(t, other)
 	if err := tx.Rollback(t.Context()); err != nil {
