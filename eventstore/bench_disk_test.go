@@ -37,7 +37,8 @@ func BenchmarkDisk(b *testing.B) {
 	}
 	schema := kit.DB.Namespace.Schema("log")
 	var count, own, disk float64
-	err := kit.DB.Owner.QueryRow(b.Context(), `select count(*), sum(octet_length(data) + octet_length(metadata)),
+	err := kit.DB.Owner.QueryRow(b.Context(), `select count(*), (
+			select sum(octet_length(data) + octet_length(metadata)) from `+schema+`.readable_events),
 		pg_total_relation_size('`+schema+`.events') + pg_total_relation_size('`+schema+`.streams')
 			+ pg_total_relation_size('`+schema+`.type_blocks')
 		from `+schema+`.events`).Scan(&count, &own, &disk)

@@ -68,9 +68,8 @@ func (w written) aggregate(t *testing.T) id.Any {
 func logged(t *testing.T, kit *storetest.Kit) (list []written) {
 	t.Helper()
 	schema := pgx.Identifier{kit.DB.Namespace.Schema("log")}.Sanitize()
-	rows, _ := kit.DB.Owner.Query(t.Context(), `select s.name, e.type, e.metadata
-		from `+schema+`.events e join `+schema+`.streams s on s.id = e.stream_id
-		where s.name not like '$%' order by e.position`)
+	rows, _ := kit.DB.Owner.Query(t.Context(), `select stream, type, metadata
+		from `+schema+`.readable_events where stream not like '$%' order by position`)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[written])
 	if err != nil {
 		t.Fatalf("read the log: %v", err)

@@ -43,7 +43,7 @@ func newAhead(t *testing.T, kind string, names ...string) *ahead {
 func newAheadOn(t *testing.T, cfg embedded.Config, n *embedded.Node, kind string, names ...string) *ahead {
 	t.Helper()
 	a := &ahead{t: t, cfg: cfg, node: n}
-	run(t, a.cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	run(t, a.cfg, `alter table {schema}.events add check ({schema}.event_type(record) <> 'poison')`)
 	client := contract.Connect(t, a.node.URL())
 	for _, name := range names {
 		if _, err := client.AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{}, oneEvent()); err != nil {

@@ -116,7 +116,7 @@ func BenchmarkClientOneWriter(b *testing.B) {
 }
 
 // BenchmarkReadAll compares the events per second of a read of the whole log, through the stock client, with a paged
-// SELECT of the same rows. The client alone takes longer than half of that, so the aim is at BenchmarkReadAllOfMemory.
+// SELECT of the same rows. The client alone takes several times as long, so the aim is at BenchmarkReadAllOfMemory.
 func BenchmarkReadAll(b *testing.B) {
 	s := newBench(b)
 	s.fill(b, benchtest.Size(b, "READ_EVENTS", 300_000))

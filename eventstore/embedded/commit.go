@@ -5,37 +5,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"google.golang.org/grpc/codes"
 )
 
 // columnBuffers hold a group as one slice for each column, for unnest. They are reused from group to group.
 type columnBuffers struct {
-	positions, streams, revisions, created []int64
+	positions, streams, revisions []int64
 
-	kinds []string
-	ids   []pgtype.UUID
-	json  []bool
-
-	metadata, data [][]byte
+	records [][]byte // parts of stored
+	stored  []byte
 
 	newIDs   []int64
 	newNames []string
 }
 
+// storedKept is the largest memory for records that is kept for the next group.
+const storedKept = 1 << 20
+
 // clear empties the buffers, so that the bytes of the last group can be freed.
 func (c *columnBuffers) clear() {
 	c.newNames, c.newIDs = nil, c.newIDs[:0]
-	c.positions, c.revisions, c.created = c.positions[:0], c.revisions[:0], c.created[:0]
-	c.streams, c.kinds, c.ids, c.json = c.streams[:0], c.kinds[:0], c.ids[:0], c.json[:0]
-	clear(c.metadata)
-	clear(c.data)
-	c.metadata, c.data = c.metadata[:0], c.data[:0]
+	c.positions, c.streams, c.revisions = c.positions[:0], c.streams[:0], c.revisions[:0]
+	clear(c.records)
+	c.records, c.stored = c.records[:0], c.stored[:0]
+	if cap(c.stored) > storedKept {
+		c.stored = nil
+	}
+}
+
+// store encodes the events of a group, after clear.
+func (c *columnBuffers) store(rows []record) {
+	size := 0
+	for i := range rows {
+		size += rows[i].storedSize()
+	}
+	c.stored = slices.Grow(c.stored, size)
+	for i := range rows {
+		from := len(c.stored)
+		c.stored = rows[i].appendStored(c.stored)
+		c.records = append(c.records, c.stored[from:len(c.stored):len(c.stored)])
+	}
 }
 
 // arguments puts the rows and the new streams of a group into the buffers, which are empty, one element of each for one
@@ -45,30 +60,24 @@ func (c *columnBuffers) arguments(g *group) pgx.NamedArgs {
 	for i := range g.names {
 		c.newIDs = append(c.newIDs, g.lastStream-int64(len(g.names)-1-i))
 	}
+	c.store(g.rows)
 	for i := range g.rows {
 		r := &g.rows[i]
 		c.positions = append(c.positions, r.position)
 		c.streams = append(c.streams, r.streamID)
 		c.revisions = append(c.revisions, r.revision)
-		c.ids = append(c.ids, pgtype.UUID{Bytes: r.id, Valid: true})
-		c.kinds = append(c.kinds, r.kind)
-		c.json = append(c.json, r.isJSON)
-		c.created = append(c.created, r.created)
-		c.metadata = append(c.metadata, r.metadata)
-		c.data = append(c.data, r.data)
 	}
 	return pgx.NamedArgs{
-		"positions": c.positions, "streams": c.streams, "revisions": c.revisions, "ids": c.ids, "kinds": c.kinds,
-		"json": c.json, "created": c.created, "metadata": c.metadata, "data": c.data,
+		"positions": c.positions, "streams": c.streams, "revisions": c.revisions, "records": c.records,
 	}
 }
 
-// arguments are the columns of a group of one event.
-func (r *record) arguments() pgx.NamedArgs {
+// argumentsOfOne are the columns of a group of one event.
+func (c *columnBuffers) argumentsOfOne(g *group) pgx.NamedArgs {
+	c.store(g.rows)
+	r := &g.rows[0]
 	return pgx.NamedArgs{
-		"position": r.position, "stream": r.streamID, "revision": r.revision,
-		"id": pgtype.UUID{Bytes: r.id, Valid: true}, "kind": r.kind, "json": r.isJSON, "created": r.created,
-		"metadata": r.metadata, "data": r.data,
+		"position": r.position, "stream": r.streamID, "revision": r.revision, "record": c.records[0],
 	}
 }
 
@@ -105,7 +114,7 @@ func (q *sequencer) insert(g *group) (sql string, args []any, err error) {
 	case len(g.rows) > 1:
 		statement, sql, named = insertGroup, q.queries.insertGroup, q.columns.arguments(g)
 	default:
-		sql, named = q.queries.insertOne, g.rows[0].arguments()
+		sql, named = q.queries.insertOne, q.columns.argumentsOfOne(g)
 	}
 	named["holder"], named["epoch"] = q.sessions.holder, q.session.epoch
 	args, err = statement.Arguments(named)

@@ -14,11 +14,14 @@ const ScavengeBegin = scavengeBegin
 // MigrationName is how the session of a migration is called in pg_stat_activity.
 const MigrationName = migrationName
 
-// The bytes of a small page, and those that a row of it takes beside the metadata and data of its event.
+// The bytes of a small page, and those that a row of it takes beside the record of its event.
 const (
 	SmallBytes  = smallBytes
 	RowOverhead = rowOverhead
 )
+
+// StoredType is how many bytes of a record lie before the type of its event.
+const StoredType = storedType
 
 // OnlySmallPages leaves no room for large pages on a node.
 func OnlySmallPages(n *Node) { n.log.memory.pages.open(nodeAccount).try(pagesBytes) }

@@ -93,7 +93,8 @@ func TestFence_ALogThatWasReplacedUnderTheNodeStopsIt(t *testing.T) {
 	cfg := testConfig(t)
 	n := start(t, cfg)
 	mustAppend(t, contract.Connect(t, n.URL()), "s", esdb.NoStream{}, oneEvent(), oneEvent())
-	if _, err := cfg.Pool.Exec(t.Context(), `update `+cfg.Schema+`.events set event_id = $1
+	if _, err := cfg.Pool.Exec(t.Context(), `update `+cfg.Schema+`.events
+		set record = overlay(record placing uuid_send($1) from 3)
 		where position = (select max(position) from `+cfg.Schema+`.events)`, uuid.New()); err != nil {
 		t.Fatal(err)
 	}

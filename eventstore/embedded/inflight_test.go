@@ -58,7 +58,7 @@ func TestLive_WhatTheDatabaseRefusesIsNeverSeen(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	client := contract.Connect(t, start(t, cfg).URL())
-	run(t, cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	run(t, cfg, `alter table {schema}.events add check ({schema}.event_type(record) <> 'poison')`)
 	sub, err := client.SubscribeToAll(t.Context(), esdb.SubscribeToAllOptions{From: esdb.End{}})
 	if err != nil {
 		t.Fatal(err)

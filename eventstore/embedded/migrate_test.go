@@ -67,6 +67,7 @@ func TestMigration_StreamsOfAnExistingLogGetNumbers(t *testing.T) {
 	}
 	oldLog(t, cfg, list)
 	client := contract.Connect(t, start(t, cfg).URL())
+	wholeRecords(t, cfg)
 	var want, got []string
 	for i, e := range list {
 		want = append(want, fmt.Sprintf("%d %s %d %s %s m %x", i+1, e.stream, e.revision, e.id, e.kind, e.data))

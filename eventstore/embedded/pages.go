@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -66,11 +65,11 @@ func (l *logReader) retry(ctx context.Context, read func() error) error {
 	}
 }
 
-// connectionFault reports whether an error is a lost or refused connection, not a failed statement.
+// connectionFault reports whether an error is a lost or refused connection, not a failed statement or what it found.
 func connectionFault(err error) bool {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
-		return true
+		return !errors.Is(err, errMalformedRecord)
 	}
 	return len(pgErr.Code) == 5 && (pgErr.Code[:2] == "08" || pgErr.Code[:2] == "53" || pgErr.Code[:3] == "57P")
 }
@@ -101,10 +100,19 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 		if err != nil {
 			return err
 		}
-		p, err = scanPage(rows, size)
+		if p, err = scanPage(rows, size); errors.Is(err, errMalformedRecord) {
+			return fmt.Errorf("%w, from %v", err, args[:len(args)-2])
+		}
 		return err
 	})
 	return p, err
+}
+
+// ofStream gives the events of a page, which were read by their stream, its name.
+func (p *page) ofStream(name string) {
+	for i := range p.rows {
+		p.rows[i].stream = name
+	}
 }
 
 // evenRows is from how many rows on a page is asked for as if its events were of one size.
@@ -130,6 +138,31 @@ func (p *pages) read(ctx context.Context, first any, second any, size extent) (p
 	return got, err
 }
 
+// pageRow is one row of a page as the database gives it: the record, if it fits, and where the statement asks for them
+// its size and the name of its stream.
+type pageRow struct {
+	record []byte // valid until the next row is asked for
+	size   int64
+	stream string
+}
+
+// scan takes the present row. Binary results it takes as they came, which is the fast way; text results, which a pool
+// may be configured for, go through pgx.
+func (r *pageRow) scan(rows pgx.Rows) error {
+	v := rows.RawValues()
+	if rows.FieldDescriptions()[0].Format != pgx.BinaryFormatCode {
+		return rows.Scan([]any{&r.record, &r.size, &r.stream}[:len(v)]...)
+	}
+	r.record = v[0]
+	if len(v) > 1 {
+		r.size = int64(binary.BigEndian.Uint64(v[1]))
+	}
+	if len(v) > 2 {
+		r.stream = string(v[2])
+	}
+	return nil
+}
+
 // scanPage reads the rows of a page, and closes rows. PostgreSQL sends no more than fits, and of the first event that
 // does not fit the size, if the page was asked for by size.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
@@ -138,18 +171,22 @@ func scanPage(rows pgx.Rows, size extent) (page, error) {
 	if size.rows >= evenRows {
 		p.rows = make([]record, 0, size.rows)
 	}
-	scan := scanner{types: map[string]string{}}
+	s := scanner{types: map[string]string{}}
+	var row pageRow
 	for rows.Next() {
-		if v := rows.RawValues(); v[8] == nil {
+		if err := row.scan(rows); err != nil {
+			return page{}, err
+		}
+		if row.record == nil {
 			p.more, p.cut = true, true
-			if len(p.rows) == 0 && len(v) > 9 {
-				p.large = int(binary.BigEndian.Uint64(v[9]))
+			if len(p.rows) == 0 {
+				p.large = int(row.size)
 			}
 			return p, nil
 		}
-		p.rows = append(p.rows, record{})
-		if err := scan.record(rows, &p.rows[len(p.rows)-1]); err != nil {
-			return page{}, err
+		p.rows = append(p.rows, record{stream: row.stream})
+		if err := s.record(row.record, &p.rows[len(p.rows)-1]); err != nil {
+			return page{}, fmt.Errorf("row %d of a page: %w", len(p.rows), err)
 		}
 	}
 	p.more = len(p.rows) == size.rows
@@ -180,43 +217,21 @@ func (s *scanner) body(bytes int) []byte {
 	return b
 }
 
-// record reads one row of the record columns, of which the second is the name or the number of the stream. It decodes
-// binary results itself, which is the fast way; text results, which a pool may be configured for, go through pgx.
-func (s *scanner) record(rows pgx.Rows, r *record) error {
-	fields := rows.FieldDescriptions()
-	numbered := fields[1].DataTypeOID == pgtype.Int8OID
-	for _, i := range []int{0, 1, 2, 3, 5, 6, 7, 8} {
-		if fields[i].Format == pgx.BinaryFormatCode || i == 1 && !numbered {
-			continue
-		}
-		stream := any(&r.stream)
-		if numbered {
-			stream = &r.streamID
-		}
-		columns := []any{&r.position, stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data,
-			new(int64)}
-		return rows.Scan(columns[:len(fields)]...)
+// record takes one record out of memory that is used again.
+func (s *scanner) record(stored []byte, r *record) error {
+	kind, metadata, data, err := r.parseStored(stored)
+	if err != nil {
+		return err
 	}
-	v := rows.RawValues()
-	r.position = int64(binary.BigEndian.Uint64(v[0]))
-	if numbered {
-		r.streamID = int64(binary.BigEndian.Uint64(v[1]))
-	} else {
-		r.stream = string(v[1])
-	}
-	r.revision = int64(binary.BigEndian.Uint64(v[2]))
-	copy(r.id[:], v[3])
-	kind, ok := s.types[string(v[4])]
+	known, ok := s.types[string(kind)]
 	if !ok {
-		kind = string(v[4])
-		s.types[kind] = kind
+		known = string(kind)
+		s.types[known] = known
 	}
-	r.kind = kind
-	r.isJSON = v[5][0] != 0
-	r.created = int64(binary.BigEndian.Uint64(v[6]))
-	bytes := s.body(len(v[7]) + len(v[8]))
-	cut := copy(bytes, v[7])
-	copy(bytes[cut:], v[8])
+	r.kind = known
+	bytes := s.body(len(metadata) + len(data))
+	cut := copy(bytes, metadata)
+	copy(bytes[cut:], data)
 	r.metadata, r.data = bytes[:cut:cut], bytes[cut:]
 	return nil
 }

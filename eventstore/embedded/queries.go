@@ -45,63 +45,54 @@ const (
 		select * from unnest(@new_ids::bigint[], @new_names::text[]) where exists (select from fence)
 	)`
 	insertInto = `
-	insert into {schema}.events (position, stream_id, revision, event_id, type, is_json, created, metadata, data)`
+	insert into {schema}.events (position, stream_id, revision, record)`
 	insertEvents = insertInto + `
-	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @ids::uuid[],
-		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])
+	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @records::bytea[])
 	where exists (select from fence)`
 	insertEvent = insertInto + `
-	select @position::bigint, @stream::bigint, @revision::bigint, @id::uuid, @kind::text, @json::boolean,
-		@created::bigint, @metadata::bytea, @data::bytea ` + insertHeld
+	select @position::bigint, @stream::bigint, @revision::bigint, @record::bytea ` + insertHeld
 )
 
 // insertGroup writes events of streams that have numbers; insertNamed also gives numbers to new streams. insertOne
 // writes one event for half of what insertGroup costs PostgreSQL.
 var (
 	insertGroup = postgres.MustStatement(insertFence+insertEvents, "holder", "epoch", "positions", "streams",
-		"revisions", "ids", "kinds", "json", "created", "metadata", "data")
+		"revisions", "records")
 	insertNamed = postgres.MustStatement(insertFence+insertStreams+insertEvents, "holder", "epoch", "new_ids",
-		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
-	insertOne = postgres.MustStatement(insertEvent, "holder", "epoch", "position", "stream", "revision", "id", "kind",
-		"json", "created", "metadata", "data")
+		"new_names", "positions", "streams", "revisions", "records")
+	insertOne = postgres.MustStatement(insertEvent, "holder", "epoch", "position", "stream", "revision", "record")
 )
 
-// Columns of a record, in the order that scanner expects. Rows of $all have the number of the stream (streamNames).
-// An event that does not fit into the bytes of the page comes without its body, and in rows that sized gives with its
-// size.
+// Columns of a row, in the order that pageRow expects. A record that does not fit into the bytes of the page is left
+// out.
 const (
-	allColumns   = `position, stream_id, ` + placeColumns
-	ownColumns   = `position, $1::text, ` + placeColumns
-	placeColumns = `revision, event_id, type, is_json, created`
-	sizedColumns = `, case when total <= {bytes} then metadata end, case when total <= {bytes} then data end,
-		size::bigint`
-	evenColumns = `, case when octet_length(metadata) <= {bytes} then metadata end,
-		case when octet_length(metadata) + octet_length(data) <= {bytes} then data end`
-	// rowOverhead is about the number of bytes of memory that a record takes beside its metadata and data.
+	sizedColumns = `case when total <= {bytes} then record end, size::bigint`
+	evenColumns  = `case when octet_length(record) <= {bytes} then record end`
+	// rowOverhead is about the number of bytes of memory that an event takes beside its record.
 	rowOverhead = 200
 )
 
-// bodySize is about the number of bytes of memory that a record takes. An event that was moved out of its row is not
+// recordSize is about the number of bytes of memory that an event takes. A record that was moved out of its row is not
 // fetched for it.
-var bodySize = `octet_length(metadata) + octet_length(data) + ` + strconv.Itoa(rowOverhead)
+var recordSize = `octet_length(record) + ` + strconv.Itoa(rowOverhead)
 
-// pageQuery is the statement of a page in two forms. Both give an event that does not fit without its body.
+// pageQuery is the statement of a page in two forms. Both give an event that does not fit without its record.
 type pageQuery struct {
 	sized string // ends at the first event that does not fit into the bytes of the page
-	even  string // leaves out each body of more than so many bytes: two comparisons for each row
+	even  string // leaves out each record of more than so many bytes: one comparison for each row
 }
 
-// even reads rows in order, without a body of more than so many bytes.
-func even(columns, rows, bytes string) string {
-	return strings.ReplaceAll(`select `+columns+evenColumns+rows, "{bytes}", bytes)
+// even reads rows in order, without a record of more than so many bytes.
+func even(rows, bytes string) string {
+	return strings.ReplaceAll(`select `+evenColumns+rows, "{bytes}", bytes)
 }
 
 // sized reads rows in order, until one does not fit into so many bytes, which is the last one. It is there also after
-// rows that fill the bytes exactly: without it, the page would end as the log does.
-func sized(columns, rows, order, bytes string) string {
-	return strings.ReplaceAll(`select `+columns+sizedColumns+` from (
-			select *, `+bodySize+` as size,
-				sum(`+bodySize+`) over (order by `+order+` rows unbounded preceding) as total
+// rows that fill the bytes exactly: without it, the page would end as the log does. more are further columns.
+func sized(rows, order, bytes, more string) string {
+	return strings.ReplaceAll(`select `+sizedColumns+more+` from (
+			select *, `+recordSize+` as size,
+				sum(`+recordSize+`) over (order by `+order+` rows unbounded preceding) as total
 			from (`+rows+`) p
 		) e where total - size <= {bytes} order by `+order, "{bytes}", bytes)
 }
@@ -120,47 +111,47 @@ func withSchema(schema, sql string) string {
 // newQueries replaces {schema} and the names of column lists in every statement.
 func newQueries(schema string) *queries {
 	in := func(sql string) string { return withSchema(schema, sql) }
-	paged := func(columns, rows, order, bytes string) pageQuery {
-		return pageQuery{in(sized(columns, `select *`+rows, order, bytes)), in(even(columns, rows, bytes))}
+	paged := func(rows, order, bytes string) pageQuery {
+		return pageQuery{in(sized(`select *`+rows, order, bytes, "")), in(even(rows, bytes))}
 	}
 	return &queries{
 		insertGroup: in(insertGroup.Text), insertNamed: in(insertNamed.Text), insertOne: in(insertOne.Text),
-		ends: in(`select coalesce(e.position, 0), coalesce(e.event_id, '00000000-0000-0000-0000-000000000000'),
+		ends: in(`select coalesce(e.position, 0),
+				coalesce({schema}.event_id(e.record), '00000000-0000-0000-0000-000000000000'),
 				(select coalesce(max(id), 0) from {schema}.streams)
 			from (values (true)) always left join (
-				select position, event_id from {schema}.events order by position desc limit 1) e on true`),
-		// The body is fetched for metastreams only: their last event is the metadata that rules the stream.
-		heads: in(`select n.name, s.id, e.revision, e.is_json, case when starts_with(n.name, '$$') then e.data end
+				select position, record from {schema}.events order by position desc limit 1) e on true`),
+		// The record is fetched for metastreams only: their last event is the metadata that rules the stream.
+		heads: in(`select n.name, s.id, e.revision, case when starts_with(n.name, '$$') then e.record end
 			from unnest($1::text[]) as n (name)
 			cross join lateral (select id from {schema}.streams where name = n.name limit 1) s
 			cross join lateral (
-				select revision, is_json, data from {schema}.events
+				select revision, record from {schema}.events
 				where stream_id = s.id order by revision desc limit 1
 			) e`),
-		recent: in(`select stream_id, event_id, revision, position from {schema}.events
+		recent: in(`select stream_id, {schema}.event_id(record), revision, position from {schema}.events
 			order by position desc limit $1`),
-		identities: in(`select revision, event_id, position from {schema}.events
+		identities: in(`select revision, {schema}.event_id(record), position from {schema}.events
 			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
-		streamUp: paged(ownColumns, ` from {schema}.events
+		streamUp: paged(` from {schema}.events
 			where stream_id = {stream} and revision >= $2 order by revision limit $3`, `revision`, `$4`),
-		streamDown: paged(ownColumns, ` from {schema}.events
+		streamDown: paged(` from {schema}.events
 			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`, `revision desc`, `$4`),
-		allUp: paged(allColumns, ` from {schema}.events where position >= $1 order by position limit $2`, `position`,
-			`$3`),
-		allDown: paged(allColumns, ` from {schema}.events
+		allUp: paged(` from {schema}.events where position >= $1 order by position limit $2`, `position`, `$3`),
+		allDown: paged(` from {schema}.events
 			where position < $1 order by position desc limit $2`, `position desc`, `$3`),
-		targets: in(sized(`position, stream, `+placeColumns, `
+		targets: in(sized(`
 			select t.stream, t.number, e.*
 			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
 			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s
-			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision`, `number`, `$3`)),
+			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision`, `number`, `$3`, `, stream`)),
 		names: in(`select id, name from {schema}.streams where id = any($1::bigint[])`),
 		typeBlocks: in(`select block, types from {schema}.type_blocks where block >= $1 and block < $2
 			order by block limit $3`),
 		addTypeBlocks: in(`insert into {schema}.type_blocks (block, types)
 			select b.number, e.types from generate_series($2::bigint, $3::bigint - 1) b (number)
 			cross join lateral (
-				select coalesce(array_agg(distinct type), '{}') as types from {schema}.events
+				select coalesce(array_agg(distinct {schema}.event_type(record)), '{}') as types from {schema}.events
 				where position > b.number << $1 and position <= (b.number + 1) << $1
 			) e on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)

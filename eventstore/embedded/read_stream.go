@@ -110,6 +110,7 @@ func (r *reader) streamPages(query pageQuery, from int64, first page) fetch {
 		} else if p, err = pages.read(ctx, r.stream, from, extent{limit, bytes}); err != nil {
 			return page{}, err
 		}
+		p.ofStream(r.stream)
 		if n := len(p.rows); n > 0 {
 			from = p.rows[n-1].revision + 1
 			if r.backwards {

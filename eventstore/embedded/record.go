@@ -10,7 +10,7 @@ import (
 type record struct {
 	position int64 // place in $all, from 1, dense until events are removed
 	revision int64 // number in the stream, from 0; tombstoneRevision for a tombstone
-	streamID int64 // number of the stream in the table of streams; 0 in records that were read by stream
+	streamID int64 // number of the stream in the table of streams
 	stream   string
 	kind     string // event type
 	id       uuid.UUID

@@ -40,7 +40,9 @@ func TestRefused_WhatElseTheDatabaseRefusesIsTold(t *testing.T) {
 			n := start(t, cfg)
 			mustAppend(t, contract.Connect(t, n.URL()), "before", esdb.NoStream{}, oneEvent())
 			run(t, cfg, `create function {schema}.refuse() returns trigger language plpgsql as $$ begin
-					if new.type = 'another' then raise 'no other one' using errcode = '42501'; end if;
+					if {schema}.event_type(new.record) = 'another' then
+						raise 'no other one' using errcode = '42501';
+					end if;
 					raise 'the first one' using errcode = '23514'; end $$`,
 				`create trigger refuse before insert on {schema}.events for each row
 					execute function {schema}.refuse()`)
@@ -67,7 +69,7 @@ func TestRefused_AWriteForWhichThereIsNoRoomMayBeRepeated(t *testing.T) {
 	cfg := testConfig(t)
 	n := start(t, cfg)
 	run(t, cfg, `create function {schema}.refuse() returns trigger language plpgsql as $$ begin
-			if octet_length(new.data) > 10000 then raise 'refused' using errcode = '53100'; end if;
+			if octet_length(new.record) > 10000 then raise 'refused' using errcode = '53100'; end if;
 			return new; end $$`,
 		`create trigger refuse before insert on {schema}.events for each row execute function {schema}.refuse()`)
 	client := contract.Connect(t, n.URL())

@@ -74,7 +74,7 @@ func TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent(t *testing.T) {
 	cfg := testConfig(t)
 	n := start(t, cfg)
 	client := contract.Connect(t, n.URL())
-	run(t, cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	run(t, cfg, `alter table {schema}.events add check ({schema}.event_type(record) <> 'poison')`)
 	release := held(t, cfg)
 	defer release()
 	answers := make(chan error, 41)

@@ -28,7 +28,7 @@ const (
 type Scavenged struct {
 	Streams int64 // of which events were removed, in each pass anew
 	Events  int64
-	Bytes   int64 // of their metadata and data, before compression
+	Bytes   int64 // of their records, before compression
 }
 
 // add counts both together.

@@ -33,13 +33,13 @@ const scavengeRemove = `
 			and (@ruler::bigint = 0 or @ruling::bigint = (select revision from {schema}.events
 				where stream_id = @ruler order by revision desc limit 1))
 	), looked as (
-		select e.position, e.revision, octet_length(e.metadata) + octet_length(e.data) as size
+		select e.position, e.revision, octet_length(e.record) as size
 		from (select max(revision) as last from {schema}.events where stream_id = @stream::bigint) s
 		cross join lateral (select * from {schema}.events
 			where stream_id = @stream and revision >= @from::bigint and revision < s.last
 			order by revision limit @events) e
 		where e.revision < greatest(@before::bigint, s.last - nullif(@max_count::bigint, 0) + 1)
-			or e.created < @born::bigint
+			or {schema}.event_created(e.record) < @born::bigint
 	), fitting as (
 		select position
 		from (select *, sum(size) over (order by revision) - size as earlier from looked) l
@@ -47,7 +47,7 @@ const scavengeRemove = `
 	), gone as (
 		delete from {schema}.events
 		where position = any(array(select position from fitting)) and exists (select from ruled)
-		returning position, revision, octet_length(metadata) + octet_length(data) as size
+		returning position, revision, octet_length(record) as size
 	)
 	select coalesce(array_agg(position), '{}'), coalesce(max(revision), 0), coalesce(sum(size), 0)::bigint
 	from gone`
@@ -65,15 +65,15 @@ type scavengeQueries struct {
 func newScavengeQueries(schema string) scavengeQueries {
 	return scavengeQueries{
 		metastreams: withSchema(schema, `
-			select m.name, m.id, f.revision, l.revision, l.is_json, l.data, coalesce(s.id, 0), coalesce(o.revision, 0),
-				coalesce(o.created, 0), coalesce(n.revision, 0)
+			select m.name, m.id, f.revision, l.revision, l.record, coalesce(s.id, 0), coalesce(o.revision, 0),
+				coalesce({schema}.event_created(o.record), 0), coalesce(n.revision, 0)
 			from (select id, name from {schema}.streams where name > $1 and name < '$%' order by name limit $2) m
 			cross join lateral (select revision from {schema}.events
 				where stream_id = m.id order by revision limit 1) f
-			cross join lateral (select revision, is_json, data from {schema}.events
+			cross join lateral (select revision, record from {schema}.events
 				where stream_id = m.id order by revision desc limit 1) l
 			left join lateral (select id from {schema}.streams where name = substr(m.name, 3) limit 1) s on true
-			left join lateral (select revision, created from {schema}.events
+			left join lateral (select revision, record from {schema}.events
 				where stream_id = s.id order by revision limit 1) o on true
 			left join lateral (select revision from {schema}.events
 				where stream_id = s.id order by revision desc limit 1) n on true
@@ -152,14 +152,14 @@ func (p *scavengePass) findMetastreams(ctx context.Context, after string) (found
 		return nil, fmt.Errorf("look for metastreams: %w", err)
 	}
 	var f foundMetastream
-	var isJSON bool
-	var body []byte
+	var stored []byte
 	_, err = pgx.ForEachRow(rows, []any{
-		&f.name, &f.id, &f.first, &f.last, &isJSON, &body, &f.original, &f.oldest, &f.created, &f.newest,
+		&f.name, &f.id, &f.first, &f.last, &stored, &f.original, &f.oldest, &f.created, &f.newest,
 	}, func() error {
-		f.meta = parseStreamMeta(isJSON, body)
+		ruling, err := head{}.with(stored)
+		f.meta = ruling.meta
 		found = append(found, f)
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for metastreams: %w", err)

@@ -58,7 +58,8 @@ func metadataBesideAPass(t *testing.T, cfg embedded.Config) {
 	defer func() { _ = under.Rollback(context.Background()) }()
 	for _, sql := range []string{
 		`select from {schema}.node for share`,
-		`insert into {schema}.events select e.position + 1, s.id, 1, gen_random_uuid(), '$metadata', true, 0, '', '{}'
+		`insert into {schema}.events select e.position + 1, s.id, 1,
+				{schema}.event_record(e.position + 1, s.id, 1, gen_random_uuid(), '$metadata', true, 0, '', '{}')
 			from {schema}.streams s, (select max(position) as position from {schema}.events) e where s.name = '$$s'`,
 	} {
 		if _, err := under.Exec(t.Context(), inSchema(cfg, sql)); err != nil {

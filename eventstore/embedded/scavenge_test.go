@@ -11,6 +11,7 @@ import (
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
@@ -302,11 +303,15 @@ func TestScavenge_OfManyStreams(t *testing.T) {
 			else 'ended-' || n end
 		from generate_series(1, 3*%[1]d) n`, streams),
 		fmt.Sprintf(`insert into {schema}.events
-		select 100 * n + r, n + 10, case when r = 3 and n > 2*%[1]d then 9223372036854775807 else r end,
-			gen_random_uuid(), 'e', true, 0, '', case when n <= %[1]d then '{"$maxCount":2}' else '' end::bytea
-		from generate_series(1, 3*%[1]d) n, generate_series(1, 3) r`, streams))
+		select position, stream, revision,
+			{schema}.event_record(position, stream, revision, gen_random_uuid(), 'e', true, 0, '', data)
+		from generate_series(1, 3*%[1]d) n, generate_series(1, 3) r, lateral (select 100 * n + r, n + 10,
+			case when r = 3 and n > 2*%[1]d then 9223372036854775807 else r end,
+			case when n <= %[1]d then '{"$maxCount":2}' else '' end::bytea
+		) e (position, stream, revision, data)`, streams))
 	long := fmt.Sprintf(`insert into {schema}.events
-		select 1000000 + r, 11 + %d, r, gen_random_uuid(), 'e', true, 0, '', ''
+		select 1000000 + r, 11 + %[1]d, r,
+			{schema}.event_record(1000000 + r, 11 + %[1]d, r, gen_random_uuid(), 'e', true, 0, '', '')
 		from generate_series(4, 1503) r`, streams)
 	run(t, cfg, long)
 	transactions := 0
@@ -333,9 +338,11 @@ func TestScavenge_LargeEventsGoFewAtATime(t *testing.T) {
 	cfg.MaxAppendSize = 8 << 20
 	n := start(t, cfg)
 	client := contract.Connect(t, n.URL())
+	large := oneEvent()
+	large.ContentType, large.Data = esdb.ContentTypeBinary, make([]byte, 3<<20)
+	record := int64(embedded.StoredType + len(large.EventType) + len(large.Metadata) + len(large.Data))
 	for range 5 {
-		large := oneEvent()
-		large.ContentType, large.Data = esdb.ContentTypeBinary, make([]byte, 3<<20)
+		large.EventID = uuid.New()
 		mustAppend(t, client, "large", esdb.Any{}, large)
 	}
 	deleteStream(t, client, "large")
@@ -343,7 +350,7 @@ func TestScavenge_LargeEventsGoFewAtATime(t *testing.T) {
 	if err := embedded.Scavenge(t.Context(), n, func() { transactions++ }); err != nil {
 		t.Fatal(err)
 	}
-	if got := n.Scavenged(); got.Events != 4 || got.Bytes != 4*3<<20 || transactions != 2 {
+	if got := n.Scavenged(); got.Events != 4 || got.Bytes != 4*record || transactions != 2 {
 		t.Errorf("removed %+v in %d transactions", got, transactions)
 	}
 }

@@ -147,7 +147,7 @@ func TestStall_ARefusedWriteWhoseCauseCannotBeLookedForRefusesWritesSoon(t *test
 	for _, name := range []string{"one", "two"} {
 		mustAppend(t, client, name, esdb.NoStream{}, oneEvent())
 	}
-	run(t, cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	run(t, cfg, `alter table {schema}.events add check ({schema}.event_type(record) <> 'poison')`)
 	tx, err := cfg.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -135,7 +135,7 @@ func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 	}
 	rows, err := direct.Query(t.Context(),
 		`select concat(revision, ' ', position, ' ', event_id) from `+cfg.Schema+
-			`.events join `+cfg.Schema+`.streams on id = stream_id where name = 'in-doubt' order by revision`)
+			`.readable_events where stream = 'in-doubt' order by revision`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
 	cfg := testConfig(t)
 	n := start(t, cfg)
 	if _, err := cfg.Pool.Exec(t.Context(),
-		`alter table `+cfg.Schema+`.events add check (type <> 'poison')`); err != nil {
+		`alter table `+cfg.Schema+`.events add check (`+cfg.Schema+`.event_type(record) <> 'poison')`); err != nil {
 		t.Fatal(err)
 	}
 	client := contract.Connect(t, n.URL())

@@ -59,7 +59,9 @@ func (l *logReader) open(
 		if err != nil {
 			return err
 		}
-		p, err = scanPage(rows, size)
+		if p, err = scanPage(rows, size); err == nil {
+			p.ofStream(stream)
+		}
 		return err
 	})
 	return v, p, err

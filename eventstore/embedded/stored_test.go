@@ -1,0 +1,83 @@
+package embedded_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+)
+
+// wholeRecords checks that each record has the place of its row, and that the functions of the schema take it apart and
+// make the same of the parts.
+func wholeRecords(t *testing.T, cfg embedded.Config) {
+	t.Helper()
+	var rows, whole int
+	query(t, cfg, `select count(*), count(*) filter (where e.record = {schema}.event_record(e.position, e.stream_id,
+			e.revision, r.event_id, r.type, r.is_json, r.created, r.metadata, r.data))
+		from {schema}.events e left join {schema}.readable_events r using (position)`, &rows, &whole)
+	if rows == 0 || whole != rows {
+		t.Errorf("%d of %d records are whole", whole, rows)
+	}
+}
+
+// TestStored_SQLReadsWhatTheNodeWrites: the functions and the view of the schema know the form of records that the node
+// writes, of every kind and size.
+func TestStored_SQLReadsWhatTheNodeWrites(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	binary, long, bare := oneEvent(), oneEvent(), oneEvent()
+	binary.ContentType, binary.Data, binary.Metadata = esdb.ContentTypeBinary, []byte{0, 255, '\\'}, []byte{0, 1}
+	long.EventType, long.Data = strings.Repeat("é", 512), []byte(`"`+strings.Repeat("long ", 100_000)+`"`)
+	long.Metadata = []byte(`"` + strings.Repeat("also long ", 30_000) + `"`)
+	bare.EventType, bare.Data, bare.Metadata = "$", nil, nil
+	mustAppend(t, client, "s", esdb.NoStream{}, oneEvent(), binary, long, bare)
+	mustAppend(t, client, "ended", esdb.NoStream{}, oneEvent())
+	deleteStream(t, client, "s")
+	if _, err := client.TombstoneStream(t.Context(), "ended", esdb.TombstoneStreamOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wholeRecords(t, cfg)
+	var kind, text string
+	var metadata, data []byte
+	query(t, cfg, `select type, convert_from(data, 'UTF8'), metadata, (
+			select data from {schema}.readable_events where stream = 's' and revision = 1)
+		from {schema}.readable_events where stream = 's' and revision = 2`, &kind, &text, &metadata, &data)
+	if kind != long.EventType || text != string(long.Data) || string(metadata) != string(long.Metadata) {
+		t.Errorf("a long event is read by SQL with %d, %d and %d bytes", len(kind), len(text), len(metadata))
+	}
+	if string(data) != string(binary.Data) {
+		t.Errorf("binary data is read by SQL as %q", data)
+	}
+}
+
+// TestStored_AMalformedRecordIsAnErrorOfItsReaders, and the node goes on.
+func TestStored_AMalformedRecordIsAnErrorOfItsReaders(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	mustAppend(t, client, "s", esdb.NoStream{}, oneEvent())
+	mustAppend(t, client, "other", esdb.NoStream{}, oneEvent())
+	for _, record := range []string{`''`, `substring(record for 40)`, `substring(record for 50)`,
+		`overlay(record placing '\x7fff' from 1)`, `overlay(record placing '\xffffff' from 45)`} {
+		run(t, cfg, `update {schema}.events set record = `+record+` where stream_id = (
+			select id from {schema}.streams where name = 's')`)
+		r, err := client.ReadStream(t.Context(), "s", esdb.ReadStreamOptions{}, 1)
+		if err == nil {
+			_, err = r.Recv()
+			r.Close()
+		}
+		if status.Code(unwrapped(err)) != codes.Internal {
+			t.Errorf("%s is read: %v", record, err)
+		}
+	}
+	mustAppend(t, client, "other", esdb.Revision(0), oneEvent())
+	wantAlive(t, n)
+}
