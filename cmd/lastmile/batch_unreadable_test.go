@@ -7,15 +7,16 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // spoil damages the events of a kind whose text holds something: set is an SQL expression for their new bytes. The
 // program must be stopped, because it keeps what it has read.
 func (k *kit) spoil(kind, holds, set string) {
 	k.t.Helper()
-	log := k.db.Namespace.Schema("eventstore") + ".events"
-	tag, err := k.db.Owner.Exec(k.t.Context(), `update `+log+` set data = `+set+`
-		where type like $1 and convert_from(data, 'utf8') like '%' || $2 || '%'`, kind, holds)
+	tag, err := k.db.Owner.Exec(k.t.Context(), storetest.SetData(k.db.Namespace.Schema("eventstore"), set,
+		`type like $1 and convert_from(data, 'utf8') like '%' || $2 || '%'`), kind, holds)
 	if err != nil || tag.RowsAffected() != 1 {
 		k.t.Fatalf("spoilt %v: %v", tag, err)
 	}

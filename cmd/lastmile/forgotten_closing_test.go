@@ -108,7 +108,8 @@ func (p *person) do(t *testing.T, b *bus.Bus, c commands.Command) {
 func (p *person) periods(t *testing.T) (closed int) {
 	t.Helper()
 	schema := pgx.Identifier{p.kit.DB.Namespace.Schema("log")}.Sanitize()
-	rows, _ := p.kit.DB.Owner.Query(t.Context(), `select type || convert_from(data, 'UTF8') from `+schema+`.events`)
+	rows, _ := p.kit.DB.Owner.Query(t.Context(), `select type || convert_from(data, 'UTF8')
+		from `+schema+`.readable_events`)
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		t.Fatal(err)

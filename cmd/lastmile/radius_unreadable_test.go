@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
@@ -25,8 +26,8 @@ func TestRadius_AnUnreadableEventSilencesItsOrganizationAlone(t *testing.T) {
 	k.online(theirs)
 	k.must(k.admin, "POST", "/subscribers/"+ours.subscriber+"/block", map[string]any{"reason": "fraud"})
 	k.app.Stop()
-	log := k.db.Namespace.Schema("eventstore") + ".events"
-	done, err := k.db.Owner.Exec(t.Context(), `update `+log+` set data = '{' where type like '%SubscriberBlocked%'`)
+	done, err := k.db.Owner.Exec(t.Context(), storetest.SetData(k.db.Namespace.Schema("eventstore"), `'{'`,
+		`type like '%SubscriberBlocked%'`))
 	if err != nil || done.RowsAffected() != 1 {
 		t.Fatal(err, done)
 	}

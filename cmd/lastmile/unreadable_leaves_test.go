@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
@@ -20,8 +21,8 @@ func TestUnreadable_AnEventLeavesTheBooksAndCapsOfOthers(t *testing.T) {
 	acme, beta := k.organizationID("acme"), k.organizationID("beta")
 	k.settled()
 	k.app.Stop()
-	log := k.db.Namespace.Schema("eventstore") + ".events"
-	done, err := k.db.Owner.Exec(t.Context(), `update `+log+` set data = '{' where type like '%SubscriptionCreated%'`)
+	done, err := k.db.Owner.Exec(t.Context(), storetest.SetData(k.db.Namespace.Schema("eventstore"), `'{'`,
+		`type like '%SubscriptionCreated%'`))
 	if err != nil || done.RowsAffected() != 1 {
 		t.Fatal(err, done)
 	}

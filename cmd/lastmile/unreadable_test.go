@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // TestStart_BehindAnUnreadableEventOfAUserTakesMoneyAndRefusesAccess: no rights of anybody are known then, and the
@@ -13,7 +15,8 @@ func TestStart_BehindAnUnreadableEventOfAUserTakesMoneyAndRefusesAccess(t *testi
 	k := newKit(t).start().signIn()
 	_, account := k.subscriber("254711000601")
 	k.app.Stop()
-	log := k.db.Namespace.Schema("eventstore") + ".events"
+	schema := k.db.Namespace.Schema("eventstore")
+	log := schema + ".readable_events"
 	var was []byte
 	if err := k.db.Owner.QueryRow(t.Context(), `select data from `+log+`
 		where type = 'identity.PasswordChanged.v1' order by position limit 1`).Scan(&was); err != nil {
@@ -21,8 +24,8 @@ func TestStart_BehindAnUnreadableEventOfAUserTakesMoneyAndRefusesAccess(t *testi
 	}
 	set := func(from, to []byte) {
 		t.Helper()
-		_, err := k.db.Owner.Exec(t.Context(), `update `+log+` set data = $2 where data = $1
-			and type = 'identity.PasswordChanged.v1'`, from, to)
+		_, err := k.db.Owner.Exec(t.Context(), storetest.SetData(schema, `$2`,
+			`data = $1 and type = 'identity.PasswordChanged.v1'`), from, to)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,9 @@ func TestExecute_WhatTheDatabaseCannotStoreIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Config{})
 	c := w.opened()
-	if _, err := w.DB.Owner.Exec(t.Context(), `alter table `+
-		pgx.Identifier{w.DB.Namespace.Schema("log"), "events"}.Sanitize()+
-		` add check (type not like 'billing.InvoiceIssued.%') not valid`); err != nil {
+	schema := pgx.Identifier{w.DB.Namespace.Schema("log")}.Sanitize()
+	if _, err := w.DB.Owner.Exec(t.Context(), `alter table `+schema+`.events
+		add check (`+schema+`.event_type(record) not like 'billing.InvoiceIssued.%') not valid`); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.one.Execute(t.Context(), rename{ID: c, Names: []string{"n"}}, w.meta())

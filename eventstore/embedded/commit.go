@@ -25,10 +25,10 @@ type columnBuffers struct {
 	newNames []string
 }
 
-// storedKept is the largest memory for records that is kept for the next group.
+// storedKept is the largest memory for records, in bytes, that is kept for the next group.
 const storedKept = 1 << 20
 
-// clear empties the buffers, so that the bytes of the last group can be freed.
+// clear empties the buffers, so that what a group has taken can be freed.
 func (c *columnBuffers) clear() {
 	c.newNames, c.newIDs = nil, c.newIDs[:0]
 	c.positions, c.streams, c.revisions = c.positions[:0], c.streams[:0], c.revisions[:0]
@@ -39,7 +39,7 @@ func (c *columnBuffers) clear() {
 	}
 }
 
-// store encodes the events of a group, after clear.
+// store encodes the events of a group.
 func (c *columnBuffers) store(rows []record) {
 	size := 0
 	for i := range rows {
@@ -90,6 +90,7 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	if err != nil {
 		return err
 	}
+	defer q.columns.clear()
 	tag, err := q.session.conn.Exec(ctx, sql, args...)
 	if err != nil {
 		return err
@@ -105,7 +106,6 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 
 // insert is the statement that writes a group, with its arguments.
 func (q *sequencer) insert(g *group) (sql string, args []any, err error) {
-	q.columns.clear()
 	statement, named := insertOne, pgx.NamedArgs(nil)
 	switch {
 	case len(g.names) > 0:

@@ -23,6 +23,12 @@ const (
 // StoredType is how many bytes of a record lie before the type of its event.
 const StoredType = storedType
 
+// Encoded is the memory, in bytes, that a node keeps for the records of the next group.
+func Encoded(n *Node) int { return cap(n.sequencer.columns.stored) }
+
+// StoredKept bounds that memory.
+const StoredKept = storedKept
+
 // OnlySmallPages leaves no room for large pages on a node.
 func OnlySmallPages(n *Node) { n.log.memory.pages.open(nodeAccount).try(pagesBytes) }
 

@@ -40,26 +40,16 @@ func loadHeads(ctx context.Context, db querier, sql string, streams []string) (m
 	}
 	var name string
 	var h head
-	var stored []byte // of metastreams only
-	_, err = pgx.ForEachRow(rows, []any{&name, &h.id, &h.last, &stored}, func() (err error) {
-		found[name], err = h.with(stored)
-		return err
+	_, err = pgx.ForEachRow(rows, []any{&name, &h.id, &h.last, &h.isJSON, &h.body}, func() error {
+		h.meta = parseStreamMeta(h.isJSON, h.body)
+		found[name] = h
+		h.body = nil
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load heads: %w", err)
 	}
 	return found, nil
-}
-
-// with gives the head of a metastream its last record; nil = the head is that of another stream.
-func (h head) with(stored []byte) (head, error) {
-	if stored == nil {
-		return h, nil
-	}
-	var last record
-	_, _, data, err := last.parseStored(stored)
-	h.isJSON, h.body, h.meta = last.isJSON, data, parseStreamMeta(last.isJSON, data)
-	return h, err
 }
 
 // related lists the streams whose heads the rules need: the stream itself, its metastream and, for a metastream, the

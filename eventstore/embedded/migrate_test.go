@@ -108,6 +108,63 @@ func TestMigration_StreamsOfAnExistingLogGetNumbers(t *testing.T) {
 	}
 }
 
+// TestMigration_EventsOfALogWithNumberedStreamsBecomeRecords: what 0004 left, with events of every kind and places from
+// which events were removed, is the same log afterwards and goes on where it ended.
+func TestMigration_EventsOfALogWithNumberedStreamsBecomeRecords(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	run(t, cfg, `create schema {schema}`, `create table {schema}.schema_version (step text primary key)`)
+	for _, step := range []string{"0001_log", "0002_stream_numbers", "0003_type_blocks", "0004_scavenging"} {
+		text, err := os.ReadFile("migrations/" + step + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, cfg, `set search_path to {schema}; insert into schema_version values ('migrations/`+step+`.sql');
+			begin; `+string(text)+`; commit; reset search_path`)
+	}
+	first := uuid.New()
+	run(t, cfg, `insert into {schema}.streams values (1, 'a'), (2, '$$a'), (3, 'ended')`,
+		`insert into {schema}.events values
+			(3, 1, 2, '`+first.String()+`', 'ünï', false, -7, '\x00ff', '\xff005c'),
+			(4, 2, 0, gen_random_uuid(), '$metadata', true, 17951601893646848, '', '{"$maxCount":2}'),
+			(9, 3, 9223372036854775807, gen_random_uuid(), '$streamDeleted', false, 1, '', ''),
+			(10, 1, 3, gen_random_uuid(), 'long', true, 2, convert_to(repeat('m', 70000), 'UTF8'),
+				convert_to('"' || repeat('long ', 100000) || '"', 'UTF8'))`)
+	client := contract.Connect(t, start(t, cfg).URL())
+	wholeRecords(t, cfg)
+	read, err := client.ReadStream(t.Context(), "a", esdb.ReadStreamOptions{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	one, err := read.Recv()
+	if err != nil || one.Event.EventID != first || one.Event.EventNumber != 2 || one.Event.Position.Commit != 3 ||
+		one.Event.EventType != "ünï" || one.Event.ContentType != "application/octet-stream" ||
+		string(one.Event.UserMetadata) != "\x00\xff" || string(one.Event.Data) != "\xff\x00\\" {
+		t.Errorf("the first event is %+v, %v", one, err)
+	}
+	two, err := read.Recv()
+	if err != nil || len(two.Event.UserMetadata) != 70_000 || len(two.Event.Data) != 500_002 {
+		t.Errorf("the long event: %v", err)
+	}
+	again := oneEvent()
+	again.EventID = first
+	if r := mustAppend(t, client, "a", esdb.Revision(1), again); r.CommitPosition != 3 {
+		t.Errorf("a repeat from before the migration is event %d", r.CommitPosition)
+	}
+	if r := mustAppend(t, client, "a", esdb.Revision(3), oneEvent()); r.CommitPosition != 11 {
+		t.Errorf("the log goes on at %d", r.CommitPosition)
+	}
+	_, err = client.AppendToStream(t.Context(), "ended", esdb.AppendToStreamOptions{}, oneEvent())
+	wantCode(t, err, esdb.ErrorCodeStreamDeleted)
+	var rows int
+	query(t, cfg, `select count(*) from {schema}.readable_events where stream = 'a' and revision = 2
+		and convert_from(substring(data from 3), 'UTF8') = '\' and created = -7`, &rows)
+	if rows != 1 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
 // TestMigration_StartsAgainAfterAnInterruption: the step is one transaction, so a start that is cut off leaves the log
 // as it was, and the next start does all of it.
 func TestMigration_StartsAgainAfterAnInterruption(t *testing.T) {

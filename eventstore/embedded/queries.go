@@ -121,8 +121,9 @@ func newQueries(schema string) *queries {
 				(select coalesce(max(id), 0) from {schema}.streams)
 			from (values (true)) always left join (
 				select position, record from {schema}.events order by position desc limit 1) e on true`),
-		// The record is fetched for metastreams only: their last event is the metadata that rules the stream.
-		heads: in(`select n.name, s.id, e.revision, case when starts_with(n.name, '$$') then e.record end
+		// The data is fetched for metastreams only: their last event is the metadata that rules the stream.
+		heads: in(`select n.name, s.id, e.revision, starts_with(n.name, '$$') and {schema}.event_is_json(e.record),
+				case when starts_with(n.name, '$$') then {schema}.event_data(e.record) end
 			from unnest($1::text[]) as n (name)
 			cross join lateral (select id from {schema}.streams where name = n.name limit 1) s
 			cross join lateral (
@@ -151,8 +152,8 @@ func newQueries(schema string) *queries {
 		addTypeBlocks: in(`insert into {schema}.type_blocks (block, types)
 			select b.number, e.types from generate_series($2::bigint, $3::bigint - 1) b (number)
 			cross join lateral (
-				select coalesce(array_agg(distinct {schema}.event_type(record)), '{}') as types from {schema}.events
-				where position > b.number << $1 and position <= (b.number + 1) << $1
+				select coalesce(array_agg(distinct {schema}.event_type(record) collate "C"), '{}') as types
+				from {schema}.events where position > b.number << $1 and position <= (b.number + 1) << $1
 			) e on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3

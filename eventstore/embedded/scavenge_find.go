@@ -65,7 +65,8 @@ type scavengeQueries struct {
 func newScavengeQueries(schema string) scavengeQueries {
 	return scavengeQueries{
 		metastreams: withSchema(schema, `
-			select m.name, m.id, f.revision, l.revision, l.record, coalesce(s.id, 0), coalesce(o.revision, 0),
+			select m.name, m.id, f.revision, l.revision, {schema}.event_is_json(l.record),
+				{schema}.event_data(l.record), coalesce(s.id, 0), coalesce(o.revision, 0),
 				coalesce({schema}.event_created(o.record), 0), coalesce(n.revision, 0)
 			from (select id, name from {schema}.streams where name > $1 and name < '$%' order by name limit $2) m
 			cross join lateral (select revision from {schema}.events
@@ -152,14 +153,14 @@ func (p *scavengePass) findMetastreams(ctx context.Context, after string) (found
 		return nil, fmt.Errorf("look for metastreams: %w", err)
 	}
 	var f foundMetastream
-	var stored []byte
+	var isJSON bool
+	var body []byte
 	_, err = pgx.ForEachRow(rows, []any{
-		&f.name, &f.id, &f.first, &f.last, &stored, &f.original, &f.oldest, &f.created, &f.newest,
+		&f.name, &f.id, &f.first, &f.last, &isJSON, &body, &f.original, &f.oldest, &f.created, &f.newest,
 	}, func() error {
-		ruling, err := head{}.with(stored)
-		f.meta = ruling.meta
+		f.meta = parseStreamMeta(isJSON, body)
 		found = append(found, f)
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for metastreams: %w", err)

@@ -81,3 +81,74 @@ func TestStored_AMalformedRecordIsAnErrorOfItsReaders(t *testing.T) {
 	mustAppend(t, client, "other", esdb.Revision(0), oneEvent())
 	wantAlive(t, n)
 }
+
+// TestStored_MalformedMetadataHoldsNobodyUp: it says nothing, and what looks at many records goes on, from the start of
+// the node.
+func TestStored_MalformedMetadataHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	for _, record := range []string{`''`, `substring(record for 1)`, `substring(record for 20)`,
+		`substring(record for 50)`, `overlay(record placing '\xffffff' from 45)`} {
+		cfg := testConfig(t)
+		n := start(t, cfg)
+		client := contract.Connect(t, n.URL())
+		for range 3 {
+			mustAppend(t, client, "behind", esdb.Any{}, oneEvent())
+		}
+		deleteStream(t, client, "behind")
+		mustAppend(t, client, "a", esdb.NoStream{}, oneEvent())
+		setMeta(t, client, "a", func(m *esdb.StreamMetadata) { m.SetMaxCount(1) })
+		stop(t, n)
+		run(t, cfg, `update {schema}.events set record = `+record+` where stream_id = (
+			select id from {schema}.streams where name = '$$a')`) // the last event of the log
+		n = start(t, cfg)
+		client = contract.Connect(t, n.URL())
+		mustAppend(t, client, "a", esdb.Revision(0), oneEvent())
+		mustAppend(t, client, "other", esdb.NoStream{}, oneEvent())
+		if err := embedded.Scavenge(t.Context(), n, nil); err != nil || n.Scavenged().Events != 2 {
+			t.Errorf("%s: scavenged %+v, %v", record, n.Scavenged(), err)
+		}
+		var epoch int
+		if query(t, cfg, `select epoch from {schema}.node`, &epoch); epoch != 2 {
+			t.Errorf("%s: epoch %d", record, epoch)
+		}
+	}
+}
+
+// TestStored_NothingIsKeptOfALargeGroup, which is encoded beside its events while it is committed.
+func TestStored_NothingIsKeptOfALargeGroup(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	cfg.MaxAppendSize = 8 << 20
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	large := oneEvent()
+	large.ContentType, large.Data = esdb.ContentTypeBinary, make([]byte, 6<<20)
+	mustAppend(t, client, "s", esdb.NoStream{}, large)
+	if got := embedded.Encoded(n); got > embedded.StoredKept {
+		t.Errorf("%d bytes are kept", got)
+	}
+}
+
+// TestStored_OfMetadataOnlyTheDataIsRead: what rules a stream is read often, and what its writer noted beside it never.
+func TestStored_OfMetadataOnlyTheDataIsRead(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	read := countedReads(t, &cfg)
+	client := contract.Connect(t, start(t, cfg).URL())
+	mustAppend(t, client, "s", esdb.NoStream{}, oneEvent())
+	rules := oneEvent()
+	rules.EventType, rules.Data, rules.Metadata = "$metadata", []byte(`{"$maxCount":1}`), make([]byte, 6<<20)
+	mustAppend(t, client, "$$s", esdb.NoStream{}, rules)
+	before := read.Load()
+	r, err := client.ReadStream(t.Context(), "s", esdb.ReadStreamOptions{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if got := read.Load() - before; got > 100_000 {
+		t.Errorf("PostgreSQL sent %d bytes", got)
+	}
+}

@@ -148,6 +148,14 @@ func (k *Kit) RestoreNode(position uint64) {
 	k.StartNode()
 }
 
+// SetData is the statement that replaces the data of the events in a log's schema that a condition chooses. Data and
+// condition are SQL over the columns of its readable_events. A node keeps what it has read, so it must not run.
+func SetData(schema, data, condition string) string {
+	return `update ` + schema + `.events stored set record = ` + schema + `.event_record(stored.position,
+			stored.stream_id, stored.revision, event_id, type, is_json, created, metadata, ` + data + `)
+		from ` + schema + `.readable_events e where e.position = stored.position and ` + condition
+}
+
 // Quiet returns a logger that writes nothing.
 func Quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
