@@ -107,6 +107,10 @@ func testBatchAppend(t *testing.T, k *kit) {
 	})
 	t.Run("many at once", func(t *testing.T) { t.Parallel(); batchMany(t, k) })
 	t.Run("appends of one call are stored in its order", func(t *testing.T) { t.Parallel(); batchOrder(t, k) })
+	t.Run("appends behind one that revives a stream keep their order", func(t *testing.T) {
+		t.Parallel()
+		batchRevival(t, k)
+	})
 	t.Run("errors", func(t *testing.T) { t.Parallel(); batchErrors(t, k) })
 	t.Run("ends with the client", func(t *testing.T) {
 		t.Parallel()
@@ -190,6 +194,45 @@ func batchOrder(t *testing.T, k *kit) {
 	}
 	if err := <-sent; err != nil {
 		t.Error(err)
+	}
+}
+
+// batchRevival: a deleted stream is written anew by an append that expects no stream, and the next ones on the call
+// name the revisions that it leads to. The first one has to be compared with the log, and they do not overtake it.
+func batchRevival(t *testing.T, k *kit) {
+	call := k.batchCall(t)
+	for range 20 {
+		name := stream("batch")
+		if resp := exchange(t, call, BatchRequest(name, 3)); resp.GetSuccess() == nil {
+			t.Fatalf("got %v", resp)
+		}
+		if _, err := k.client.DeleteStream(within(t), name, esdb.DeleteStreamOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		requests := make([]*streams.BatchAppendReq, 3)
+		revision := map[string]uint64{}
+		for i := range requests {
+			requests[i] = BatchRequest(name, 1)
+			if i > 0 {
+				requests[i].Options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_StreamPosition{
+					StreamPosition: uint64(2 + i),
+				}
+			}
+			revision[requests[i].CorrelationId.GetString_()] = uint64(3 + i)
+			if err := call.Send(requests[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range requests {
+			resp, err := call.Recv()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := revision[resp.GetCorrelationId().GetString_()]
+			if resp.GetSuccess() == nil || resp.GetSuccess().GetCurrentRevision() != want {
+				t.Fatalf("append %d: %v", want, resp)
+			}
+		}
 	}
 }
 

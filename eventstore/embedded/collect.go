@@ -12,7 +12,7 @@ const (
 type gathering struct {
 	batch         []*write
 	events, bytes int
-	// group has the decisions on the batch; nil when a head is missing, which is read when the session is free.
+	// group has the decisions on the batch; nil when one needs the log, which is read when the session is free.
 	group *group
 }
 
@@ -32,7 +32,7 @@ func (g *gathering) take(w *write) {
 	}
 	switch {
 	case g.group == nil:
-	case g.group.lacks(w.stream):
+	case g.group.lacks(w.stream) || g.group.revives(w):
 		g.group = nil
 	default:
 		g.group.decide(w)
@@ -56,7 +56,7 @@ func (g *gathering) full() bool {
 	return len(g.batch) >= groupWrites || g.events >= groupEvents || g.bytes >= groupBytes
 }
 
-// takesMore reports whether writes may be added now. With a head missing they are better taken when that can be read.
+// takesMore reports whether writes may be added now. Those behind one that needs the log wait for the session, too.
 func (g *gathering) takesMore() bool { return g != nil && g.group != nil && !g.full() }
 
 // taken gives the writes so far.

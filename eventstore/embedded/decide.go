@@ -26,20 +26,21 @@ type seat struct {
 // verdict is the decision of the expected-revision rules about a write.
 type verdict int
 
-// The verdicts. verdictCompare is not final: the write comes again, with the result of the comparison.
+// The verdicts. verdictCompare is not final: a comparison with the log shows whether the append is a repeat. One that
+// could be written after all is compared before it is decided.
 const (
 	verdictWrite   verdict = iota // write it
 	verdictRepeat                 // already written: answer with the original seat
 	verdictWrong                  // wrong expected version
 	verdictDeleted                // the stream has a tombstone, or was soft-deleted and StreamExists was demanded
-	verdictCompare                // an earlier revision was named: compare the ids with the stored events, then decide
+	verdictCompare                // an earlier revision was named: a repeat if the log has the events there, else wrong
 )
 
 // claim holds the facts about an append that the rules need: where it wants to write, and which events.
 type claim struct {
 	expected int64 // a revision, or one of the expect constants
 	ids      []uuid.UUID
-	differs  bool // the comparison that verdictCompare asks for found another event at the first place
+	differs  bool // a comparison with the log found another event at the first place
 }
 
 // decideAppend applies the expected-revision and idempotency rules to an append. known finds the seat of a recently

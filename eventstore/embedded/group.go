@@ -50,23 +50,70 @@ func (g *group) stamp(at int64) {
 	}
 }
 
-// prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
-// decided. It gives the writes that are decided: those that were refused while the heads were read are left out,
-// because their callers were told that the database does not answer, and may do something else by now.
-func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, []*write, error) {
+// prepare decides a batch, or the beginning of it that can be decided now. It reads the heads that the cache lacks in
+// one round trip; after an error nothing is decided. It gives the writes that are decided and those that are not. Those
+// that were refused while the database was asked are left out, because their callers were told that it does not answer,
+// and may do something else by now.
+func (q *sequencer) prepare(ctx context.Context, batch []*write) (g *group, decided, left []*write, err error) {
 	before, stalled, err := q.headsOf(ctx, batch)
 	if err != nil {
-		return nil, batch, err
+		return nil, batch, nil, err
 	}
 	if stalled {
 		batch = stillWanted(batch)
 	}
-	g := q.newGroup(nil)
+	g = q.newGroup(nil)
 	g.before = before
-	for _, w := range batch {
+	for i, w := range batch {
+		switch {
+		case !g.revives(w):
+		case i > 0: // it is compared with the log, which has to have what was decided before it
+			return g, batch[:i:i], batch[i:], nil
+		default:
+			if stalled, err = q.compareRevival(ctx, g, batch); err != nil {
+				return nil, batch, nil, err
+			}
+			if stalled {
+				return g, nil, stillWanted(batch), nil
+			}
+			if len(g.answers) > 0 {
+				return g, batch[:1:1], batch[1:], nil
+			}
+		}
 		g.decide(w)
 	}
-	return g, batch, nil
+	return g, batch, nil, nil
+}
+
+// revives reports whether a write may bring a soft-deleted stream back unless the log has its events. It is compared
+// with the log by the sequencer, before the writes that came after it are decided: they may name what it leads to.
+func (g *group) revives(w *write) bool {
+	if w.kind != writeAppend || w.expected != expectNoStream || w.differs || len(w.events) == 0 ||
+		g.head(w.stream).last < 0 {
+		return false
+	}
+	state := stateOf(w.stream, g.head)
+	return state.softDeleted && !state.tombstoned
+}
+
+// compareRevival compares the first write of a batch with the log, and decides it unless it differs, which it notes.
+func (q *sequencer) compareRevival(ctx context.Context, g *group, batch []*write) (stalled bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statementPatience)
+	defer cancel()
+	w, repeat := batch[0], (*seat)(nil)
+	stalled, err = q.attend(q.begin(func() (err error) {
+		repeat, w.differs, err = w.compare(ctx, q.session.conn, q.queries.identities)
+		return err
+	}), outagePatience, batch, nil)
+	switch {
+	case err != nil || stalled:
+	case repeat != nil:
+		g.answers = append(g.answers, answer{to: w, outcome: repeat.again()})
+	case !w.differs:
+		wrong := outcome{verdict: verdictWrong, current: g.head(w.stream).last}
+		g.answers = append(g.answers, answer{to: w, outcome: wrong})
+	}
+	return stalled, err
 }
 
 // headsOf gives the heads of all related streams: from the cache, which may forget them meanwhile, otherwise from the

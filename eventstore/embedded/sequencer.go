@@ -200,8 +200,8 @@ func (q *sequencer) work(ctx context.Context, first *write) error {
 // process brings a batch to its end: it answers every write or returns a fatal error.
 func (q *sequencer) process(ctx context.Context, batch []*write) error {
 	for len(batch) > 0 {
-		g, wanted, err := q.prepare(ctx, batch)
-		if batch = wanted; err != nil {
+		g, decided, left, err := q.prepare(ctx, batch)
+		if batch = decided; err != nil {
 			if definite(q.session.conn, err) {
 				return q.isolate(ctx, batch, err) // as the head of one stream in a damaged page
 			}
@@ -212,23 +212,29 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 			batch = stillWanted(batch)
 			continue
 		}
-		if len(g.rows) == 0 {
-			if batch, err = q.deliver(ctx, g, batch); err != nil {
-				return err
-			}
-			continue
-		}
-		ended := q.send(ctx, g)
-		done, again, err := q.settle(ctx, ended, &gathering{batch: batch, group: g}, nil)
+		over := q.beside(left)
+		batch, err = q.finish(ctx, g, batch)
+		over()
 		if err != nil {
+			refuse(left, errStopping)
 			return err
 		}
-		if done {
-			q.publish(g)
-		}
-		batch = again
+		batch = append(batch, stillWanted(left)...)
 	}
 	return nil
+}
+
+// finish commits and publishes what was decided on a batch, or answers it. It gives the writes that are to be decided
+// again.
+func (q *sequencer) finish(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
+	if len(g.rows) == 0 {
+		return q.deliver(ctx, g, batch)
+	}
+	done, again, err := q.settle(ctx, q.send(ctx, g), &gathering{batch: batch, group: g}, nil)
+	if err == nil && done {
+		q.publish(g)
+	}
+	return again, err
 }
 
 // send begins to commit a group.

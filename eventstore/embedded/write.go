@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +41,7 @@ type write struct {
 	expected int64 // a revision, or one of the expect constants
 	events   []proposal
 	load     *load           // memory of the events; nil = none is counted
-	differs  bool            // the comparison with the log found another event at the first place
+	differs  bool            // it was compared with the log, which has another event at the first place
 	caller   context.Context // when it has ended, the caller has gone: do not commit
 	deadline time.Time       // after which nothing is to be committed either; zero = none
 	batch    *batch          // whose append it is; nil = it has a call of its own
@@ -108,58 +109,52 @@ func (n *Node) execute(ctx context.Context, w *write) (outcome, error) {
 func (n *Node) compared(ctx context.Context, w *write, o outcome) (outcome, error) {
 	w.keeping()
 	w.load.waits(false)
-	repeat, first, err := n.log.compare(ctx, w)
-	if err != nil || repeat != nil || !first {
-		w.load.free()
-	}
+	defer w.load.free()
+	var repeat *seat
+	err := n.log.retry(ctx, func() (err error) {
+		repeat, _, err = w.compare(ctx, n.log.pool, n.log.queries.identities)
+		return err
+	})
 	switch {
 	case err != nil:
 		return outcome{}, err
 	case repeat != nil:
-		return outcome{verdict: verdictRepeat, current: repeat.revision, position: repeat.position}, nil
-	case !first:
-		return outcome{verdict: verdictWrong, current: o.current}, nil
+		return repeat.again(), nil
 	}
-	again := &write{
-		kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, load: w.load, differs: true,
-		reply: make(chan reply, 1),
-	}
-	if err := n.sequencer.enqueue(ctx, again); err != nil {
-		return outcome{}, err
-	}
-	return n.sequencer.await(ctx, again)
+	return outcome{verdict: verdictWrong, current: o.current}, nil
+}
+
+// again is the outcome of an append whose last event has this seat already.
+func (at seat) again() outcome {
+	return outcome{verdict: verdictRepeat, current: at.revision, position: at.position}
 }
 
 // compare compares an append at an earlier revision with the events stored there. If all that are still there are
 // equal, and the last one is among them, it returns the seat of the last one. Otherwise first is true unless the first
 // event is there and equal. Stored events never change, and of those that are removed (scavenger) the last of a stream
 // stays, so the result stays true: an append whose last event is gone is decided like a new one.
-func (l *logReader) compare(ctx context.Context, w *write) (repeat *seat, first bool, err error) {
-	differs := false
-	last := w.expected + int64(len(w.events))
-	err = l.retry(ctx, func() error {
-		repeat, first, differs = nil, true, false
-		rows, err := l.pool.Query(ctx, l.queries.identities, w.stream, w.expected, last)
-		if err != nil {
-			return err
-		}
-		var at seat
-		var id uuid.UUID
-		_, err = pgx.ForEachRow(rows, []any{&at.revision, &id, &at.position}, func() error {
-			if id != w.events[at.revision-w.expected-1].id {
-				differs = true
-				return nil
-			}
-			first = first && at.revision != w.expected+1
-			if at.revision == last {
-				repeat = &seat{revision: at.revision, position: at.position}
-			}
+func (w *write) compare(ctx context.Context, db querier, identities string) (repeat *seat, first bool, err error) {
+	differs, last := false, w.expected+int64(len(w.events))
+	rows, err := db.Query(ctx, identities, w.stream, w.expected, last)
+	if err != nil {
+		return nil, false, fmt.Errorf("compare an append: %w", err)
+	}
+	first = true
+	var at seat
+	var id uuid.UUID
+	_, err = pgx.ForEachRow(rows, []any{&at.revision, &id, &at.position}, func() error {
+		if id != w.events[at.revision-w.expected-1].id {
+			differs = true
 			return nil
-		})
-		return err
+		}
+		first = first && at.revision != w.expected+1
+		if at.revision == last {
+			repeat = &seat{revision: at.revision, position: at.position}
+		}
+		return nil
 	})
 	if err != nil {
-		return nil, false, err
+		return nil, false, fmt.Errorf("compare an append: %w", err)
 	}
 	if differs {
 		repeat = nil
