@@ -36,7 +36,7 @@ const (
 
 // TestMain runs the tests. With childVariable set it runs `lastmile serve` instead, with dashboardsVariable open pages.
 func TestMain(m *testing.M) {
-	memory.CollectSeldom(os.Environ())
+	memory.CollectSeldom(os.Environ(), memory.OfProgram)
 	if of := os.Getenv(dashboardsVariable); of != "" {
 		if err := runDashboards(of, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -19,7 +19,15 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	memory.CollectSeldom(os.Environ())
+	memory.CollectSeldom(os.Environ(), garbage(os.Args[1:]))
 	p := program{environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// garbage says how much of it a command may leave about.
+func garbage(args []string) memory.Garbage {
+	if len(args) > 0 && args[0] == "eventstore" {
+		return memory.OfNode
+	}
+	return memory.OfProgram
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/memory"
 )
 
 // childVariable makes this test program run as a node, for tests that kill it. Its value is the database address.
@@ -51,6 +52,7 @@ func runChild(database, schema, addr string, options []string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		end()
 	}()
+	memory.CollectSeldom(nil, memory.OfNode) // as the program does (cmd/lastmile)
 	pool, err := pgxpool.New(ctx, database)
 	if err != nil {
 		return err

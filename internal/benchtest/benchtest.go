@@ -73,7 +73,7 @@ func Rate(b *testing.B, callers int, do func(ctx context.Context, caller int) er
 }
 
 // AsProgram collects garbage as the program does (cmd/lastmile).
-var AsProgram = sync.OnceFunc(func() { memory.CollectSeldom(os.Environ()) })
+var AsProgram = sync.OnceFunc(func() { memory.CollectSeldom(os.Environ(), memory.OfProgram) })
 
 // Compare measures a rate and its limit in turns, the limit first, and reports the medians. aim is the wanted ratio.
 func Compare(b *testing.B, unit string, aim float64, got, limit func() float64) {

@@ -7,42 +7,50 @@ import (
 	"strings"
 )
 
-// How much garbage may lie about before it is collected: twice what is in use, and at least leastGarbage, or an eighth
-// of the memory where that is less. A collection takes a quarter of the processors and more for as long as it lasts.
-// With twice alone a program that uses little collects several times a second in a storm of packets, and the packets
-// wait.
+// Garbage says how much of it may lie about before it is collected: so much in percent of what is in use, and at least
+// so many bytes, or an eighth of the memory where that is less.
+type Garbage struct {
+	percent int
+	least   int64
+}
+
+// OfProgram is for the whole program. A collection takes a quarter of the processors and more for as long as it lasts.
+// With the percentage alone a program that uses little collects several times a second in a storm of packets, and the
+// packets wait.
+var OfProgram = Garbage{percent: 200, least: 2 << 30}
+
+// OfNode is for an event store node alone, which has a bound of its own on its memory.
+var OfNode = Garbage{percent: 100, least: 64 << 20}
+
+// Where the least garbage follows from the memory of the machine.
 const (
-	garbagePercent = 200
-	leastGarbage   = 2 << 30
 	memoryShare    = 8
 	unknownGarbage = 64 << 20 // where the size of the memory cannot be found out
 )
 
-// CollectSeldom makes the program collect its garbage as seldom as its memory allows. It does nothing where the
-// environment has a value for GOGC; GOMEMLIMIT bounds it.
-func CollectSeldom(environ []string) {
+// CollectSeldom makes the program collect its garbage as seldom as it may. It does nothing where the environment has a
+// value for GOGC; GOMEMLIMIT bounds it.
+func CollectSeldom(environ []string, allowed Garbage) {
 	for _, e := range environ {
 		if strings.HasPrefix(e, "GOGC=") {
 			return
 		}
 	}
-	c := collector{least: least(Limit("/"))}
-	debug.SetGCPercent(garbagePercent)
+	c := collector{allowed.with(Limit("/"))}
+	debug.SetGCPercent(c.percent)
 	c.watch()
 }
 
-// least is the garbage in bytes that is left about at least, on a machine with so much memory; 0 = not known.
-func least(memory int64) int64 {
+// with is the garbage that is allowed on a machine with so much memory; 0 = not known.
+func (g Garbage) with(memory int64) Garbage {
 	if memory == 0 {
-		return unknownGarbage
+		memory = unknownGarbage * memoryShare
 	}
-	return min(leastGarbage, memory/memoryShare)
+	return Garbage{g.percent, min(g.least, memory/memoryShare)}
 }
 
 // collector sets the percentage of the runtime after each collection.
-type collector struct {
-	least int64
-}
+type collector struct{ Garbage }
 
 // watch runs adjust after the next collection, and watches again: the runtime tells the end of a collection by the
 // objects that it has found unused.
@@ -61,10 +69,10 @@ func (c collector) adjust() {
 	if live[0].Value.Kind() != metrics.KindUint64 {
 		return
 	}
-	debug.SetGCPercent(percent(int64(live[0].Value.Uint64()), c.least)) //nolint:gosec // bytes of this program
+	debug.SetGCPercent(c.over(int64(live[0].Value.Uint64()))) //nolint:gosec // bytes of this program
 }
 
-// percent is the garbage that may lie about, in percent of what is in use, so that it is least at least.
-func percent(live, least int64) int {
-	return int(max(garbagePercent, least*100/max(live, 1<<20)))
+// over is the garbage that may lie about, in percent of what is in use, so that it is least at least.
+func (g Garbage) over(live int64) int {
+	return int(max(int64(g.percent), g.least*100/max(live, 1<<20)))
 }

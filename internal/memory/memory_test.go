@@ -85,14 +85,16 @@ func TestLimit_IsTheLeastOfTheGroupsThatTheProgramIsIn(t *testing.T) {
 func TestPercent_LeavesRoomToASmallProgramAndTwiceToALargeOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
+		of           Garbage
 		memory, live int64
 		garbage      int64
 	}{
-		{16 << 30, 128 << 20, 2 << 30}, {16 << 30, 2 << 30, 4 << 30}, {8 << 30, 128 << 20, 1 << 30},
-		{1 << 30, 32 << 20, 128 << 20},
-		{1 << 30, 512 << 20, 1 << 30}, {0, 16 << 20, 64 << 20},
+		{OfProgram, 16 << 30, 128 << 20, 2 << 30}, {OfProgram, 16 << 30, 2 << 30, 4 << 30},
+		{OfProgram, 8 << 30, 128 << 20, 1 << 30}, {OfProgram, 1 << 30, 32 << 20, 128 << 20},
+		{OfProgram, 1 << 30, 512 << 20, 1 << 30}, {OfProgram, 0, 16 << 20, 64 << 20},
+		{OfNode, 16 << 30, 16 << 20, 64 << 20}, {OfNode, 16 << 30, 200 << 20, 200 << 20},
 	} {
-		if got := c.live / 100 * int64(percent(c.live, least(c.memory))); got > c.garbage || got < c.garbage*98/100 {
+		if got := c.live / 100 * int64(c.of.with(c.memory).over(c.live)); got > c.garbage || got < c.garbage*98/100 {
 			t.Errorf("memory %d MB, in use %d MB: garbage %d MB, want %d MB", c.memory>>20, c.live>>20, got>>20,
 				c.garbage>>20)
 		}
