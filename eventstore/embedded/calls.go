@@ -19,7 +19,7 @@ const (
 )
 
 // errTooManyCalls refuses a call that has done nothing.
-var errTooManyCalls = &refusal{code: codes.ResourceExhausted, message: "too many calls at once; try again"}
+var errTooManyCalls = &refusal{code: codes.Aborted, message: "too many calls at once; try again"}
 
 // callCount counts the calls that run. Safe for concurrent use.
 type callCount struct {

@@ -86,11 +86,11 @@ func (c *columnBuffers) argumentsOfOne(g *group) pgx.NamedArgs {
 func (q *sequencer) commit(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
+	defer q.columns.clear()
 	sql, args, err := q.insert(g)
 	if err != nil {
 		return err
 	}
-	defer q.columns.clear()
 	tag, err := q.session.conn.Exec(ctx, sql, args...)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -43,6 +44,17 @@ func migrate(ctx context.Context, conn *pgx.Conn, schema string, log *slog.Logge
 		return err
 	}
 	sort.Strings(names)
+	// Before a node takes the log, so that a newer one which serves it keeps it.
+	var newer string
+	err = conn.QueryRow(ctx, `select step from `+table+` where step <> all($1) order by step limit 1`,
+		names).Scan(&newer)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+	case err != nil:
+		return fmt.Errorf("read %s: %w", table, err)
+	default:
+		return fmt.Errorf("schema was migrated by a newer program: %s has %s", table, newer)
+	}
 	for _, name := range names {
 		if err := migrateStep(ctx, conn, quoted, name, log); err != nil {
 			return fmt.Errorf("migrate %s: %w", name, err)

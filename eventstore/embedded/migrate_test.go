@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,6 +163,21 @@ func TestMigration_EventsOfALogWithNumberedStreamsBecomeRecords(t *testing.T) {
 		and convert_from(substring(data from 3), 'UTF8') = '\' and created = -7`, &rows)
 	if rows != 1 {
 		t.Errorf("%d rows", rows)
+	}
+}
+
+// TestMigration_AnOlderProgramLeavesTheLogAlone: it does not take a log whose form it does not know from a newer one.
+func TestMigration_AnOlderProgramLeavesTheLogAlone(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	stop(t, start(t, cfg))
+	run(t, cfg, `insert into {schema}.schema_version values ('migrations/9999_later.sql')`)
+	_, err := embedded.Start(t.Context(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "newer program") || !strings.Contains(err.Error(), "9999_later") {
+		t.Errorf("it starts: %v", err)
+	}
+	if epoch := epochOf(t, cfg); epoch != 1 {
+		t.Errorf("it has taken the log, epoch %d", epoch)
 	}
 }
 

@@ -115,6 +115,15 @@ func (p *page) ofStream(name string) {
 	}
 }
 
+// leadsOn fails when the last event of a page is not where the page began or beyond: the places in a record are not
+// those of its row, and the same page would be read for ever.
+func leadsOn(begin, last int64, backwards bool) error {
+	if backwards && last > begin || !backwards && last < begin {
+		return fmt.Errorf("read the log: %w, a page from %d ends at %d", errMalformedRecord, begin, last)
+	}
+	return nil
+}
+
 // evenRows is from how many rows on a page is asked for as if its events were of one size.
 const evenRows = 256
 

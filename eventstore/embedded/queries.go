@@ -152,7 +152,8 @@ func newQueries(schema string) *queries {
 		addTypeBlocks: in(`insert into {schema}.type_blocks (block, types)
 			select b.number, e.types from generate_series($2::bigint, $3::bigint - 1) b (number)
 			cross join lateral (
-				select coalesce(array_agg(distinct {schema}.event_type(record) collate "C"), '{}') as types
+				select coalesce(array_agg(distinct case when {schema}.event_is_whole(record)
+					then {schema}.event_type(record) else '' end collate "C"), '{}') as types
 				from {schema}.events where position > b.number << $1 and position <= (b.number + 1) << $1
 			) e on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)

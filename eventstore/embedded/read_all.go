@@ -47,7 +47,14 @@ func (r *reader) allPages(from int64) fetch {
 			err = r.log.retry(ctx, func() error { return r.log.names.fill(ctx, r.log.pool, p.rows) })
 		}
 		if n := len(p.rows); n > 0 {
+			begin := from
+			if r.backwards {
+				begin--
+			}
 			from = p.rows[n-1].position
+			if err := leadsOn(begin, from, r.backwards); err != nil {
+				return page{}, err
+			}
 			if !r.backwards {
 				from++
 			}

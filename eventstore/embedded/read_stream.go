@@ -112,9 +112,12 @@ func (r *reader) streamPages(query pageQuery, from int64, first page) fetch {
 		}
 		p.ofStream(r.stream)
 		if n := len(p.rows); n > 0 {
-			from = p.rows[n-1].revision + 1
-			if r.backwards {
-				from -= 2
+			last := p.rows[n-1].revision
+			if err := leadsOn(from, last, r.backwards); err != nil {
+				return page{}, err
+			}
+			if from = last + 1; r.backwards {
+				from = last - 1
 			}
 			// A tombstone has the greatest possible number, so no event follows it.
 			p.more = p.more && from >= 0 && from < math.MaxInt64

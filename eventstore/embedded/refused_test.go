@@ -75,6 +75,9 @@ func TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent(t *testing.T) {
 	n := start(t, cfg)
 	client := contract.Connect(t, n.URL())
 	run(t, cfg, `alter table {schema}.events add check ({schema}.event_type(record) <> 'poison')`)
+	for i := range 20 {
+		mustAppend(t, client, fmt.Sprint("known-", i), esdb.NoStream{}, oneEvent())
+	}
 	release := held(t, cfg)
 	defer release()
 	answers := make(chan error, 41)
@@ -102,6 +105,9 @@ func TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent(t *testing.T) {
 	release()
 	for range cap(answers) {
 		<-answers
+	}
+	if heads := embedded.Heads(n); heads < 20+cap(answers)-1 {
+		t.Errorf("the heads of %d streams are known", heads)
 	}
 }
 

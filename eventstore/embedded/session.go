@@ -102,9 +102,9 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Stronger settings (remote_apply, remote_write) stay. With "off" a crash could lose an acknowledged commit.
+	// With a weaker setting a crash could lose an acknowledged commit, or a fail-over to a synchronous standby server.
 	const durable = `select set_config('synchronous_commit', 'on', false)
-		where current_setting('synchronous_commit') = 'off'`
+		where current_setting('synchronous_commit') not in ('on', 'remote_apply')`
 	if _, err := conn.Exec(ctx, durable); err != nil {
 		_ = conn.Close(ctx)
 		return nil, fmt.Errorf("set synchronous_commit: %w", err)

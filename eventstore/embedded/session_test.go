@@ -15,11 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestSession_CommitsDurably: the node replaces the setting "off" by "on"; every other setting stays.
+// TestSession_CommitsDurably: the node replaces what is weaker than "on" by it; what is stronger stays.
 func TestSession_CommitsDurably(t *testing.T) {
 	t.Parallel()
 	for configured, want := range map[string]string{
-		"off": "on", "on": "on", "local": "local", "remote_apply": "remote_apply",
+		"off": "on", "on": "on", "local": "on", "remote_write": "on", "remote_apply": "remote_apply",
 	} {
 		config, err := pgx.ParseConfig(pgtest.URL(t))
 		if err != nil {

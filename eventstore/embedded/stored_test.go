@@ -152,3 +152,48 @@ func TestStored_OfMetadataOnlyTheDataIsRead(t *testing.T) {
 		t.Errorf("PostgreSQL sent %d bytes", got)
 	}
 }
+
+// TestStored_PlacesThatLeadNowhereEndARead: a record says that it is at another place than its row. Readers are told
+// instead of getting the same page again and again.
+func TestStored_PlacesThatLeadNowhereEndARead(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	client := contract.Connect(t, start(t, cfg).URL())
+	batch := make([]esdb.EventData, 2000)
+	for i := range batch {
+		batch[i] = oneEvent()
+	}
+	mustAppend(t, client, "s", esdb.NoStream{}, batch...)
+	for _, way := range []struct {
+		direction   esdb.Direction
+		all         esdb.AllPosition
+		own         esdb.StreamPosition
+		where, says string
+	}{
+		{esdb.Forwards, esdb.Start{}, esdb.Revision(100), `position > 200`, `000000000010`},
+		{esdb.Backwards, esdb.End{}, esdb.End{}, `position < 1800`, `00000000ffff`},
+	} {
+		run(t, cfg, `update {schema}.events set record = overlay(overlay(record placing '\x`+way.says+`' from 27)
+			placing '\x`+way.says+`' from 39) where `+way.where)
+		all, err := client.ReadAll(t.Context(), esdb.ReadAllOptions{Direction: way.direction, From: way.all}, 5000)
+		wantEnd(t, all, err)
+		own, err := client.ReadStream(t.Context(), "s",
+			esdb.ReadStreamOptions{Direction: way.direction, From: way.own}, 5000)
+		wantEnd(t, own, err)
+	}
+}
+
+// wantEnd checks that a read ends with an error of the node.
+func wantEnd(t *testing.T, r *esdb.ReadStream, err error) {
+	t.Helper()
+	read := 0
+	for ; err == nil; read++ {
+		_, err = r.Recv()
+	}
+	if r != nil {
+		r.Close()
+	}
+	if status.Code(unwrapped(err)) != codes.Internal {
+		t.Errorf("%d events, %v", read, err)
+	}
+}

@@ -50,13 +50,15 @@ func (s typeSet) meets(other typeSet) bool {
 // at. Safe for concurrent use.
 type typeBlocks struct {
 	mu     sync.RWMutex
-	number map[string]int // of each type; 0 is that of all which are too many
+	number map[string]int // of each type; 0 is that of all which are too many, and of "" for what is malformed
 	names  []string       // of the types, by number; 0 has none
 	blocks []typeSet
 }
 
 // newTypeBlocks knows no block.
-func newTypeBlocks() *typeBlocks { return &typeBlocks{number: map[string]int{}, names: []string{""}} }
+func newTypeBlocks() *typeBlocks {
+	return &typeBlocks{number: map[string]int{"": 0}, names: []string{""}}
+}
 
 // known is the number of blocks that are known.
 func (b *typeBlocks) known() int64 {

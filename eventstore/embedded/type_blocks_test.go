@@ -13,6 +13,78 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
+// TestTypes_WhatNoFilterAdmitsIsNotRead: who wants events of a seldom type reads a little of the log, not all of it.
+func TestTypes_WhatNoFilterAdmitsIsNotRead(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	read := countedReads(t, &cfg)
+	node := start(t, cfg)
+	client := contract.Connect(t, node.URL())
+	large := make([]byte, 500)
+	for range 10 {
+		batch := make([]esdb.EventData, 1000)
+		for n := range batch {
+			batch[n] = oneEvent()
+			batch[n].ContentType, batch[n].Data = esdb.ContentTypeBinary, large
+		}
+		mustAppend(t, client, uuid.NewString(), esdb.NoStream{}, batch...)
+	}
+	seldom := oneEvent()
+	seldom.EventType = "seldom"
+	mustAppend(t, client, "s", esdb.NoStream{}, seldom)
+	embedded.AwaitTypes(node)
+	before := read.Load()
+	if got := filtered(t, client, "seldom", 1); len(got) != 1 {
+		t.Errorf("%d events", len(got))
+	}
+	if got := read.Load() - before; got > 1<<20 {
+		t.Errorf("PostgreSQL sent %d bytes", got)
+	}
+}
+
+// TestTypes_AMalformedRecordIsHiddenFromNobody: nobody knows its type, so its block is read for each, and told.
+func TestTypes_AMalformedRecordIsHiddenFromNobody(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	node := start(t, cfg)
+	client := contract.Connect(t, node.URL())
+	batch := make([]esdb.EventData, 1000)
+	for n := range batch {
+		batch[n] = oneEvent()
+	}
+	batch[5].EventType = "ünï"
+	mustAppend(t, client, "s", esdb.NoStream{}, batch...)
+	run(t, cfg, `create table {schema}.was as select * from {schema}.events where position = 7`)
+	run(t, cfg, `update {schema}.events set record = substring(record for 48) where position = 7`) // within a letter
+	mustAppend(t, client, "other", esdb.NoStream{}, batch[10:60]...)
+	if embedded.AwaitTypes(node) != 1 {
+		t.Fatal("the block is not known")
+	}
+	stop(t, node) // which has the events in memory
+	client = contract.Connect(t, start(t, cfg).URL())
+	subscribe := func() *esdb.SubscriptionEvent {
+		sub, err := client.SubscribeToAll(t.Context(), esdb.SubscribeToAllOptions{
+			From: esdb.Start{}, Filter: &esdb.SubscriptionFilter{Type: esdb.EventFilterType, Prefixes: []string{"ün"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = sub.Close() }()
+		for {
+			if e := sub.Recv(); e.EventAppeared != nil || e.SubscriptionDropped != nil || e.CaughtUp != nil {
+				return e
+			}
+		}
+	}
+	if e := subscribe(); e.SubscriptionDropped == nil {
+		t.Errorf("the malformed record is passed over: %+v", e)
+	}
+	run(t, cfg, `update {schema}.events e set record = w.record from {schema}.was w where w.position = e.position`)
+	if e := subscribe(); e.EventAppeared == nil {
+		t.Errorf("the repaired record is passed over: %+v", e)
+	}
+}
+
 // TestTypes_FilteredSubscriptionsMissNothing: from any position, by types that are everywhere, seldom or nowhere,
 // before blocks are known and after a restart, when they are read; and they catch up where nothing is left for them.
 func TestTypes_FilteredSubscriptionsMissNothing(t *testing.T) {

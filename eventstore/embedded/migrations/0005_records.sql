@@ -19,6 +19,10 @@ create function event_record("position" bigint, stream_id bigint, revision bigin
 -- Parts of a record; of one that is too short they give something, so that what reads many records goes on. A large
 -- record lies outside of its row, and they fetch no more of it than its compression allows. They are as stable as the
 -- functions in them, which lets PostgreSQL put them into its plans.
+create function event_is_whole(record bytea) returns boolean language sql immutable parallel safe as $$
+    select octet_length(record) >= 47 + (('x' || encode(substring(record from 1 for 2), 'hex'))::bit(16)::integer & 32767)
+        + ('x' || encode(substring(record from 45 for 3), 'hex'))::bit(24)::integer
+$$;
 create function event_is_json(record bytea) returns boolean language sql immutable parallel safe as $$
     select substring(record from 1 for 1) >= '\x80'
 $$;
