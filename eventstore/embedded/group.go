@@ -52,37 +52,37 @@ func (g *group) stamp(at int64) {
 
 // prepare decides a batch, or the beginning of it that can be decided now. It reads the heads that the cache lacks in
 // one round trip; after an error nothing is decided. It gives the writes that are decided and those that are not. Those
-// that were refused while the database was asked are left out, because their callers were told that it does not answer,
-// and may do something else by now.
+// whose callers have gone while the database was asked are left out, and those that were refused, because their callers
+// were told that it does not answer, and may do something else by now.
 func (q *sequencer) prepare(ctx context.Context, batch []*write) (g *group, decided, left []*write, err error) {
-	before, stalled, err := q.headsOf(ctx, batch)
+	before, err := q.headsOf(ctx, batch)
 	if err != nil {
 		return nil, batch, nil, err
 	}
-	if stalled {
-		batch = stillWanted(batch)
-	}
+	batch = stillWanted(batch)
 	g = q.newGroup(nil)
 	g.before = before
+	compared, end := false, len(batch)
 	for i, w := range batch {
-		switch {
-		case !g.revives(w):
-		case i > 0: // it is compared with the log, which has to have what was decided before it
-			return g, batch[:i:i], batch[i:], nil
-		default:
-			if stalled, err = q.compareRevival(ctx, g, batch); err != nil {
+		if g.revives(w) {
+			if _, written := g.heads[w.stream]; written { // the log has to have that first
+				end = i
+				break
+			}
+			answered, err := q.compareRevival(ctx, g, w, batch)
+			if err != nil {
 				return nil, batch, nil, err
 			}
-			if stalled {
-				return g, nil, stillWanted(batch), nil
-			}
-			if len(g.answers) > 0 {
-				return g, batch[:1:1], batch[1:], nil
+			if compared = true; answered {
+				continue
 			}
 		}
 		g.decide(w)
 	}
-	return g, batch, nil, nil
+	if compared && (&gathering{batch: batch}).stale() {
+		return q.newGroup(nil), nil, stillWanted(batch), nil
+	}
+	return g, batch[:end:end], batch[end:], nil
 }
 
 // revives reports whether a write may bring a soft-deleted stream back unless the log has its events. It is compared
@@ -96,29 +96,30 @@ func (g *group) revives(w *write) bool {
 	return state.softDeleted && !state.tombstoned
 }
 
-// compareRevival compares the first write of a batch with the log, and decides it unless it differs, which it notes.
-func (q *sequencer) compareRevival(ctx context.Context, g *group, batch []*write) (stalled bool, err error) {
+// compareRevival compares a write of a batch with the log, and answers it unless it differs, which it notes.
+func (q *sequencer) compareRevival(ctx context.Context, g *group, w *write, batch []*write) (answered bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	w, repeat := batch[0], (*seat)(nil)
-	stalled, err = q.attend(q.begin(func() (err error) {
+	var repeat *seat
+	_, err = q.attend(q.begin(func() (err error) {
 		repeat, w.differs, err = w.compare(ctx, q.session.conn, q.queries.identities)
 		return err
 	}), outagePatience, batch, nil)
 	switch {
-	case err != nil || stalled:
+	case err != nil || w.differs:
+		return false, err
 	case repeat != nil:
 		g.answers = append(g.answers, answer{to: w, outcome: repeat.again()})
-	case !w.differs:
+	default:
 		wrong := outcome{verdict: verdictWrong, current: g.head(w.stream).last}
 		g.answers = append(g.answers, answer{to: w, outcome: wrong})
 	}
-	return stalled, err
+	return true, nil
 }
 
 // headsOf gives the heads of all related streams: from the cache, which may forget them meanwhile, otherwise from the
-// log. It reports whether that took so long that the writes were refused.
-func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[string]head, stalled bool, err error) {
+// log.
+func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[string]head, err error) {
 	heads = make(map[string]head, 2*len(batch))
 	var missing []string
 	for _, w := range batch {
@@ -134,23 +135,23 @@ func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[stri
 		}
 	}
 	if len(missing) == 0 {
-		return heads, false, nil
+		return heads, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
 	var loaded map[string]head
-	stalled, err = q.attend(q.begin(func() (err error) {
+	_, err = q.attend(q.begin(func() (err error) {
 		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, missing)
 		return err
 	}), outagePatience, batch, nil)
 	if err != nil {
-		return nil, stalled, err
+		return nil, err
 	}
 	for name, h := range loaded {
 		heads[name] = h
 		q.heads.put(name, h)
 	}
-	return heads, stalled, nil
+	return heads, nil
 }
 
 // lacks reports whether the head of a related stream has to be read first.

@@ -130,21 +130,20 @@ func (at seat) again() outcome {
 }
 
 // compare compares an append at an earlier revision with the events stored there. If all that are still there are
-// equal, and the last one is among them, it returns the seat of the last one. Otherwise first is true unless the first
-// event is there and equal. Stored events never change, and of those that are removed (scavenger) the last of a stream
-// stays, so the result stays true: an append whose last event is gone is decided like a new one.
-func (w *write) compare(ctx context.Context, db querier, identities string) (repeat *seat, first bool, err error) {
-	differs, last := false, w.expected+int64(len(w.events))
+// equal, and the last one is among them, it returns the seat of the last one. Otherwise differs is true unless the
+// first event is there and equal. Stored events never change, and of those that are removed (scavenger) the last of a
+// stream stays, so the result stays true: an append whose last event is gone is decided like a new one.
+func (w *write) compare(ctx context.Context, db querier, identities string) (repeat *seat, differs bool, err error) {
+	first, other, last := true, false, w.expected+int64(len(w.events))
 	rows, err := db.Query(ctx, identities, w.stream, w.expected, last)
 	if err != nil {
 		return nil, false, fmt.Errorf("compare an append: %w", err)
 	}
-	first = true
 	var at seat
 	var id uuid.UUID
 	_, err = pgx.ForEachRow(rows, []any{&at.revision, &id, &at.position}, func() error {
 		if id != w.events[at.revision-w.expected-1].id {
-			differs = true
+			other = true
 			return nil
 		}
 		first = first && at.revision != w.expected+1
@@ -156,8 +155,8 @@ func (w *write) compare(ctx context.Context, db querier, identities string) (rep
 	if err != nil {
 		return nil, false, fmt.Errorf("compare an append: %w", err)
 	}
-	if differs {
+	if other {
 		repeat = nil
 	}
-	return repeat, first, nil
+	return repeat, first && repeat == nil, nil
 }
