@@ -5,6 +5,9 @@ import (
 	"runtime"
 )
 
+// HolderSilence is the silence of a node that has no other one.
+const HolderSilence = holderSilence
+
 // LockKey lets tests take the lock of a running node.
 var LockKey = lockKey
 

@@ -8,7 +8,7 @@ import (
 )
 
 // freeAddr is a free loopback address, for a node that must restart at the same address.
-func freeAddr(t *testing.T) string {
+func freeAddr(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

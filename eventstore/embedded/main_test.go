@@ -93,7 +93,7 @@ type child struct {
 }
 
 // startChild starts a child and waits until it serves and has printed its address.
-func startChild(t *testing.T, database, schema, addr string, options ...string) *child {
+func startChild(t testing.TB, database, schema, addr string, options ...string) *child {
 	t.Helper()
 	c := launchChild(t, database, schema, addr, options...)
 	c.url = c.line(t)
@@ -101,7 +101,7 @@ func startChild(t *testing.T, database, schema, addr string, options ...string) 
 }
 
 // launchChild starts a child, which is killed at the end of the test.
-func launchChild(t *testing.T, database, schema, addr string, options ...string) *child {
+func launchChild(t testing.TB, database, schema, addr string, options ...string) *child {
 	t.Helper()
 	c := &child{command: exec.Command(os.Args[0], append([]string{schema, addr}, options...)...)}
 	c.command.Env = append(os.Environ(), childVariable+"="+database, "GOMEMLIMIT=", "GOGC=")
@@ -123,7 +123,7 @@ func launchChild(t *testing.T, database, schema, addr string, options ...string)
 }
 
 // line waits for what the child prints next.
-func (c *child) line(t *testing.T) string {
+func (c *child) line(t testing.TB) string {
 	t.Helper()
 	if !c.printed.Scan() {
 		t.Fatalf("the node did not start: %v", c.command.Wait())
@@ -132,7 +132,7 @@ func (c *child) line(t *testing.T) string {
 }
 
 // kill ends the process with SIGKILL, so that it cannot finish anything.
-func (c *child) kill(t *testing.T) {
+func (c *child) kill(t testing.TB) {
 	t.Helper()
 	if err := c.command.Process.Kill(); err != nil {
 		t.Error(err)

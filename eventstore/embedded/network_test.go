@@ -27,7 +27,7 @@ type swallower struct {
 }
 
 // newSwallower starts a network that passes everything on.
-func newSwallower(t *testing.T) *swallower {
+func newSwallower(t testing.TB) *swallower {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(pgtest.URL(t))
 	if err != nil {
@@ -52,7 +52,7 @@ func newSwallower(t *testing.T) *swallower {
 }
 
 // pool is one whose connections lead through the network.
-func (s *swallower) pool(t *testing.T) *pgxpool.Pool {
+func (s *swallower) pool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(pgtest.URL(t))
 	if err != nil {

@@ -37,7 +37,7 @@ func oneEvent() esdb.EventData {
 
 // mustAppend fails the test when the append fails.
 func mustAppend(
-	t *testing.T, c *esdb.Client, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
+	t testing.TB, c *esdb.Client, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
 ) *esdb.WriteResult {
 	t.Helper()
 	r, err := c.AppendToStream(t.Context(), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, events...)

@@ -29,7 +29,7 @@ type waiting struct {
 }
 
 // standBy starts a node that stands by, and stops it at the end of the test.
-func standBy(t *testing.T, cfg embedded.Config) *waiting {
+func standBy(t testing.TB, cfg embedded.Config) *waiting {
 	t.Helper()
 	w := &waiting{holders: make(chan string, 100), served: make(chan *embedded.Node, 1), failed: make(chan error, 1)}
 	cfg.Standby, cfg.StandingBy = true, func(holder string) { w.holders <- holder }
@@ -50,7 +50,7 @@ func standBy(t *testing.T, cfg embedded.Config) *waiting {
 }
 
 // behind waits until the node stands behind another one.
-func (w *waiting) behind(t *testing.T, holder string) {
+func (w *waiting) behind(t testing.TB, holder string) {
 	t.Helper()
 	for got := ""; got != holder; {
 		select {
@@ -64,7 +64,7 @@ func (w *waiting) behind(t *testing.T, holder string) {
 }
 
 // takesOver waits until the node serves.
-func (w *waiting) takesOver(t *testing.T) *embedded.Node {
+func (w *waiting) takesOver(t testing.TB) *embedded.Node {
 	t.Helper()
 	select {
 	case n := <-w.served:
@@ -170,7 +170,7 @@ func TestStandby_ANodeThatWasPausedWritesNothingMore(t *testing.T) {
 }
 
 // pause stops a process and waits until all of it stands still: the signal alone lets it go on for a while.
-func pause(t *testing.T, p *os.Process) {
+func pause(t testing.TB, p *os.Process) {
 	t.Helper()
 	var state syscall.WaitStatus
 	err := p.Signal(syscall.SIGSTOP)
