@@ -18,7 +18,7 @@ named as (
 	select last.id + n, 'old-' || md5(n::text) from last, generate_series(1, $1::bigint / 4) n
 )
 insert into grown.events (position, stream_id, revision, record)
-select position, stream, revision, grown.event_record(position, stream, revision, md5(n::text)::uuid, 'old', true,
+select e.position, stream, revision, grown.event_record(e.position, stream, revision, md5(n::text)::uuid, 'old', true,
 	17600000000000000 + n, '', $2)
 from last, generate_series(1, $1::bigint) n, lateral (
 	select last.position + n, last.id + (n + 3) / 4, (n - 1) % 4) e (position, stream, revision)`
