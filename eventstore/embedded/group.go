@@ -59,30 +59,48 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (g *group, deci
 	if err != nil {
 		return nil, batch, nil, err
 	}
-	batch = stillWanted(batch)
-	g = q.newGroup(nil)
-	g.before = before
-	compared, end := false, len(batch)
+	compared := map[*write]outcome{}
+	for {
+		batch = stillWanted(batch)
+		g = q.newGroup(nil)
+		g.before = before
+		end, err := q.decideAll(ctx, g, batch, compared)
+		if err != nil {
+			return nil, batch, nil, err
+		}
+		if !(&gathering{batch: batch}).stale() {
+			return g, batch[:end:end], batch[end:], nil
+		}
+	}
+}
+
+// decideAll decides the writes of a batch, up to an end: one that has to be compared with what the log does not have
+// yet, or is not wanted any more. compared has the answers to those that were compared before.
+func (q *sequencer) decideAll(
+	ctx context.Context, g *group, batch []*write, compared map[*write]outcome,
+) (end int, err error) {
 	for i, w := range batch {
-		if g.revives(w) {
-			if _, written := g.heads[w.stream]; written { // the log has to have that first
-				end = i
-				break
-			}
-			answered, err := q.compareRevival(ctx, g, w, batch)
-			if err != nil {
-				return nil, batch, nil, err
-			}
-			if compared = true; answered {
-				continue
+		if !g.revives(w) {
+			g.decide(w)
+			continue
+		}
+		if _, written := g.heads[w.stream]; written || w.answered.Load() || w.isAbandoned() {
+			return i, nil
+		}
+		o, known := compared[w]
+		if !known {
+			if o, err = q.compareRevival(ctx, g, w, batch); err != nil {
+				return i, err
 			}
 		}
-		g.decide(w)
+		if w.differs {
+			g.decide(w)
+			continue
+		}
+		compared[w] = o
+		g.answers = append(g.answers, answer{to: w, outcome: o})
 	}
-	if compared && (&gathering{batch: batch}).stale() {
-		return q.newGroup(nil), nil, stillWanted(batch), nil
-	}
-	return g, batch[:end:end], batch[end:], nil
+	return len(batch), nil
 }
 
 // revives reports whether a write may bring a soft-deleted stream back unless the log has its events. It is compared
@@ -96,25 +114,19 @@ func (g *group) revives(w *write) bool {
 	return state.softDeleted && !state.tombstoned
 }
 
-// compareRevival compares a write of a batch with the log, and answers it unless it differs, which it notes.
-func (q *sequencer) compareRevival(ctx context.Context, g *group, w *write, batch []*write) (answered bool, err error) {
+// compareRevival compares a write of a batch with the log, and gives its answer unless it differs, which it notes.
+func (q *sequencer) compareRevival(ctx context.Context, g *group, w *write, batch []*write) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
 	var repeat *seat
-	_, err = q.attend(q.begin(func() (err error) {
+	_, err := q.attend(q.begin(func() (err error) {
 		repeat, w.differs, err = w.compare(ctx, q.session.conn, q.queries.identities)
 		return err
 	}), outagePatience, batch, nil)
-	switch {
-	case err != nil || w.differs:
-		return false, err
-	case repeat != nil:
-		g.answers = append(g.answers, answer{to: w, outcome: repeat.again()})
-	default:
-		wrong := outcome{verdict: verdictWrong, current: g.head(w.stream).last}
-		g.answers = append(g.answers, answer{to: w, outcome: wrong})
+	if err == nil && repeat != nil {
+		return repeat.again(), nil
 	}
-	return true, nil
+	return outcome{verdict: verdictWrong, current: g.head(w.stream).last}, err
 }
 
 // headsOf gives the heads of all related streams: from the cache, which may forget them meanwhile, otherwise from the

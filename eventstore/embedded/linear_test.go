@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -338,6 +339,13 @@ func (h *history) settle(final []place) {
 	}
 }
 
+// several are so many calls, one after the other.
+func (h *history) several(ctx context.Context, c *caller, calls int) {
+	for range calls {
+		h.act(ctx, c, fmt.Sprint("lin-", c.random.IntN(3)))
+	}
+}
+
 // TestLogModel_SeesFaults proves that the checker can fail.
 func TestLogModel_SeesFaults(t *testing.T) {
 	t.Parallel()
@@ -445,16 +453,15 @@ func linearizable(t *testing.T, cfg embedded.Config, node *child, url string, go
 	watcher.Go(func() { h.watch(watching, callers+1, stormClient(t, url), base) })
 	for round := range rounds {
 		var group sync.WaitGroup
+		var killed atomic.Bool
 		half := make(chan struct{}, callers)
 		for number := range callers {
 			random := rand.New(rand.NewPCG(seed, uint64(round*callers+number)))
 			c := &caller{number: number, client: client, random: random, base: base, seen: map[string]int{}}
 			group.Go(func() {
-				for i := range calls {
-					if i == calls/2 {
-						half <- struct{}{}
-					}
-					h.act(ctx, c, fmt.Sprint("lin-", c.random.IntN(3)))
+				h.several(ctx, c, calls/2)
+				half <- struct{}{}
+				for h.several(ctx, c, calls/2); !killed.Load(); h.several(ctx, c, 1) {
 				}
 			})
 		}
@@ -462,6 +469,7 @@ func linearizable(t *testing.T, cfg embedded.Config, node *child, url string, go
 		release := held(t, cfg)
 		awaitHeldCommit(t, cfg)
 		node.kill(t)
+		killed.Store(true)
 		if round == 1 {
 			endHeldCommit(t, cfg)
 		}

@@ -54,16 +54,23 @@ func held(t *testing.T, cfg embedded.Config) (release func()) {
 // awaitHeldCommit waits until a commit of the node waits for the row that held has locked.
 func awaitHeldCommit(t *testing.T, cfg embedded.Config) {
 	t.Helper()
+	began := time.Now()
 	for waiting := 0; waiting == 0; {
+		if time.Since(began) > time.Minute {
+			t.Fatal("no commit waits")
+		}
 		query(t, cfg, `select count(*) from pg_locks l join pg_stat_activity a using (pid)
 			where not l.granted and position('insert into {schema}.events' in a.query) > 0`, &waiting)
 	}
 }
 
 // awaitQueued waits until so many writes wait for the sequencer.
-func awaitQueued(n *embedded.Node, writes int) {
-	for embedded.Queued(n) < writes {
-		runtime.Gosched()
+func awaitQueued(t *testing.T, n *embedded.Node, writes int) {
+	t.Helper()
+	for began := time.Now(); embedded.Queued(n) < writes; runtime.Gosched() {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%d writes wait, not %d", embedded.Queued(n), writes)
+		}
 	}
 }
 
@@ -101,7 +108,7 @@ func TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent(t *testing.T) {
 		}
 		go send(fmt.Sprint("s-", i), kind)
 	}
-	awaitQueued(n, cap(answers)-1)
+	awaitQueued(t, n, cap(answers)-1)
 	release()
 	for range cap(answers) {
 		<-answers
@@ -150,7 +157,7 @@ func together(t *testing.T, cfg embedded.Config, n *embedded.Node, writes int) [
 			awaitHeldCommit(t, cfg) // the others make one group
 		}
 	}
-	awaitQueued(n, writes-1)
+	awaitQueued(t, n, writes-1)
 	release()
 	group.Wait()
 	return failed

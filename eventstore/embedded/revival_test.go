@@ -64,11 +64,11 @@ func TestRevival_ManyAtOnceShareACommit(t *testing.T) {
 	cfg := testConfig(t)
 	n := start(t, cfg)
 	client := contract.Connect(t, n.URL())
-	call := contract.OpenBatchCall(t, n.URL())
 	for i := range many {
 		mustAppend(t, client, fmt.Sprint("s-", i), esdb.NoStream{}, oneEvent())
 		deleteStream(t, client, fmt.Sprint("s-", i))
 	}
+	call := contract.OpenBatchCall(t, n.URL())
 	release := held(t, cfg)
 	defer release()
 	for i := range many + 1 {
@@ -83,7 +83,7 @@ func TestRevival_ManyAtOnceShareACommit(t *testing.T) {
 			awaitHeldCommit(t, cfg)
 		}
 	}
-	awaitQueued(n, many-1) // one of them is taken
+	awaitQueued(t, n, many)
 	release()
 	for range many + 1 {
 		if resp, err := call.Recv(); err != nil || resp.GetSuccess() == nil {
