@@ -40,7 +40,7 @@ const (
 type claim struct {
 	expected int64 // a revision, or one of the expect constants
 	ids      []uuid.UUID
-	differs  bool // a comparison with the log found another event at the first place
+	differs  bool // a comparison with the log did not find the first event at its place
 }
 
 // decideAppend applies the expected-revision and idempotency rules to an append. known finds the seat of a recently

@@ -282,18 +282,24 @@ func (in *incoming) skeleton(data mem.BufferSlice) error {
 			if err != nil {
 				return err
 			}
-			if number != in.events() && length+uint64(len(kept)) <= requestBytes {
+			if length > uint64(r.Remaining()) {
+				return io.ErrUnexpectedEOF
+			}
+			if number != in.events() && int(length)+len(kept) <= requestBytes {
 				kept = protowire.AppendVarint(protowire.AppendTag(kept, number, kind), length)
 				from := len(kept)
 				kept = append(kept, make([]byte, length)...)
 				if _, err := io.ReadFull(r, kept[from:]); err != nil {
 					return err
 				}
-			} else if _, err := io.CopyN(io.Discard, r, int64(min(length, uint64(r.Remaining()+1)))); err != nil {
+			} else if _, err := io.CopyN(io.Discard, r, int64(length)); err != nil {
 				return err
 			}
 		default:
 			return errRequestTooLarge // no field of these messages is of another kind
+		}
+		if len(kept) > requestBytes+binary.MaxVarintLen64 {
+			return errRequestTooLarge
 		}
 	}
 	return hotcodec.Decode(kept, in.message)

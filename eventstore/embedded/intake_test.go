@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
@@ -77,12 +79,31 @@ func TestIntake_AMessageIsWeighedBeforeItIsDecoded(t *testing.T) {
 	}
 }
 
+// TestIntake_AMalformedMessageWithoutMemoryIsAnError: its events are skipped, and what is kept of the rest is bounded.
+func TestIntake_AMalformedMessageWithoutMemoryIsAnError(t *testing.T) {
+	t.Parallel()
+	codec := intakeCodec{encoding.GetCodecV2("proto")}
+	for name, octets := range map[string][]byte{
+		"a field longer than all memory": slices.Concat([]byte{32, 1}, bytes.Repeat([]byte{26, 0}, 300_000),
+			[]byte{10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}),
+		"a field longer than the message": {32, 1, 10, 100, 1, 2, 3},
+		"an event that is cut":            {32, 1, 26, 100, 1, 2, 3},
+		"flags without end":               bytes.Repeat([]byte{32, 1}, 300_000),
+	} {
+		in := incoming{message: &streams.BatchAppendReq{}, admit: func(int) error { return errBusy }}
+		if err := codec.Unmarshal(mem.BufferSlice{mem.SliceBuffer(octets)}, &in); err == nil {
+			t.Errorf("%s is taken: %v", name, in.message)
+		}
+	}
+}
+
 // FuzzSkeleton: what is kept of a message that has no memory is as in the message, and nothing makes it fail otherwise
 // than by an error.
 func FuzzSkeleton(f *testing.F) {
 	f.Add([]byte{10, 0, 18, 2, 1, 2, 26, 3, 1, 2, 3, 32, 1})
 	f.Add([]byte{26, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Add([]byte{13, 1, 2, 3, 4})
+	f.Add([]byte{32, 1, 10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, octets []byte) {
 		whole, got := &streams.BatchAppendReq{}, &streams.BatchAppendReq{}
 		in := incoming{message: got}

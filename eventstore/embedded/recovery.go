@@ -80,11 +80,8 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 	q.session.close()
 	q.heads = newHeadCache()
 	q.names.forget()
-	outage := time.AfterFunc(outagePatience, func() { q.down.Store(true) })
-	defer func() {
-		outage.Stop()
-		q.down.Store(false)
-	}()
+	over := q.outage()
+	defer over()
 	var away loop.Outage
 	dial := dialLimit
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
@@ -115,6 +112,21 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 		case <-ctx.Done():
 			return event{}, errStopped
 		}
+	}
+}
+
+// outage begins to count the time without a session: after outagePatience everything is refused, until over is called.
+func (q *sequencer) outage() (over func()) {
+	refused := make(chan struct{})
+	timer := time.AfterFunc(outagePatience, func() {
+		q.down.Store(true)
+		close(refused)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-refused // or it would refuse from now on, when it comes to run
+		}
+		q.down.Store(false)
 	}
 }
 

@@ -1,7 +1,10 @@
 package embedded
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -22,6 +25,39 @@ func TestPatience_ALargeStatementHasLonger(t *testing.T) {
 	} {
 		if got := (&group{rows: c.rows}).patience(); got < c.least || got > c.most {
 			t.Errorf("%s has %v, not %v to %v", name, got, c.least, c.most)
+		}
+	}
+}
+
+// TestOutage_ThatEndsAsItsPatienceDoesRefusesNothingMore: neither of the two is first.
+func TestOutage_ThatEndsAsItsPatienceDoesRefusesNothingMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := &sequencer{}
+		for range 100 {
+			over := q.outage()
+			time.Sleep(outagePatience)
+			over()
+			synctest.Wait()
+			if q.down.Load() {
+				t.Fatal("writes are refused although the database is there")
+			}
+		}
+	})
+}
+
+// TestAwait_AWriteThatWasDroppedIsToldWhyAtTheEndToo: whatever else has happened by then.
+func TestAwait_AWriteThatWasDroppedIsToldWhyAtTheEndToo(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	q := &sequencer{ended: make(chan struct{})}
+	close(q.ended)
+	for range 100 {
+		w := &write{reply: make(chan reply, 1)}
+		w.answer(outcome{err: errAbandoned})
+		if _, err := q.await(ctx, w); errors.Is(err, errAbandoned) {
+			t.Fatalf("got %v", err)
 		}
 	}
 }

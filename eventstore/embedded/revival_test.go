@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
 // TestRevival_ItsCallerIsGoneAfterTheComparison: an append that would bring a deleted stream back is not committed when
@@ -54,6 +56,100 @@ func TestRevival_ItsCallerIsGoneAfterTheComparison(t *testing.T) {
 		_, err = r.Recv()
 	}
 	wantCode(t, err, esdb.ErrorCodeResourceNotFound)
+}
+
+// TestRevival_ACallerIsGoneAfterTheComparisonOfAnother: the others of its batch keep what their comparisons gave, and
+// their order.
+func TestRevival_ACallerIsGoneAfterTheComparisonOfAnother(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	call := contract.OpenBatchCall(t, n.URL())
+	sent := map[string]*streams.BatchAppendReq{}
+	send := func(stream string) {
+		if err := call.Send(sent[stream]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answers := map[string]*streams.BatchAppendResp{}
+	answer := func() {
+		resp, err := call.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers[string(resp.GetStreamIdentifier().GetStreamName())] = resp
+	}
+	for _, stream := range []string{"gone", "repeated", "new"} {
+		sent[stream] = contract.BatchRequest(stream, 1)
+		send(stream)
+		answer()
+		deleteStream(t, client, stream)
+	}
+	sent["gone"], sent["new"] = contract.BatchRequest("gone", 1), contract.BatchRequest("new", 1)
+	sent["gone"].Options.DeadlineOption = &streams.BatchAppendReq_Options_Deadline{
+		Deadline: durationpb.New(time.Second),
+	}
+	sent["first"] = contract.BatchRequest("first", 1)
+	release := held(t, cfg)
+	defer release()
+	send("first")
+	awaitHeldCommit(t, cfg)
+	unlock := lockedNext(t, cfg)
+	for _, stream := range []string{"repeated", "gone", "new"} {
+		send(stream)
+	}
+	awaitQueued(t, n, 3)
+	release()
+	for range 2 {
+		answer()
+	}
+	unlock()
+	for range 2 {
+		answer()
+	}
+	for stream, revision := range map[string]uint64{"repeated": 0, "new": 1} {
+		if at := answers[stream].GetSuccess(); at == nil || at.GetCurrentRevision() != revision {
+			t.Errorf("the one that is %s got %v", stream, answers[stream])
+		}
+	}
+	var events int
+	query(t, cfg, `select count(*) from {schema}.events e join {schema}.streams s on s.id = e.stream_id
+		where s.name = 'gone'`, &events)
+	if codes.Code(answers["gone"].GetError().GetCode()) != codes.DeadlineExceeded || events != 1 {
+		t.Errorf("the one that is gone got %v, and has %d events", answers["gone"], events)
+	}
+}
+
+// lockedNext waits in line for the table of events, behind a commit that is held, so that no statement after that one
+// goes on before unlock.
+func lockedNext(t *testing.T, cfg embedded.Config) (unlock func()) {
+	t.Helper()
+	table, err := cfg.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := make(chan error, 1)
+	go func() {
+		_, err := table.Exec(t.Context(), inSchema(cfg, `lock table {schema}.events in access exclusive mode`))
+		locked <- err
+	}()
+	began := time.Now()
+	for waiting := 0; waiting == 0; {
+		if time.Since(began) > time.Minute {
+			t.Fatal("the lock does not wait")
+		}
+		query(t, cfg, `select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock' and
+			relation = '{schema}.events'::regclass`, &waiting)
+	}
+	unlock = sync.OnceFunc(func() {
+		if err := <-locked; err != nil {
+			t.Error(err)
+		}
+		_ = table.Rollback(context.Background())
+	})
+	t.Cleanup(unlock)
+	return unlock
 }
 
 // TestRevival_ManyAtOnceShareACommit: each of them is compared with the log, and they do not wait for each other's

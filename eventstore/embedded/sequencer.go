@@ -24,7 +24,8 @@ const (
 )
 
 // sequencer is the only writer of the log. One goroutine collects the writes that wait, decides them, commits them and
-// publishes them, strictly in that order, so positions are assigned and become visible in commit order.
+// publishes them, so positions are assigned and become visible in commit order. The next group is decided and sent
+// before the last one is published (ADR 0042).
 type sequencer struct {
 	queries  *queries
 	sessions *sessions
@@ -77,20 +78,25 @@ func (q *sequencer) enqueue(ctx context.Context, w *write) error {
 func (q *sequencer) await(ctx context.Context, w *write) (outcome, error) {
 	select {
 	case r := <-w.reply:
-		if errors.Is(r.err, errAbandoned) {
-			return outcome{}, fromContext(ctx.Err())
-		}
-		return r.outcome, r.err
+		return r.to(ctx)
 	case <-ctx.Done():
 		return outcome{}, fromContext(ctx.Err())
 	case <-q.ended:
 		select {
 		case r := <-w.reply:
-			return r.outcome, r.err
+			return r.to(ctx)
 		default:
 			return outcome{}, errStopping
 		}
 	}
+}
+
+// to gives a reply to a caller, which is told why its context has ended when that is the reason.
+func (r reply) to(ctx context.Context) (outcome, error) {
+	if errors.Is(r.err, errAbandoned) {
+		return outcome{}, fromContext(ctx.Err())
+	}
+	return r.outcome, r.err
 }
 
 // errNoDatabase answers writes and reads when PostgreSQL has been unreachable for some seconds.
@@ -165,8 +171,9 @@ func (q *sequencer) answers(ctx context.Context, waiting []*write) error {
 
 // work commits a write, those that wait with it, and those that come meanwhile: the next group is decided while one is
 // committed, as if that one were in the log, and its statement is sent before that one is published. So the database
-// waits for nothing. It ends when nothing has come, and after the first failure; whatever is not decided then, or was
-// decided on what was not committed, goes the way of process.
+// waits for nothing. It ends when nothing has come, after the first failure, and at a group that cannot be sent as it
+// is: one with a head to be read, a revival to be compared, a caller that has gone, or no rows. Whatever is not
+// committed then goes the way of process, which decides it again.
 func (q *sequencer) work(ctx context.Context, first *write) error {
 	g, published := q.gather(nil), (*group)(nil)
 	g.take(first)

@@ -41,7 +41,7 @@ type write struct {
 	expected int64 // a revision, or one of the expect constants
 	events   []proposal
 	load     *load           // memory of the events; nil = none is counted
-	differs  bool            // it was compared with the log, which has another event at the first place
+	differs  bool            // it was compared with the log, which has not its event at the first place
 	caller   context.Context // when it has ended, the caller has gone: do not commit
 	deadline time.Time       // after which nothing is to be committed either; zero = none
 	batch    *batch          // whose append it is; nil = it has a call of its own
