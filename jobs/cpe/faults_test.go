@@ -46,6 +46,13 @@ type faultServer struct {
 	ahead  time.Duration // of its clock
 }
 
+// clearings is the number of calls that were to clear a fault.
+func (s *faultServer) clearings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
 // ServeHTTP implements http.Handler.
 func (s *faultServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
