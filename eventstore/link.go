@@ -139,7 +139,8 @@ func (l *link) enter() (*session, error) {
 	return l.now, nil
 }
 
-// connect waits until the client has found a node. It returns when the connection stands or the client is closed.
+// connect waits until the client has found a node, which it tries for ever: also for a store that is closed meanwhile,
+// whose program ends.
 func (l *link) connect(s *session) {
 	_, err := s.client.GetServerVersion()
 	if err != nil {

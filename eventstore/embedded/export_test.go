@@ -45,6 +45,9 @@ func Connections(n *Node) int {
 // Arrived is the number of bytes that have arrived at a node and are not given back.
 func Arrived(n *Node) int64 { return n.intake.arrived.Load() }
 
+// Refuses reports whether a node refuses all writes, since its database does not answer.
+func Refuses(n *Node) bool { return n.sequencer.down.Load() }
+
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 

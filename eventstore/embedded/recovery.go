@@ -34,12 +34,22 @@ func (q *sequencer) begin(statement func() error) (ended <-chan error) {
 }
 
 // attend waits for the end of a statement. Meanwhile the writes that come are taken into next, if that is not nil. When
-// the statement has no answer after so long, those that wait for it are refused, and all that come: the outcome of
-// writes that are being committed is unknown to their callers, and settled by the statement or by recover. It reports
-// whether that has happened.
+// the statement has no answer after so long, those that wait for it are refused, and all that come, until the database
+// has answered: the outcome of writes that are being committed is unknown to their callers, and settled by the
+// statement or by recover. A statement that begins while all is refused has no more patience. It reports whether all is
+// refused.
 func (q *sequencer) attend(
 	ended <-chan error, most time.Duration, waiting []*write, next *gathering,
 ) (stalled bool, err error) {
+	stall := func() {
+		q.down.Store(true)
+		stalled = true
+		q.refuseAll(waiting)
+		refuse(next.taken(), errNoDatabase)
+	}
+	if q.down.Load() {
+		stall()
+	}
 	patience := time.NewTimer(most)
 	defer patience.Stop()
 	for {
@@ -49,8 +59,9 @@ func (q *sequencer) attend(
 		}
 		select {
 		case err := <-ended:
-			if stalled {
+			if err == nil || definite(q.session.conn, err) {
 				q.down.Store(false)
+				stalled = false
 			}
 			return stalled, err
 		case w := <-arriving:
@@ -60,11 +71,10 @@ func (q *sequencer) attend(
 			}
 			next.take(w)
 		case <-patience.C:
-			q.log.Warn("event store database does not answer", "for", most)
-			q.down.Store(true)
-			stalled = true
-			q.refuseAll(waiting)
-			refuse(next.taken(), errNoDatabase)
+			if !stalled {
+				q.log.Warn("event store database does not answer", "for", most)
+				stall()
+			}
 		}
 	}
 }
@@ -80,12 +90,16 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 	q.session.close()
 	q.heads = newHeadCache()
 	q.names.forget()
-	over := q.outage()
-	defer over()
+	defer func() { q.down.Store(false) }()
+	began := patienceClock.Now()
+	patience := func() time.Duration { return outagePatience - patienceClock.Now().Sub(began) }
 	var away loop.Outage
 	dial := dialLimit
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		last, err := q.reopen(ctx, dial)
+		stalled, err := q.attend(q.begin(func() (err error) {
+			last, err = q.reopen(ctx, dial)
+			return err
+		}), patience(), waiting, nil)
 		if err == nil {
 			q.names.forget()
 			q.answered = patienceClock.Now()
@@ -101,7 +115,8 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 		if tell, _ := away.Failed(); tell { // every further try is one more line in a long outage
 			q.log.Warn("event store database unreachable", "error", err)
 		}
-		if q.down.Load() {
+		if stalled || patience() <= 0 {
+			q.down.Store(true)
 			q.refuseAll(waiting)
 			q.refuseQueued()
 		}
@@ -112,21 +127,6 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 		case <-ctx.Done():
 			return event{}, errStopped
 		}
-	}
-}
-
-// outage begins to count the time without a session: after outagePatience everything is refused, until over is called.
-func (q *sequencer) outage() (over func()) {
-	refused := make(chan struct{})
-	timer := time.AfterFunc(outagePatience, func() {
-		q.down.Store(true)
-		close(refused)
-	})
-	return func() {
-		if !timer.Stop() {
-			<-refused // or it would refuse from now on, when it comes to run
-		}
-		q.down.Store(false)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -27,23 +26,6 @@ func TestPatience_ALargeStatementHasLonger(t *testing.T) {
 			t.Errorf("%s has %v, not %v to %v", name, got, c.least, c.most)
 		}
 	}
-}
-
-// TestOutage_ThatEndsAsItsPatienceDoesRefusesNothingMore: neither of the two is first.
-func TestOutage_ThatEndsAsItsPatienceDoesRefusesNothingMore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := &sequencer{}
-		for range 100 {
-			over := q.outage()
-			time.Sleep(outagePatience)
-			over()
-			synctest.Wait()
-			if q.down.Load() {
-				t.Fatal("writes are refused although the database is there")
-			}
-		}
-	})
 }
 
 // TestAwait_AWriteThatWasDroppedIsToldWhyAtTheEndToo: whatever else has happened by then.

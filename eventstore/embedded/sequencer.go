@@ -256,7 +256,7 @@ func (q *sequencer) send(ctx context.Context, g *group) (ended <-chan error) {
 func (q *sequencer) settle(
 	ctx context.Context, ended <-chan error, g *gathering, next *gathering,
 ) (done bool, again []*write, err error) {
-	stalled, err := q.attend(ended, g.group.patience(), g.batch, next)
+	_, err = q.attend(ended, g.group.patience(), g.batch, next)
 	switch {
 	case err == nil:
 		q.answered = patienceClock.Now()
@@ -269,7 +269,6 @@ func (q *sequencer) settle(
 		return false, nil, q.isolate(ctx, g.batch, err)
 	}
 	q.log.Warn("event store commit with unknown outcome", "events", len(g.group.rows), "error", err)
-	q.down.Store(stalled) // go on refusing
 	last, err := q.recover(ctx, slices.Concat(g.batch, next.taken()))
 	if err != nil {
 		refuse(g.batch, errStopping)

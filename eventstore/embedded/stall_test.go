@@ -8,6 +8,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
 // soon is less than the limit of a statement of the sequencer, which is 30 s, and more than the time after which writes
@@ -168,5 +169,56 @@ func TestStall_ARefusedWriteWhoseCauseCannotBeLookedForRefusesWritesSoon(t *test
 		t.Fatal(err)
 	}
 	acceptedAgain(t, func() <-chan error { return after(t, client, "two", "e") })
+	wantAlive(t, n)
+}
+
+// TestStall_ASessionThatCannotBeReplacedRefusesWritesSoon: the server takes a new one, and its look at the log is held
+// up. The limit of that is long.
+func TestStall_ASessionThatCannotBeReplacedRefusesWritesSoon(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())
+	tx, err := cfg.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	lock := inSchema(cfg, `lock table {schema}.events in access exclusive mode`)
+	if _, err := tx.Exec(t.Context(), lock); err != nil {
+		t.Fatal(err)
+	}
+	endSession(t, cfg)
+	refusedSoon(t, appended(client, "early"))
+	refusedSoon(t, appended(client, "later"))
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, n.URL()), "after") })
+	wantNoGap(t, cfg)
+	wantAlive(t, n)
+}
+
+// TestStall_AnIdleNodeThatIsCutOffRefusesUntilItsDatabaseAnswers: not only while one statement or another waits.
+func TestStall_AnIdleNodeThatIsCutOffRefusesUntilItsDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	network := newSwallower(t)
+	cfg.Pool = network.pool(t)
+	n := start(t, cfg)
+	network.swallow()
+	for began := time.Now(); !embedded.Refuses(n); time.Sleep(time.Millisecond) {
+		if time.Since(began) > soon {
+			t.Fatal("the node does not notice")
+		}
+	}
+	for began := time.Now(); time.Since(began) < 8*time.Second; time.Sleep(time.Millisecond) {
+		if !embedded.Refuses(n) {
+			t.Fatalf("the node takes writes again after %v", time.Since(began))
+		}
+	}
+	network.heal()
+	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, n.URL()), "after") })
 	wantAlive(t, n)
 }
