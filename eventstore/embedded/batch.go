@@ -81,8 +81,10 @@ func (g *goal) identifier() *shared.StreamIdentifier {
 	return &shared.StreamIdentifier{StreamName: []byte(g.stream)}
 }
 
-// add adds the events of a message to its append. The memory becomes that of the append; after a fault it is free.
-func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *load, fault error) {
+// add adds the events of a message to its append. The memory becomes that of the append; after a fault, as that of in,
+// it is free.
+func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *load, in incoming) {
+	fault := in.fault
 	if fault == nil {
 		fault = b.proposals.fault
 	}
@@ -97,9 +99,11 @@ func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *lo
 	if fault != nil {
 		b.proposals.refuse(fault)
 	}
+	first := len(b.proposals.events)
 	for _, m := range req.GetProposedMessages() {
 		b.proposals.add(m)
 	}
+	b.proposals.release(first, in.bytes)
 	if b.proposals.fault != nil {
 		b.load.free()
 	} else {

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func begin(t *testing.T, c *batchCall, req *streams.BatchAppendReq) *batch {
 	if err := memory.grow(t.Context(), 2<<20); err != nil {
 		t.Fatal(err)
 	}
-	b.add(t.Context(), req, memory, nil)
+	b.add(t.Context(), req, memory, incoming{bytes: proto.Size(req)})
 	return b
 }
 
@@ -68,6 +69,24 @@ func collected(t *testing.T, kept *atomic.Int64) {
 		if time.Now().After(limit) {
 			t.Fatalf("%d messages are in memory", kept.Load())
 		}
+	}
+}
+
+// TestBatch_ASmallEventDoesNotKeepItsMessage, whatever else is in that, for as long as readers may want the event.
+func TestBatch_ASmallEventDoesNotKeepItsMessage(t *testing.T) {
+	t.Parallel()
+	n, kept := testNode(), &atomic.Int64{}
+	c := &batchCall{service: &streamsService{node: n}, begun: map[uuid.UUID]*batch{}}
+	var events []proposal
+	for range 10 {
+		b := begin(t, c, appendMessage(t, map[string]string{
+			"type": "t", "content-type": "c", "x": strings.Repeat("x", 3<<20),
+		}, kept))
+		events = append(events, b.proposals.events...)
+	}
+	collected(t, kept)
+	if len(events) != 10 || len(events[9].data) != 1<<20 {
+		t.Errorf("%d events", len(events))
 	}
 }
 

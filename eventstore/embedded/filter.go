@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
@@ -17,6 +19,10 @@ type filter struct {
 	pattern  *regexp.Regexp // nil = prefixes decide
 	prefixes []string
 	interval uint64 // events considered between two checkpoints
+
+	// Of the types in typeBlocks, for one reader at a time: those up to seen that pass.
+	wanted typeSet
+	seen   int
 }
 
 // userPattern is how clients ask for all events but those of the system. Each event that the program follows is held
@@ -41,11 +47,10 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	case userPattern:
 		f.user = true
 	default:
-		pattern, err := regexp.Compile(e.GetRegex())
-		if err != nil {
+		var err error
+		if f.pattern, err = compilePattern(e.GetRegex()); err != nil {
 			return nil, invalidArgument("the filter's regular expression is not supported: " + err.Error())
 		}
-		f.pattern = pattern
 	}
 	window := uint64(defaultWindow)
 	switch w := o.GetWindow().(type) {
@@ -63,6 +68,34 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	}
 	f.interval = window * uint64(o.GetCheckpointIntervalMultiplier())
 	return f, nil
+}
+
+// patternSteps bounds an expression by what it becomes when its repetitions are written out: each of 2,048 calls may
+// have one, and each event is held against it.
+const patternSteps = 2000
+
+// compilePattern compiles a regular expression, unless it is too large.
+func compilePattern(expression string) (*regexp.Regexp, error) {
+	parsed, err := syntax.Parse(expression, syntax.Perl)
+	if err == nil && stepsOf(parsed) > patternSteps {
+		err = fmt.Errorf("it has more than %d steps", patternSteps)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return regexp.Compile(expression)
+}
+
+// stepsOf is the size of an expression whose repetitions are written out, at least; the parser bounds those.
+func stepsOf(e *syntax.Regexp) int {
+	n := 1 + len(e.Rune)
+	for _, part := range e.Sub {
+		n += stepsOf(part)
+	}
+	if e.Op == syntax.OpRepeat {
+		n *= max(e.Min, e.Max, 1)
+	}
+	return n
 }
 
 // admits reports whether the event passes the filter.

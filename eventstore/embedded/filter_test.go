@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -27,6 +28,25 @@ func TestFilter_UserEventsAreThoseOfTheClientsPattern(t *testing.T) {
 	for _, kind := range []string{"", "$", "$metadata", "a", "a$", "\n", "\n$", "\xff", "\x00", "é", " $"} {
 		if got := f.admitsSubject(kind); got != pattern.MatchString(kind) {
 			t.Errorf("%q: %t", kind, got)
+		}
+	}
+}
+
+// TestFilter_ALargeExpressionIsRefused: a short text can become one of 128 MB, which takes seconds for a name.
+func TestFilter_ALargeExpressionIsRefused(t *testing.T) {
+	t.Parallel()
+	words := strings.TrimSuffix(strings.Repeat("OrderWasPlaced|", 100), "|")
+	for expression, ok := range map[string]bool{
+		`^(` + words + `)$`:                        true,
+		`^[a-z]{1,50}-[0-9]{3}`:                    true,
+		strings.Repeat(`(?:.?){1000}`, 1600) + `x`: false,
+		strings.Repeat(`(?:.??){1000}`, 3):         false,
+		`((a{20}){20}){1,}`:                        true,
+		`(((a{10}){10}){10}b){2}(a{1000}){1,}`:     false,
+		`(`:                                        false,
+	} {
+		if _, err := compilePattern(expression); (err == nil) != ok {
+			t.Errorf("%.60s: %v", expression, err)
 		}
 	}
 }

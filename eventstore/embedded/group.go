@@ -75,11 +75,21 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (g *group, deci
 }
 
 // decideAll decides the writes of a batch, up to an end: one that has to be compared with what the log does not have
-// yet, or is not wanted any more. compared has the answers to those that were compared before.
+// yet, is not wanted any more, or needs large metadata, which stands alone. compared has the answers to those that were
+// compared before.
 func (q *sequencer) decideAll(
 	ctx context.Context, g *group, batch []*write, compared map[*write]outcome,
 ) (end int, err error) {
 	for i, w := range batch {
+		if g.lacksBody(w.stream) {
+			if i > 0 {
+				return i, nil
+			}
+			if err = q.loadBody(ctx, g, metastreamOf(w.stream), batch); err != nil {
+				return i, err
+			}
+			batch = batch[:1] // there is room for one
+		}
 		if !g.revives(w) {
 			g.decide(w)
 			continue
@@ -101,6 +111,25 @@ func (q *sequencer) decideAll(
 		g.answers = append(g.answers, answer{to: w, outcome: o})
 	}
 	return len(batch), nil
+}
+
+// lacksBody reports whether a stream is deleted, and its metadata too large to be in memory. A write that brings the
+// stream back writes it again.
+func (g *group) lacksBody(stream string) bool { return g.head(metastreamOf(stream)).cut }
+
+// loadBody reads metadata of any size for a group, which is for the first write of a batch.
+func (q *sequencer) loadBody(ctx context.Context, g *group, metastream string, batch []*write) error {
+	ctx, cancel := context.WithTimeout(ctx, statementPatience)
+	defer cancel()
+	var loaded map[string]head
+	_, err := q.attend(q.begin(func() (err error) {
+		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, []string{metastream}, maxRecordBytes)
+		return err
+	}), outagePatience, batch, nil)
+	if err == nil {
+		g.before[metastream] = loaded[metastream]
+	}
+	return err
 }
 
 // revives reports whether a write may bring a soft-deleted stream back unless the log has its events. It is compared
@@ -153,7 +182,7 @@ func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[stri
 	defer cancel()
 	var loaded map[string]head
 	_, err = q.attend(q.begin(func() (err error) {
-		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, missing)
+		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, missing, bodyKept)
 		return err
 	}), outagePatience, batch, nil)
 	if err != nil {
@@ -305,7 +334,7 @@ func (g *group) add(stream string, p *proposal) seat {
 		h.id = g.lastStream
 	}
 	if isMetastream(stream) {
-		h.isJSON, h.body, h.meta = p.isJSON, p.data, parseStreamMeta(p.isJSON, p.data)
+		h.isJSON, h.body, h.cut, h.meta = p.isJSON, p.data, false, parseStreamMeta(p.isJSON, p.data)
 	}
 	g.heads[stream] = h
 	at := seat{revision: h.last, position: g.next}

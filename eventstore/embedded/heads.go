@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -16,8 +17,23 @@ type head struct {
 	id     int64 // number of the stream, 0 = the stream has no event
 	last   int64 // last event number, -1 = the stream has no event
 	isJSON bool
-	body   []byte     // last body, metastreams only
-	meta   streamMeta // parsed body, metastreams only
+	meta   streamMeta // parsed last body, metastreams only
+	body   []byte     // last body, metastreams of soft-deleted streams only: undeleting needs it again
+	cut    bool       // it would be longer than what is kept
+}
+
+// bodyKept is the most bytes of a body that are kept for undeleting: the node itself writes less than 40.
+const bodyKept = 1 << 10
+
+// keeping drops the body unless undeleting needs it, and one of more than so many bytes.
+func (h head) keeping(most int) head {
+	switch {
+	case !h.meta.softDeleted():
+		h.body = nil
+	case len(h.body) > most:
+		h.body, h.cut = nil, true
+	}
+	return h
 }
 
 // emptyHead is the head of a stream without events, for which the zero head would claim event 0.
@@ -28,8 +44,9 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// loadHeads reads the ends of streams in one round trip. The result has an entry for every given stream.
-func loadHeads(ctx context.Context, db querier, sql string, streams []string) (map[string]head, error) {
+// loadHeads reads the ends of streams in one round trip. The result has an entry for every given stream, and bodies of
+// up to so many bytes.
+func loadHeads(ctx context.Context, db querier, sql string, streams []string, bodies int) (map[string]head, error) {
 	rows, err := db.Query(ctx, sql, streams)
 	if err != nil {
 		return nil, fmt.Errorf("load heads: %w", err)
@@ -42,7 +59,7 @@ func loadHeads(ctx context.Context, db querier, sql string, streams []string) (m
 	var h head
 	_, err = pgx.ForEachRow(rows, []any{&name, &h.id, &h.last, &h.isJSON, &h.body}, func() error {
 		h.meta = parseStreamMeta(h.isJSON, h.body)
-		found[name] = h
+		found[name] = h.keeping(bodies)
 		h.body = nil
 		return nil
 	})
@@ -88,10 +105,9 @@ func newHeadCache() *headCache {
 	return &headCache{lru: lru}
 }
 
-// put remembers a head. It drops the body unless the stream is soft-deleted: only undeleting needs the body again.
+// put remembers a head, and of a body a copy, since it is a part of the message that brought it.
 func (c *headCache) put(stream string, h head) {
-	if !h.meta.softDeleted() {
-		h.body = nil
-	}
+	h = h.keeping(bodyKept)
+	h.body = bytes.Clone(h.body)
 	c.lru.Add(stream, h)
 }

@@ -1,9 +1,53 @@
 package embedded
 
 import (
+	"bytes"
+	"context"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
+
+// TestHeads_KeepLittleOfABody: it may have 1 MiB, of each of 200,000 streams, and be a part of a larger message.
+func TestHeads_KeepLittleOfABody(t *testing.T) {
+	t.Parallel()
+	c := newHeadCache()
+	small, large := []byte(`{"$tb":9223372036854775807,"x":1}`),
+		[]byte(`{"$tb":9223372036854775807,"x":"`+strings.Repeat("x", bodyKept)+`"}`)
+	for name, body := range map[string][]byte{"small": small, "large": large, "other": []byte(`{"$tb":5}`)} {
+		c.put(name, head{last: 1, isJSON: true, body: body, meta: parseStreamMeta(true, body)})
+	}
+	small[0] = '#'
+	for name, want := range map[string]struct {
+		body string
+		cut  bool
+	}{"small": {`{"$tb":9223372036854775807,"x":1}`, false}, "large": {"", true}, "other": {"", false}} {
+		if h, _ := c.lru.Get(name); string(h.body) != want.body || h.cut != want.cut || h.last != 1 {
+			t.Errorf("%s: %q, cut %t", name, h.body, h.cut)
+		}
+	}
+	sql := `select n, 1::bigint, 0::bigint, true, $2 from unnest($1::text[]) n`
+	for most, kept := range map[int]bool{0: false, bodyKept: false, len(large): true} {
+		got, err := loadHeads(t.Context(), withBody{testSession(t, testSessions(t)), large}, sql, []string{"$$s"}, most)
+		h := got["$$s"]
+		if err != nil || kept != bytes.Equal(h.body, large) || kept == h.cut || !h.meta.softDeleted() {
+			t.Errorf("up to %d bytes: %d, cut %t, %v", most, len(h.body), h.cut, err)
+		}
+	}
+}
+
+// withBody gives every stream the same body.
+type withBody struct {
+	querier
+	body []byte
+}
+
+// Query adds the body to the arguments.
+func (w withBody) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return w.querier.Query(ctx, sql, append(args, w.body)...)
+}
 
 // TestRelated_HasEveryHeadThatTheRulesAskFor: others are not in memory when a write is decided.
 func TestRelated_HasEveryHeadThatTheRulesAskFor(t *testing.T) {

@@ -162,6 +162,35 @@ func TestMemory_ClientsThatDoNotReadAndHugeWritesLeaveRoom(t *testing.T) {
 	}
 }
 
+// TestMemory_SmallEventsDoNotKeepTheirMessages: the newest events are in memory, and what else their messages had is
+// not.
+func TestMemory_SmallEventsDoNotKeepTheirMessages(t *testing.T) {
+	t.Parallel()
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
+	t.Cleanup(func() { node.kill(t) })
+	client := bare(t, node.url)
+	small := proposedBytes(1, 0)
+	small.GetProposedMessage().Metadata["x"] = strings.Repeat("x", 15<<20)
+	for i := range 40 {
+		small.GetProposedMessage().Id = &shared.UUID{Value: &shared.UUID_Structured_{
+			Structured: &shared.UUID_Structured{MostSignificantBits: 1, LeastSignificantBits: int64(i)},
+		}}
+		call, err := client.Append(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = call.Send(appendOptions("small")), call.Send(small)
+		if resp, err := call.CloseAndRecv(); err != nil || resp.GetSuccess() == nil {
+			t.Fatalf("got %v, %v", resp, err)
+		}
+	}
+	if peak := peakBytes(t, node.command.Process.Pid); peak > mostBytes && !raceDetected() {
+		t.Errorf("the node took %d MiB", peak>>20)
+	} else {
+		t.Logf("the node took %d MiB", peak>>20)
+	}
+}
+
 // raceDetected reports whether the program was built with the race detector, which takes several times the memory.
 func raceDetected() bool {
 	build, _ := debug.ReadBuildInfo()

@@ -128,7 +128,7 @@ func TestMemory_AnAppendInPartsIsCountedOnce(t *testing.T) {
 			if err := memory.grow(t.Context(), bytes); err != nil {
 				t.Fatal(name, err)
 			}
-			b.add(over, &streams.BatchAppendReq{}, memory, nil)
+			b.add(over, &streams.BatchAppendReq{}, memory, incoming{})
 		}
 		small, held := n.writes.small.held, n.writes.large.held
 		if refused := name == "too many"; small != c.small || held != c.large || refused != (b.proposals.fault != nil) {

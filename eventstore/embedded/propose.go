@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"bytes"
+
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
 
@@ -9,9 +11,12 @@ var errTooLarge = invalidArgument("the append is too large for one record")
 
 // Bounds of one append, apart from the configured limit on its data.
 const (
-	maxRecordBytes = 16 << 20 // bytes of everything in one append; also the largest message
+	maxRecordBytes = 16 << 20 // bytes of everything in one append
 	maxProposals   = 100_000  // events
 )
+
+// maxMessageBytes is the size of the largest message, in both directions: as large as a record, with an envelope.
+const maxMessageBytes = maxRecordBytes + 1<<20
 
 // proposals collects the events of one append. The first fault is kept; after it, events are only counted.
 type proposals struct {
@@ -45,6 +50,25 @@ func (p *proposals) add(m message) {
 		if fault := p.check(m); fault != nil {
 			p.refuse(fault)
 		}
+	}
+}
+
+// release ends the use of a message of a size in bytes, which has brought the events from one on. Events that are much
+// smaller are copied: they would keep the message, whatever else is in it, for as long as they are in memory.
+func (p *proposals) release(first, size int) {
+	if p.fault != nil || size <= smallMessage {
+		return
+	}
+	kept := 0
+	for _, e := range p.events[first:] {
+		kept += len(e.data) + len(e.metadata) + eventOverhead
+	}
+	if size <= 2*kept {
+		return
+	}
+	for i := range p.events[first:] {
+		e := &p.events[first+i]
+		e.data, e.metadata = bytes.Clone(e.data), bytes.Clone(e.metadata)
 	}
 }
 

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
@@ -150,6 +152,62 @@ func lockedNext(t *testing.T, cfg embedded.Config) (unlock func()) {
 	})
 	t.Cleanup(unlock)
 	return unlock
+}
+
+// TestRevival_LargeMetadataIsWrittenAgain, which is not in memory: of streams that were deleted since the node started,
+// and of others.
+func TestRevival_LargeMetadataIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	bodies := map[string]string{}
+	for i := range 6 {
+		stream, e := fmt.Sprint("s-", i), oneEvent()
+		bodies[stream] = fmt.Sprintf(`"x":"%d-%s"`, i, strings.Repeat("x", 5000))
+		e.EventType, e.Data = "$metadata", []byte(`{"$tb":9223372036854775807,`+bodies[stream]+`}`)
+		mustAppend(t, client, stream, esdb.NoStream{}, oneEvent())
+		mustAppend(t, client, "$$"+stream, esdb.NoStream{}, e)
+	}
+	revive := func(n *embedded.Node, first int) {
+		t.Helper()
+		call := contract.OpenBatchCall(t, n.URL())
+		release := held(t, cfg)
+		defer release()
+		for i, stream := range []string{fmt.Sprint("first-", first), "s-0", "s-1", "s-2"} {
+			if i > 0 {
+				stream = fmt.Sprint("s-", first+i-1)
+			}
+			req := contract.BatchRequest(stream, 1)
+			if first == 0 || i == 1 {
+				req.Options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_Any{Any: &emptypb.Empty{}}
+			}
+			if err := call.Send(req); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				awaitHeldCommit(t, cfg)
+			}
+		}
+		awaitQueued(t, n, 3)
+		release()
+		for range 4 {
+			if resp, err := call.Recv(); err != nil || resp.GetSuccess() == nil {
+				t.Fatalf("got %v, %v", resp, err)
+			}
+		}
+	}
+	revive(n, 0)
+	stop(t, n)
+	revive(start(t, cfg), 3)
+	for stream, body := range bodies {
+		var last string
+		query(t, cfg, `select convert_from({schema}.event_data(e.record), 'UTF8') from {schema}.events e
+			join {schema}.streams s on s.id = e.stream_id where s.name = '$$`+stream+`' and e.revision = 1`, &last)
+		if last != `{"$tb":1,`+body+`}` {
+			t.Errorf("the metadata of %s is %.60s", stream, last)
+		}
+	}
 }
 
 // TestRevival_ManyAtOnceShareACommit: each of them is compared with the log, and they do not wait for each other's

@@ -93,7 +93,9 @@ func (s *streamsService) receiveAppend(
 			if options == nil {
 				p.refuse(invalidArgument("the append must begin with its options"))
 			}
+			first := len(p.events)
 			p.add(m.ProposedMessage)
+			p.release(first, in.bytes)
 		default:
 			p.refuse(invalidArgument("the append has a message without content"))
 		}

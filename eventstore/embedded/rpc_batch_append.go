@@ -93,7 +93,7 @@ func (c *batchCall) takeAll() error {
 			return nil
 		}
 		if err == nil {
-			err = c.take(req, memory, in.fault)
+			err = c.take(req, memory, in)
 		}
 		if err != nil {
 			memory.free()
@@ -188,15 +188,14 @@ func (c *batchCall) answerWith(b *batch, r reply) {
 }
 
 // take adds a message to its append and queues the append when the message is the final one: the queue keeps the order
-// in which clients send their appends, which may depend on each other. The memory is that of the message, and fault why
-// its events were not received.
-func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, fault error) error {
+// in which clients send their appends, which may depend on each other. The memory is that of the message.
+func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, in incoming) error {
 	b, err := c.append(req)
 	if err != nil {
 		return err
 	}
 	c.count(b, -b.counted)
-	b.add(c.call.Context(), req, memory, fault)
+	b.add(c.call.Context(), req, memory, in)
 	if !req.GetIsFinal() {
 		c.count(b, b.proposals.all)
 		if c.held > heldBytes || c.refused > refusedBytes {

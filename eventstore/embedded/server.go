@@ -40,9 +40,8 @@ func newServer(n *Node) *grpc.Server {
 		transport = credentials.NewTLS(n.config.TLS)
 	}
 	options := []grpc.ServerOption{
-		// Messages may be as large as a record, plus room for the envelope.
-		grpc.MaxRecvMsgSize(maxRecordBytes + 1<<20),
-		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxSendMsgSize(maxMessageBytes),
 		// A client waits for a free place before it sends more.
 		grpc.MaxConcurrentStreams(connectionCalls),
 		// Calls run on goroutines that are there, whose stacks have grown already; more get one of their own.

@@ -84,24 +84,29 @@ func (b *typeBlocks) add(types []string) {
 	b.blocks = append(b.blocks, set)
 }
 
-// next is the first position from one on at which an event may be that a filter by type admits.
+// next is the first position from one on at which an event may be that a filter by type admits. The filter is asked
+// once about each type, and nobody waits for that but its reader.
 func (b *typeBlocks) next(from int64, f *filter) int64 {
 	if f == nil || f.byStream {
 		return from
 	}
 	b.mu.RLock()
-	defer b.mu.RUnlock()
+	names, blocks := b.names, b.blocks // both only grow
+	b.mu.RUnlock()
 	block := max(0, blockOf(from))
-	if block >= int64(len(b.blocks)) {
+	if block >= int64(len(blocks)) {
 		return from
 	}
-	wanted := typeSet{}.with(0)
-	for n, name := range b.names {
-		if n > 0 && f.admitsSubject(name) {
-			wanted = wanted.with(n)
+	if f.seen == 0 {
+		f.wanted = f.wanted.with(0)
+	}
+	for n := max(1, f.seen); n < len(names); n++ {
+		if f.admitsSubject(names[n]) {
+			f.wanted = f.wanted.with(n)
 		}
 	}
-	for block < int64(len(b.blocks)) && !b.blocks[block].meets(wanted) {
+	f.seen = len(names)
+	for block < int64(len(blocks)) && !blocks[block].meets(f.wanted) {
 		block++
 	}
 	return max(from, block<<blockBits+1)

@@ -26,6 +26,11 @@ func TestTypeBlocks_NextPassesOverBlocksWithoutTheTypes(t *testing.T) {
 			t.Errorf("%+v from %d: %d, want %d", tc.f, tc.from, got, tc.want)
 		}
 	}
+	b.add([]string{"b"})
+	b.add([]string{"rare-3"}) // a type that has come since the filter was asked
+	if got := b.next(4097, rare); got != 6145 {
+		t.Errorf("a new type is at %d", got)
+	}
 }
 
 // TestTypeBlocks_TooManyTypesCountAsOneThatEveryFilterWants, so that what is kept of a block has a bound.

@@ -39,8 +39,16 @@ type eventMessage struct {
 	eventBytes, linkBytes, all int
 }
 
-// measure finds out the sizes of a message.
+// measure finds out the sizes of a message. A link that is too large to be sent with its event is not resolved.
 func (e eventEncoder) measure(event, link *record) (m eventMessage) {
+	if m = e.measureAll(event, link); m.size() > maxMessageBytes && event != nil && link != nil {
+		return e.measureAll(nil, link)
+	}
+	return m
+}
+
+// measureAll finds out the sizes of a message of any size.
+func (e eventEncoder) measureAll(event, link *record) (m eventMessage) {
 	m.event, m.link = event, link
 	if event != nil {
 		m.eventBytes, m.position = e.recordedSize(event), uint64(event.position)

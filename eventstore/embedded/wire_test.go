@@ -73,6 +73,21 @@ func TestEventEncoder_EqualsTheGeneratedCode(t *testing.T) {
 	})
 }
 
+// TestEventEncoder_ALinkThatIsTooLargeWithItsEventIsNotResolved: clients take no larger message, and would ask for it
+// for ever.
+func TestEventEncoder_ALinkThatIsTooLargeWithItsEventIsNotResolved(t *testing.T) {
+	t.Parallel()
+	event, link := &record{position: 1, data: make([]byte, 9<<20)}, &record{position: 2, data: make([]byte, 7<<20)}
+	var e eventEncoder
+	if m := e.measure(event, link); m.event == nil || m.link == nil {
+		t.Error("one that fits is not resolved")
+	}
+	link.metadata = make([]byte, 2<<20)
+	if m := e.measure(event, link); m.event != nil || m.link != link || m.size() > maxMessageBytes {
+		t.Errorf("%d bytes are sent", m.size())
+	}
+}
+
 // TestStoredAnswer_IsWhatTheGeneratedCodeSends, or none, so that the generated code sends it.
 func TestStoredAnswer_IsWhatTheGeneratedCodeSends(t *testing.T) {
 	t.Parallel()
