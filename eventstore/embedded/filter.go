@@ -70,18 +70,22 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	return f, nil
 }
 
-// patternSteps bounds an expression by what it becomes when its repetitions are written out: each of 2,048 calls may
-// have one, and each event is held against it.
+// patternSteps bounds an expression by its length and by what it becomes when its repetitions are written out: each of
+// 2,048 calls may have one, and each event is held against it.
 const patternSteps = 2000
 
 // compilePattern compiles a regular expression, unless it is too large.
 func compilePattern(expression string) (*regexp.Regexp, error) {
-	parsed, err := syntax.Parse(expression, syntax.Perl)
-	if err == nil && stepsOf(parsed) > patternSteps {
-		err = fmt.Errorf("it has more than %d steps", patternSteps)
+	large := fmt.Errorf("it has more than %d steps", patternSteps)
+	if len(expression) > patternSteps {
+		return nil, large
 	}
-	if err != nil {
+	parsed, err := syntax.Parse(expression, syntax.Perl)
+	switch {
+	case err != nil:
 		return nil, err
+	case stepsOf(parsed) > patternSteps:
+		return nil, large
 	}
 	return regexp.Compile(expression)
 }

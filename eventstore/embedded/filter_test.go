@@ -43,6 +43,7 @@ func TestFilter_ALargeExpressionIsRefused(t *testing.T) {
 		strings.Repeat(`(?:.??){1000}`, 3):         false,
 		`((a{20}){20}){1,}`:                        true,
 		`(((a{10}){10}){10}b){2}(a{1000}){1,}`:     false,
+		strings.Repeat(`\pL`, 20_000):              false, // 27 million ranges
 		`(`:                                        false,
 	} {
 		if _, err := compilePattern(expression); (err == nil) != ok {

@@ -18,6 +18,7 @@ type answer struct {
 type group struct {
 	base    *group          // its events are being committed, and taken for written; nil = none are
 	before  map[string]head // of the related streams, as prepare has read them; nil = the cache has them
+	large   map[string]head // with metadata that neither has; nil = the group needs none
 	cache   *headCache
 	recent  *recentEvents
 	heads   map[string]head   // of the streams that it changes, as it leaves them
@@ -81,14 +82,12 @@ func (q *sequencer) decideAll(
 	ctx context.Context, g *group, batch []*write, compared map[*write]outcome,
 ) (end int, err error) {
 	for i, w := range batch {
-		if g.lacksBody(w.stream) {
-			if i > 0 {
-				return i, nil
-			}
+		if lacks := g.lacksBody(w.stream); i > 0 && (lacks || g.large != nil) {
+			return i, nil // there is room for one
+		} else if lacks {
 			if err = q.loadBody(ctx, g, metastreamOf(w.stream), batch); err != nil {
 				return i, err
 			}
-			batch = batch[:1] // there is room for one
 		}
 		if !g.revives(w) {
 			g.decide(w)
@@ -127,7 +126,7 @@ func (q *sequencer) loadBody(ctx context.Context, g *group, metastream string, b
 		return err
 	}), outagePatience, batch, nil)
 	if err == nil {
-		g.before[metastream] = loaded[metastream]
+		g.large = loaded
 	}
 	return err
 }
@@ -214,6 +213,9 @@ func (g *group) find(stream string) (head, bool) {
 		if h, ok := g.base.heads[stream]; ok {
 			return h, true
 		}
+	}
+	if h, ok := g.large[stream]; ok {
+		return h, true
 	}
 	if g.before != nil {
 		h, ok := g.before[stream]

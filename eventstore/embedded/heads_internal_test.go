@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -34,6 +35,47 @@ func TestHeads_KeepLittleOfABody(t *testing.T) {
 		h := got["$$s"]
 		if err != nil || kept != bytes.Equal(h.body, large) || kept == h.cut || !h.meta.softDeleted() {
 			t.Errorf("up to %d bytes: %d, cut %t, %v", most, len(h.body), h.cut, err)
+		}
+	}
+}
+
+// TestDecide_AWriteThatNeedsLargeMetadataStandsAlone: each group has room for one, and answers those that it decides.
+func TestDecide_AWriteThatNeedsLargeMetadataStandsAlone(t *testing.T) {
+	t.Parallel()
+	large := `{"$tb":9223372036854775807,"x":"` + strings.Repeat("x", bodyKept) + `"}`
+	deleted := head{id: 2, isJSON: true, cut: true, meta: parseStreamMeta(true, []byte(large))}
+	q := &sequencer{
+		session: &session{conn: testSession(t, testSessions(t))}, heads: newHeadCache(), recent: newRecentEvents(),
+		queries: &queries{heads: `select n, 2::bigint, 0::bigint, true, convert_to('` + large + `', 'UTF8')
+			from unnest($1::text[]) n`},
+	}
+	proposed := func(stream string) *write {
+		return &write{stream: stream, expected: expectAny, events: []proposal{{id: uuid.New(), kind: "e"}},
+			caller: t.Context(), reply: make(chan reply, 1)}
+	}
+	var batch []*write
+	for _, stream := range []string{"plain", "deleted", "plain", "deleted-2", "plain"} {
+		batch = append(batch, proposed(stream))
+	}
+	before := map[string]head{
+		"plain": {id: 1}, "$$plain": emptyHead,
+		"deleted": {id: 3}, "$$deleted": deleted, "deleted-2": {id: 4}, "$$deleted-2": deleted,
+	}
+	for _, want := range []int{1, 1, 1, 1, 1} {
+		g := q.newGroup(nil)
+		g.before = before
+		end, err := q.decideAll(t.Context(), g, batch, map[*write]outcome{})
+		if err != nil || end != want || len(g.answers) != end {
+			t.Fatalf("%d of %d are decided, %d have answers, %v", end, len(batch), len(g.answers), err)
+		}
+		if last := g.rows[len(g.rows)-1]; last.kind == metadataType && len(last.data) < bodyKept {
+			t.Errorf("the metadata becomes %s", last.data)
+		}
+		batch = batch[end:]
+	}
+	for name, h := range before {
+		if len(h.body) > 0 {
+			t.Errorf("the metadata of %s stays in memory", name)
 		}
 	}
 }

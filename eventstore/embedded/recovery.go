@@ -72,7 +72,7 @@ func (q *sequencer) attend(
 			next.take(w)
 		case <-patience.C:
 			if !stalled {
-				q.log.Warn("event store database does not answer", "for", most)
+				q.log.Warn("event store database does not answer")
 				stall()
 			}
 		}
