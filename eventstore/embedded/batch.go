@@ -39,6 +39,7 @@ func (b *batch) aim(options *streams.BatchAppendReq_Options) {
 	g := &b.goal
 	name := options.GetStreamIdentifier().GetStreamName()
 	g.stream = string(name[:min(len(name), maxNameBytes+1)]) // as much as shows that it is too long
+	b.proposals.aim(g.stream)
 	g.known = true
 	switch e := options.GetExpectedStreamPosition().(type) {
 	case *streams.BatchAppendReq_Options_StreamPosition:

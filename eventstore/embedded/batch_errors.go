@@ -22,13 +22,13 @@ func batchError(code codes.Code, message string, detail proto.Message) *rpcstatu
 }
 
 // batchFault turns a call error into the status and the detail that BatchAppend has for it. Internal errors are hidden.
-func batchFault(err error, b *batch, limit int) *rpcstatus.Status {
+func batchFault(err error, b *batch) *rpcstatus.Status {
 	var r *refusal
 	if errors.As(err, &r) {
 		switch r.exception {
 		case "maximum-append-size-exceeded":
 			return batchError(codes.InvalidArgument, r.message, &shared.MaximumAppendSizeExceeded{
-				MaxAppendSize: uint32(limit),
+				MaxAppendSize: uint32(b.proposals.limit),
 			})
 		case "access-denied":
 			return batchError(codes.PermissionDenied, r.message, &shared.AccessDenied{})

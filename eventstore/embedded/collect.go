@@ -32,7 +32,7 @@ func (g *gathering) take(w *write) {
 	}
 	switch {
 	case g.group == nil:
-	case g.group.lacks(w.stream) || g.group.revives(w) || g.group.lacksBody(w.stream):
+	case g.group.lacks(w.stream) || g.group.revives(w):
 		g.group = nil
 	default:
 		g.group.decide(w)

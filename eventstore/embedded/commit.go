@@ -209,7 +209,7 @@ func (q *sequencer) tryAnother(ctx context.Context) error {
 	}
 	stream, position, event := q.lastStream+1, q.published+1, uuid.New()
 	name := "another-" + event.String()
-	if _, err = loadHeads(limited, tx, q.queries.heads, related(name), 0); err == nil {
+	if _, err = loadHeads(limited, tx, q.queries.heads, related(name), false); err == nil {
 		err = q.commit(ctx, &group{
 			names: []string{name}, lastStream: stream,
 			rows: []record{{

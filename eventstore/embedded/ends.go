@@ -88,7 +88,7 @@ func (l *logReader) runEnds(ctx context.Context, b *endsBatch) {
 	ctx, cancel := context.WithTimeout(ctx, endsLimit)
 	defer cancel()
 	b.err = l.retry(ctx, func() (err error) {
-		b.heads, err = loadHeads(ctx, l.pool, l.queries.heads, b.streams, 0)
+		b.heads, err = loadHeads(ctx, l.pool, l.queries.heads, b.streams, false)
 		return err
 	})
 	if ctx.Err() != nil {

@@ -52,10 +52,10 @@ func Refuses(n *Node) bool { return n.sequencer.down.Load() }
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 
 // KnowHeads bounds the number of heads that a node keeps in memory. Nothing may be written meanwhile.
-func KnowHeads(n *Node, most int) { n.sequencer.heads.lru.Resize(most) }
+func KnowHeads(n *Node, most int) { n.sequencer.heads.Resize(most) }
 
 // Heads is the number of heads that a node keeps in memory. Nothing may be written meanwhile.
-func Heads(n *Node) int { return n.sequencer.heads.lru.Len() }
+func Heads(n *Node) int { return n.sequencer.heads.Len() }
 
 // WriteMemory is the number of bytes that appends hold.
 func WriteMemory(n *Node) int64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"runtime"
 	"strings"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
@@ -18,7 +19,8 @@ type filter struct {
 	user     bool           // all names but those of the system, which begin with $; decides alone
 	pattern  *regexp.Regexp // nil = prefixes decide
 	prefixes []string
-	interval uint64 // events considered between two checkpoints
+	interval uint64          // events considered between two checkpoints
+	ended    <-chan struct{} // closed when the call has ended
 
 	// Of the types in typeBlocks, for one reader at a time: those up to seen that pass.
 	wanted typeSet
@@ -44,6 +46,13 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	switch e.GetRegex() {
 	case "":
 		f.prefixes = e.GetPrefix()
+		bytes := 0
+		for _, p := range f.prefixes {
+			bytes += len(p) + 16
+		}
+		if bytes > prefixesBytes {
+			return nil, invalidArgument("the filter's prefixes, each with 16 bytes besides, take more than 16 KiB")
+		}
 	case userPattern:
 		f.user = true
 	default:
@@ -70,9 +79,14 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	return f, nil
 }
 
-// patternSteps bounds an expression by its length and by what it becomes when its repetitions are written out: each of
-// 2,048 calls may have one, and each event is held against it.
-const patternSteps = 2000
+// Bounds of a filter, because each of 2,048 calls may have one.
+const (
+	patternSteps  = 1000     // of an expression: its length, and that when its repetitions are written out
+	prefixesBytes = 16 << 10 // of prefixes, and what each takes besides
+)
+
+// matching has a place for each expression that is held against a name: half of the processors are left to others.
+var matching = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
 // compilePattern compiles a regular expression, unless it is too large.
 func compilePattern(expression string) (*regexp.Regexp, error) {
@@ -87,7 +101,30 @@ func compilePattern(expression string) (*regexp.Regexp, error) {
 	case stepsOf(parsed) > patternSteps:
 		return nil, large
 	}
-	return regexp.Compile(expression)
+	return regexp.Compile(withoutCaptures(parsed).String())
+}
+
+// withoutCaptures replaces the captures of an expression by what they capture: nobody asks for them, and each of them
+// takes memory of each step.
+func withoutCaptures(e *syntax.Regexp) *syntax.Regexp {
+	for i, part := range e.Sub {
+		e.Sub[i] = withoutCaptures(part)
+	}
+	if e.Op == syntax.OpCapture {
+		return e.Sub[0]
+	}
+	return e
+}
+
+// matches holds the expression against a name, when there is a place. Nothing matches when the call has ended.
+func (f *filter) matches(subject string) bool {
+	select {
+	case matching <- struct{}{}:
+	case <-f.ended:
+		return false
+	}
+	defer func() { <-matching }()
+	return f.pattern.MatchString(subject)
 }
 
 // stepsOf is the size of an expression whose repetitions are written out, at least; the parser bounds those.
@@ -122,7 +159,7 @@ func (f *filter) admitsSubject(subject string) bool {
 	case f.user:
 		return subject != "" && subject[0] != '$'
 	case f.pattern != nil:
-		return f.pattern.MatchString(subject)
+		return f.matches(subject)
 	}
 	for _, p := range f.prefixes {
 		if strings.HasPrefix(subject, p) {

@@ -2,8 +2,10 @@ package embedded
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
@@ -35,13 +37,13 @@ func TestFilter_UserEventsAreThoseOfTheClientsPattern(t *testing.T) {
 // TestFilter_ALargeExpressionIsRefused: a short text can become one of 128 MB, which takes seconds for a name.
 func TestFilter_ALargeExpressionIsRefused(t *testing.T) {
 	t.Parallel()
-	words := strings.TrimSuffix(strings.Repeat("OrderWasPlaced|", 100), "|")
+	words := strings.TrimSuffix(strings.Repeat("OrderWasPlaced|", 60), "|")
 	for expression, ok := range map[string]bool{
 		`^(` + words + `)$`:                        true,
 		`^[a-z]{1,50}-[0-9]{3}`:                    true,
 		strings.Repeat(`(?:.?){1000}`, 1600) + `x`: false,
 		strings.Repeat(`(?:.??){1000}`, 3):         false,
-		`((a{20}){20}){1,}`:                        true,
+		`((a{20}){10}){1,}`:                        true,
 		`(((a{10}){10}){10}b){2}(a{1000}){1,}`:     false,
 		strings.Repeat(`\pL`, 20_000):              false, // 27 million ranges
 		`(`:                                        false,
@@ -49,6 +51,73 @@ func TestFilter_ALargeExpressionIsRefused(t *testing.T) {
 		if _, err := compilePattern(expression); (err == nil) != ok {
 			t.Errorf("%.60s: %v", expression, err)
 		}
+	}
+}
+
+// TestFilter_TooManyPrefixesAreRefused: an empty one takes two bytes of the request, and more of the memory.
+func TestFilter_TooManyPrefixesAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		count, length int
+		ok            bool
+	}{{500, 10, true}, {1, 1024, true}, {1025, 0, false}, {20, 1024, false}} {
+		_, err := parseFilter(&streams.ReadReq_Options_FilterOptions{
+			Filter: &streams.ReadReq_Options_FilterOptions_EventType{
+				EventType: &streams.ReadReq_Options_FilterOptions_Expression{
+					Prefix: slices.Repeat([]string{strings.Repeat("x", c.length)}, c.count),
+				},
+			},
+			Window: &streams.ReadReq_Options_FilterOptions_Count{Count: &shared.Empty{}},
+		}, false)
+		if (err == nil) != c.ok {
+			t.Errorf("%d of %d bytes: %v", c.count, c.length, err)
+		}
+	}
+}
+
+// TestFilter_CapturesMeanNothing: an expression matches the same without them.
+func TestFilter_CapturesMeanNothing(t *testing.T) {
+	t.Parallel()
+	names := []string{"", "a", "b", "ab", "AB", "aab", "abab", "order-1", "Order-12", "x\ny", "é", "()", "a.b"}
+	for _, expression := range []string{
+		`(a|b)`, `^(a|b)+$`, `(?i)^(order)-(\d+)$`, `(?P<name>a+?)b`, `()`, `(a)(b)?`, `((a)|(b(a)?))*$`, `(?s)(x.y)`,
+		`\(\)`, `(a\.b)`, `^(?:(a)(?i:b))$`, `(é|[^a-z])`,
+	} {
+		got, err := compilePattern(expression)
+		if err != nil || got.NumSubexp() != 0 {
+			t.Fatalf("%s becomes %s: %v", expression, got, err)
+		}
+		for _, name := range names {
+			if want := regexp.MustCompile(expression).MatchString(name); got.MatchString(name) != want {
+				t.Errorf("%s becomes %s, and %q is not %t", expression, got, name, want)
+			}
+		}
+	}
+}
+
+// TestFilter_OneWhoseCallHasEndedWaitsForNoPlace, and others wait for one.
+func TestFilter_OneWhoseCallHasEndedWaitsForNoPlace(t *testing.T) {
+	for range cap(matching) {
+		matching <- struct{}{}
+	}
+	pattern := regexp.MustCompile("a")
+	ended := make(chan struct{})
+	close(ended)
+	if (&filter{pattern: pattern, ended: ended}).admitsSubject("a") {
+		t.Error("a call that has ended has a place")
+	}
+	admitted := make(chan bool, 1)
+	go func() { admitted <- (&filter{pattern: pattern}).admitsSubject("a") }()
+	select {
+	case <-admitted:
+		t.Error("there are more places")
+	case <-time.After(10 * time.Millisecond):
+	}
+	for range cap(matching) {
+		<-matching
+	}
+	if !<-admitted {
+		t.Error("what matches is not admitted")
 	}
 }
 

@@ -18,7 +18,6 @@ type answer struct {
 type group struct {
 	base    *group          // its events are being committed, and taken for written; nil = none are
 	before  map[string]head // of the related streams, as prepare has read them; nil = the cache has them
-	large   map[string]head // with metadata that neither has; nil = the group needs none
 	cache   *headCache
 	recent  *recentEvents
 	heads   map[string]head   // of the streams that it changes, as it leaves them
@@ -76,19 +75,11 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (g *group, deci
 }
 
 // decideAll decides the writes of a batch, up to an end: one that has to be compared with what the log does not have
-// yet, is not wanted any more, or needs large metadata, which stands alone. compared has the answers to those that were
-// compared before.
+// yet, or is not wanted any more. compared has the answers to those that were compared before.
 func (q *sequencer) decideAll(
 	ctx context.Context, g *group, batch []*write, compared map[*write]outcome,
 ) (end int, err error) {
 	for i, w := range batch {
-		if lacks := g.lacksBody(w.stream); i > 0 && (lacks || g.large != nil) {
-			return i, nil // there is room for one
-		} else if lacks {
-			if err = q.loadBody(ctx, g, metastreamOf(w.stream), batch); err != nil {
-				return i, err
-			}
-		}
 		if !g.revives(w) {
 			g.decide(w)
 			continue
@@ -110,25 +101,6 @@ func (q *sequencer) decideAll(
 		g.answers = append(g.answers, answer{to: w, outcome: o})
 	}
 	return len(batch), nil
-}
-
-// lacksBody reports whether a stream is deleted, and its metadata too large to be in memory. A write that brings the
-// stream back writes it again.
-func (g *group) lacksBody(stream string) bool { return g.head(metastreamOf(stream)).cut }
-
-// loadBody reads metadata of any size for a group, which is for the first write of a batch.
-func (q *sequencer) loadBody(ctx context.Context, g *group, metastream string, batch []*write) error {
-	ctx, cancel := context.WithTimeout(ctx, statementPatience)
-	defer cancel()
-	var loaded map[string]head
-	_, err := q.attend(q.begin(func() (err error) {
-		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, []string{metastream}, maxRecordBytes)
-		return err
-	}), outagePatience, batch, nil)
-	if err == nil {
-		g.large = loaded
-	}
-	return err
 }
 
 // revives reports whether a write may bring a soft-deleted stream back unless the log has its events. It is compared
@@ -167,7 +139,7 @@ func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[stri
 			if _, ok := heads[name]; ok {
 				continue
 			}
-			h, ok := q.heads.lru.Get(name)
+			h, ok := q.heads.Get(name)
 			if !ok {
 				missing = append(missing, name)
 			}
@@ -181,7 +153,7 @@ func (q *sequencer) headsOf(ctx context.Context, batch []*write) (heads map[stri
 	defer cancel()
 	var loaded map[string]head
 	_, err = q.attend(q.begin(func() (err error) {
-		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, missing, bodyKept)
+		loaded, err = loadHeads(ctx, q.session.conn, q.queries.heads, missing, true)
 		return err
 	}), outagePatience, batch, nil)
 	if err != nil {
@@ -214,14 +186,11 @@ func (g *group) find(stream string) (head, bool) {
 			return h, true
 		}
 	}
-	if h, ok := g.large[stream]; ok {
-		return h, true
-	}
 	if g.before != nil {
 		h, ok := g.before[stream]
 		return h, ok
 	}
-	return g.cache.lru.Get(stream)
+	return g.cache.Get(stream)
 }
 
 // head is the end of a stream as the group leaves it; emptyHead for an unknown stream. Those related to a write are
@@ -336,7 +305,7 @@ func (g *group) add(stream string, p *proposal) seat {
 		h.id = g.lastStream
 	}
 	if isMetastream(stream) {
-		h.isJSON, h.body, h.cut, h.meta = p.isJSON, p.data, false, parseStreamMeta(p.isJSON, p.data)
+		h.isJSON, h.body, h.meta = p.isJSON, p.data, parseStreamMeta(p.isJSON, p.data)
 	}
 	g.heads[stream] = h
 	at := seat{revision: h.last, position: g.next}

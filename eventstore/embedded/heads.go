@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/jackc/pgx/v5"
 )
 
-// headCapacity is the number of stream heads in memory. A missing head costs a share of one batched select.
-const headCapacity = 200_000
+// Bounds of the stream heads in memory: enough for 200,000 streams with usual names. A missing head costs a share of
+// one batched select.
+const (
+	headsKept = 48 << 20 // bytes
+	headBytes = 160      // of one, apart from its name and body
+)
 
 // head is the end of one stream. The head of a metastream also has the metadata, which governs the described stream.
 type head struct {
@@ -19,21 +22,6 @@ type head struct {
 	isJSON bool
 	meta   streamMeta // parsed last body, metastreams only
 	body   []byte     // last body, metastreams of soft-deleted streams only: undeleting needs it again
-	cut    bool       // it would be longer than what is kept
-}
-
-// bodyKept is the most bytes of a body that are kept for undeleting: the node itself writes less than 40.
-const bodyKept = 1 << 10
-
-// keeping drops the body unless undeleting needs it, and one of more than so many bytes.
-func (h head) keeping(most int) head {
-	switch {
-	case !h.meta.softDeleted():
-		h.body = nil
-	case len(h.body) > most:
-		h.body, h.cut = nil, true
-	}
-	return h
 }
 
 // emptyHead is the head of a stream without events, for which the zero head would claim event 0.
@@ -44,9 +32,9 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// loadHeads reads the ends of streams in one round trip. The result has an entry for every given stream, and bodies of
-// up to so many bytes.
-func loadHeads(ctx context.Context, db querier, sql string, streams []string, bodies int) (map[string]head, error) {
+// loadHeads reads the ends of streams in one round trip. The result has an entry for every given stream, and no bodies
+// unless they are asked for.
+func loadHeads(ctx context.Context, db querier, sql string, streams []string, bodies bool) (map[string]head, error) {
 	rows, err := db.Query(ctx, sql, streams)
 	if err != nil {
 		return nil, fmt.Errorf("load heads: %w", err)
@@ -59,7 +47,11 @@ func loadHeads(ctx context.Context, db querier, sql string, streams []string, bo
 	var h head
 	_, err = pgx.ForEachRow(rows, []any{&name, &h.id, &h.last, &h.isJSON, &h.body}, func() error {
 		h.meta = parseStreamMeta(h.isJSON, h.body)
-		found[name] = h.keeping(bodies)
+		body := h.body
+		if h.body = nil; bodies && h.meta.softDeleted() {
+			h.body = body
+		}
+		found[name] = h
 		h.body = nil
 		return nil
 	})
@@ -92,22 +84,21 @@ func stateOf(stream string, at func(string) head) streamState {
 }
 
 // headCache remembers the heads used last. Not safe for concurrent use: only the sequencer uses it.
-type headCache struct {
-	lru *simplelru.LRU[string, head]
-}
+type headCache struct{ *weighedCache[string, head] }
 
 // newHeadCache makes a cache that knows no stream.
 func newHeadCache() *headCache {
-	lru, err := simplelru.NewLRU[string, head](headCapacity, nil)
-	if err != nil {
-		panic(err) // only for a size that is not positive
-	}
-	return &headCache{lru: lru}
+	return &headCache{newWeighedCache(headsKept, func(stream string, h head) int {
+		return len(stream) + len(h.body) + headBytes
+	})}
 }
 
-// put remembers a head, and of a body a copy, since it is a part of the message that brought it.
+// put remembers a head. It drops the body unless the stream is soft-deleted: only undeleting needs the body again. Of
+// the body it keeps a copy, since that is a part of the message that brought it.
 func (c *headCache) put(stream string, h head) {
-	h = h.keeping(bodyKept)
+	if !h.meta.softDeleted() {
+		h.body = nil
+	}
 	h.body = bytes.Clone(h.body)
-	c.lru.Add(stream, h)
+	c.weighedCache.put(stream, h)
 }

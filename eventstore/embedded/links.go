@@ -117,7 +117,7 @@ func (l *logReader) targets(ctx context.Context, wanted []target, size extent) (
 		batch.Queue(l.queries.targets, streams, revisions, size.bytes)
 		results := l.pool.SendBatch(ctx, batch)
 		defer results.Close()
-		heads, err := loadHeads(ctx, batchQuery{results}, "", nil, 0)
+		heads, err := loadHeads(ctx, batchQuery{results}, "", nil, false)
 		if err != nil {
 			return err
 		}

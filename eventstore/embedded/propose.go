@@ -18,6 +18,10 @@ const (
 // maxMessageBytes is the size of the largest message, in both directions: as large as a record, with an envelope.
 const maxMessageBytes = maxRecordBytes + 1<<20
 
+// maxMetadataBytes bounds the metadata of a stream. The node reads it for each write that it governs, and has that of
+// many streams in memory.
+const maxMetadataBytes = 64 << 10
+
 // proposals collects the events of one append. The first fault is kept; after it, events are only counted.
 type proposals struct {
 	limit  int
@@ -33,6 +37,13 @@ type message interface {
 	GetMetadata() map[string]string
 	GetCustomMetadata() []byte
 	GetData() []byte
+}
+
+// aim bounds the data by the stream that it is for.
+func (p *proposals) aim(stream string) {
+	if isMetastream(stream) {
+		p.limit = min(p.limit, maxMetadataBytes)
+	}
 }
 
 // refuse keeps a fault, unless there is one already. After a fault no event of the append is kept.

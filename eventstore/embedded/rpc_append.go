@@ -89,6 +89,7 @@ func (s *streamsService) receiveAppend(
 				p.refuse(invalidArgument("the append has options twice"))
 			}
 			options = m.Options
+			p.aim(string(options.GetStreamIdentifier().GetStreamName()))
 		case *streams.AppendReq_ProposedMessage_:
 			if options == nil {
 				p.refuse(invalidArgument("the append must begin with its options"))

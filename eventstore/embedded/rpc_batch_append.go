@@ -296,7 +296,7 @@ func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) { _ = c.call
 func (c *batchCall) response(b *batch, o outcome, err error) *streams.BatchAppendResp {
 	switch {
 	case err != nil:
-		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
+		return failed(batchFault(err, b))
 	case o.verdict == verdictDeleted:
 		return failed(batchError(codes.NotFound, "Stream is deleted.", &shared.StreamDeleted{
 			StreamIdentifier: b.goal.identifier(),

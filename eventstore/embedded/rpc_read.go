@@ -36,6 +36,9 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	if err != nil {
 		return err
 	}
+	if r.filter != nil {
+		r.filter.ended = call.Context().Done()
+	}
 	reader := newReader(s.node, r, call)
 	defer reader.end()
 	switch all := r.stream == allStream; {

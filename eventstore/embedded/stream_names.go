@@ -3,37 +3,61 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
 )
 
-// namesKept bounds the names of streams in memory. One that is dropped is read again.
-const namesKept = 1 << 17
+// Bounds of the names of streams in memory: enough for some 130,000. One that is dropped is read again.
+const (
+	namesKept = 24 << 20 // bytes
+	nameBytes = 110      // of one, apart from the name
+)
 
 // streamNames finds the names of streams by their numbers, which never change. Rows of $all have numbers: to look the
 // name up for each row costs the database more than the row. Safe for concurrent use.
 type streamNames struct {
 	queries *queries
-	kept    *lru.Cache[int64, string]
 	forgot  atomic.Int64 // counts calls of forget
+
+	mu   sync.Mutex
+	kept *weighedCache[int64, string]
 }
 
 // newStreamNames knows none yet.
 func newStreamNames(q *queries) *streamNames {
-	kept, err := lru.New[int64, string](namesKept)
-	if err != nil {
-		panic(err) // only for a size that is not positive
-	}
-	return &streamNames{queries: q, kept: kept}
+	return &streamNames{queries: q, kept: newWeighedCache(namesKept, func(_ int64, name string) int {
+		return len(name) + nameBytes
+	})}
 }
 
 // forget forgets all names: after a fail-over of the database a number can be that of another stream, when a commit
 // that was never acknowledged is lost.
 func (n *streamNames) forget() {
 	n.forgot.Add(1)
+	n.purge()
+}
+
+// purge empties the memory.
+func (n *streamNames) purge() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.kept.Purge()
+}
+
+// get finds a name that is in memory.
+func (n *streamNames) get(id int64) (name string, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.kept.Get(id)
+}
+
+// put remembers a name.
+func (n *streamNames) put(id int64, name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.kept.put(id, name)
 }
 
 // fill gives rows the names of their streams. It reads those that are not in memory.
@@ -46,7 +70,7 @@ func (n *streamNames) fill(ctx context.Context, db querier, rows []record) error
 			r.stream = rows[i-1].stream
 			continue
 		}
-		if name, known := n.kept.Get(r.streamID); known {
+		if name, known := n.get(r.streamID); known {
 			r.stream = name
 		} else if _, asked := unknown[r.streamID]; !asked {
 			unknown[r.streamID] = ""
@@ -65,13 +89,13 @@ func (n *streamNames) fill(ctx context.Context, db querier, rows []record) error
 	var name string
 	if _, err := pgx.ForEachRow(found, []any{&id, &name}, func() error {
 		unknown[id] = name
-		n.kept.Add(id, name)
+		n.put(id, name)
 		return nil
 	}); err != nil {
 		return fmt.Errorf("read names of streams: %w", err)
 	}
 	if n.forgot.Load() != before { // these may be of before
-		n.kept.Purge()
+		n.purge()
 	}
 	for i := range rows {
 		if rows[i].stream == "" {

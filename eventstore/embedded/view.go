@@ -50,7 +50,7 @@ func (l *logReader) open(
 		batch.Queue(sql, stream, from, size.rows, size.bytes)
 		results := l.pool.SendBatch(ctx, batch)
 		defer results.Close()
-		heads, err := loadHeads(ctx, batchQuery{results}, "", nil, 0)
+		heads, err := loadHeads(ctx, batchQuery{results}, "", nil, false)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (l *logReader) open(
 // view reads a stream's view without a page.
 func (l *logReader) view(ctx context.Context, stream string) (v view, err error) {
 	err = l.retry(ctx, func() error {
-		heads, err := loadHeads(ctx, l.pool, l.queries.heads, related(stream), 0)
+		heads, err := loadHeads(ctx, l.pool, l.queries.heads, related(stream), false)
 		if err == nil {
 			v = l.viewOf(stream, heads)
 		}
