@@ -46,26 +46,35 @@ type connection struct {
 	// Of the present frame from the client; only Read uses these.
 	preface int // bytes to come of what a connection begins with
 	head    frameHead
-	have    int // bytes of head
-	left    int // bytes of its payload to come
-	padding int // the last ones of them; -1 = the first one says how many
+	have    int      // bytes of head
+	left    int      // bytes of its payload to come
+	padding int      // the last ones of them; -1 = the first one says how many
+	data    int      // bytes of a message that have come in it
+	of      *arrival // its stream, of a frame with data; nil = none that the client may send on
+	fault   string   // why the client is to be dismissed; "" = it is not
+	crowds  bool     // it has added to what is too much in all
 
 	writing sync.Mutex // guards these and the order of frames
 	rest    []byte     // the beginning of a frame that the server has not written in full
 	skip    int        // bytes of a frame to come
 
 	mu      sync.Mutex
-	streams map[uint32]*arrival // on which the client may send
-	sending atomic.Int64        // how many they are
-	newest  uint32              // the last one that the client has begun
+	streams map[uint32]*arrival // that have not ended on the wire
+	calls   atomic.Int64        // how many they are
+	sending atomic.Int64        // those on which the client may send
+	small   atomic.Int64        // the weight of small frames of messages that have not arrived
+	newest  uint32              // the last stream that the client has begun
 	allowed []byte              // permissions that may be sent
+	closed  bool
 }
 
 // arrival is the message that a client is sending on a stream.
 type arrival struct {
 	prefix   [prefixBytes]byte
-	have     int // bytes of prefix
-	left     int // bytes of the message to come
+	have     int  // bytes of prefix
+	left     int  // bytes of the message to come
+	small    int  // the weight of its small frames
+	over     bool // the client sends nothing more
 	room     *holding
 	withdraw func() // of the claim for room
 }
@@ -84,12 +93,23 @@ func (c *connection) Read(b []byte) (int, error) {
 		c.mu.Lock()
 		c.look(b[:n])
 		c.mu.Unlock()
+		if c.fault != "" {
+			c.dismiss(c.fault)
+			return 0, net.ErrClosed
+		}
+		if c.crowds {
+			c.crowds = false
+			c.intake.thin()
+		}
 	}
 	return n, err
 }
 
 // look follows the frames of the client. Call with mu held.
 func (c *connection) look(b []byte) {
+	if c.closed {
+		return
+	}
 	if c.preface == prefaceBytes {
 		c.intake.enter(c)
 	}
@@ -121,15 +141,15 @@ func (c *connection) look(b []byte) {
 // begun looks at the head of a frame.
 func (c *connection) begun() {
 	c.left, c.padding = c.head.length(), 0
-	switch ends := c.head[4]&flagEndStream != 0; {
-	case c.head[3] == frameData && c.head[4]&flagPadded != 0:
-		c.padding = -1
+	switch {
+	case c.head[3] == frameData:
+		c.data, c.of = 0, c.streams[c.head.stream()]
+		if c.head[4]&flagPadded != 0 {
+			c.padding = -1
+		}
 	case c.head[3] == frameHeaders && c.head.stream() > c.newest:
 		c.newest = c.head.stream()
-		if !ends {
-			c.streams[c.newest] = &arrival{}
-			c.sending.Store(int64(len(c.streams)))
-		}
+		c.call(c.head[4]&flagEndStream != 0)
 	}
 }
 
@@ -144,8 +164,11 @@ func (c *connection) payload(b []byte) {
 		b = b[1:]
 	}
 	b = b[:max(0, min(len(b), len(b)+after-c.padding))]
-	for a := c.streams[c.head.stream()]; a != nil && len(b) > 0; {
-		b = b[a.take(b):]
+	c.data += len(b)
+	for a := c.of; a != nil && !a.over && len(b) > 0; {
+		if b = b[a.take(b):]; a.small > 0 && !a.unfinished() {
+			c.discount(a)
+		}
 	}
 }
 
@@ -154,7 +177,7 @@ func (a *arrival) take(b []byte) int {
 	if a.left == 0 {
 		n := copy(a.prefix[a.have:], b)
 		if a.have += n; a.have == prefixBytes {
-			a.left, a.have = int(binary.BigEndian.Uint32(a.prefix[1:])), 0
+			a.left, a.have = messageLength(a.prefix), 0
 		}
 		return n
 	}
@@ -170,6 +193,9 @@ func (a *arrival) take(b []byte) int {
 	return n
 }
 
+// messageLength is how long the message is that comes after a prefix.
+func messageLength(prefix [prefixBytes]byte) int { return int(binary.BigEndian.Uint32(prefix[1:])) }
+
 // end gives back what was promised and did not come.
 func (a *arrival) end() {
 	if a.room != nil {
@@ -181,17 +207,40 @@ func (a *arrival) end() {
 
 // ended looks at a frame of the client that is there in full.
 func (c *connection) ended() {
-	if c.head[3] == frameReset || c.head[3] == frameData && c.head[4]&flagEndStream != 0 {
+	switch c.head[3] {
+	case frameReset:
 		c.forget(c.head.stream())
+	case frameData:
+		a := c.of
+		if c.of = nil; a == nil || a.over {
+			return
+		}
+		if c.data > 0 && c.data <= unpooledBytes && a.unfinished() {
+			c.count(a)
+		}
+		if c.head[4]&flagEndStream != 0 {
+			c.sent(a)
+		}
 	}
 }
 
-// forget ends a stream on which nothing more comes. Call with mu held.
+// sent ends what the client may send on a stream. Call with mu held.
+func (c *connection) sent(a *arrival) {
+	if !a.over {
+		a.over = true
+		a.end()
+		c.discount(a)
+		c.sending.Add(-1)
+	}
+}
+
+// forget ends a stream. Call with mu held.
 func (c *connection) forget(stream uint32) {
 	if a := c.streams[stream]; a != nil {
-		a.end()
+		c.sent(a)
 		delete(c.streams, stream)
-		c.sending.Store(int64(len(c.streams)))
+		c.calls.Add(-1)
+		c.intake.calls.Add(-1)
 	}
 }
 
@@ -262,7 +311,7 @@ func (c *connection) held(frame []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.streams[head.stream()]
-	if a == nil || a.left == 0 {
+	if a == nil || a.over || a.left == 0 {
 		return false
 	}
 	a.end()
@@ -339,9 +388,10 @@ func (c *connection) dismiss(reason string) {
 // Close ends the connection and gives back the memory of messages that have not arrived.
 func (c *connection) Close() error {
 	err := c.Conn.Close()
-	c.intake.leave(c)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
+	c.intake.leave(c)
 	for stream := range c.streams {
 		c.forget(stream)
 	}

@@ -41,6 +41,9 @@ type intake struct {
 	back           func(*[]byte) // is Put
 	messages       *budget       // promised to clients that send large messages, and not arrived
 	waiting        atomic.Int64  // claims on messages
+	small          atomic.Int64  // the weight of small frames of messages that have not arrived
+	calls          atomic.Int64  // that have not ended on the wire
+	thinning       sync.Mutex    // held while connections are closed for these two
 
 	patience time.Duration // how long bytes that no call can read any more may take to be given back
 	settling time.Duration // how long those of a connection that was dismissed may
@@ -121,17 +124,22 @@ func (in *intake) shed(enough func() bool) {
 
 // dismissMost closes the connection on which most calls have not sent all of their request.
 func (in *intake) dismissMost() {
+	of := func(c *connection) int64 { return c.sending.Load() }
+	if c := in.most(of); c != nil {
+		c.dismiss("too many bytes have been sent that the node cannot take")
+	}
+}
+
+// most is the connection that has most of something; nil = there is none.
+func (in *intake) most(of func(*connection) int64) (most *connection) {
 	in.mu.Lock()
-	var most *connection
+	defer in.mu.Unlock()
 	for c := range in.connections {
-		if most == nil || c.sending.Load() > most.sending.Load() {
+		if most == nil || of(c) > of(most) {
 			most = c
 		}
 	}
-	in.mu.Unlock()
-	if most != nil {
-		most.dismiss("too many bytes have been sent that the node cannot take")
-	}
+	return most
 }
 
 // collect has what nobody can read any more given back, until that is enough, for so long at most.

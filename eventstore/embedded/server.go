@@ -3,6 +3,8 @@ package embedded
 import (
 	"context"
 	"errors"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
@@ -59,14 +61,7 @@ func newServer(n *Node) *grpc.Server {
 			MinTime: 20 * time.Millisecond, PermitWithoutStream: true,
 		}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: keepaliveTimeout}),
-		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
-			handler grpc.UnaryHandler) (any, error) {
-			if err := g.check(ctx, info.FullMethod); err != nil {
-				return nil, err
-			}
-			resp, err := handler(ctx, req)
-			return resp, n.outward(err, info.FullMethod, func(r *refusal) { _ = grpc.SetTrailer(ctx, r.metadata()) })
-		}),
+		// There are no other calls: see asStreams.
 		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 			handler grpc.StreamHandler) error {
 			leave, err := n.calls.enter(ss.Context())
@@ -85,10 +80,36 @@ func newServer(n *Node) *grpc.Server {
 		}),
 	}
 	server := grpc.NewServer(options...)
-	streams.RegisterStreamsServer(server, &streamsService{node: n})
-	gossip.RegisterGossipServer(server, &gossipService{node: n})
-	serverfeatures.RegisterServerFeaturesServer(server, featuresService{})
+	server.RegisterService(asStreams(streams.Streams_ServiceDesc), &streamsService{node: n})
+	server.RegisterService(asStreams(gossip.Gossip_ServiceDesc), &gossipService{node: n})
+	server.RegisterService(asStreams(serverfeatures.ServerFeatures_ServiceDesc), featuresService{})
 	return server
+}
+
+// asStreams lets calls of one message begin as others do: they are counted, and their credentials are looked at, before
+// the node waits for the message, which may never come.
+func asStreams(service grpc.ServiceDesc) *grpc.ServiceDesc {
+	service.Streams = slices.Clone(service.Streams)
+	for _, method := range service.Methods {
+		service.Streams = append(service.Streams, grpc.StreamDesc{
+			StreamName: method.MethodName,
+			Handler: func(srv any, ss grpc.ServerStream) error {
+				resp, err := method.Handler(srv, ss.Context(), func(m any) error {
+					err := ss.RecvMsg(m)
+					if errors.Is(err, io.EOF) {
+						return status.Error(codes.InvalidArgument, "the call has no message")
+					}
+					return err
+				}, nil)
+				if err != nil {
+					return err
+				}
+				return ss.SendMsg(resp)
+			},
+		})
+	}
+	service.Methods = nil
+	return &service
 }
 
 // outward turns an error into the one that the client receives. Faults of the node are logged and hidden.

@@ -1,0 +1,242 @@
+package embedded_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// rawClient is a connection by frames, to a node at some address.
+type rawClient struct {
+	*http2.Framer
+	host string
+}
+
+// dialRaw makes a connection by frames.
+func dialRaw(t *testing.T, connection string) rawClient {
+	t.Helper()
+	parsed, err := url.Parse(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", parsed.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	c := rawClient{http2.NewFramer(conn, conn), parsed.Host}
+	if _, err = conn.Write([]byte(http2.ClientPreface)); err == nil {
+		err = c.WriteSettings()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// call begins a call.
+func (c rawClient) call(stream uint32, headers []byte) error {
+	return c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: headers, EndHeaders: true})
+}
+
+// write sends bytes of a message in frames of these lengths, over and over.
+func (c rawClient) write(stream uint32, b []byte, frames ...int) error {
+	for i := 0; len(b) > 0; i++ {
+		n := min(frames[i%len(frames)], len(b))
+		if err := c.WriteData(stream, false, b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// served checks that another client is.
+func served(t *testing.T, connection string) {
+	t.Helper()
+	client := contract.Connect(t, connection)
+	mustAppend(t, client, "served", esdb.Any{}, oneEvent())
+	if n := countEvents(t, client, "served"); n != 1 {
+		t.Errorf("%d events are read", n)
+	}
+}
+
+// checkPeak checks the memory that a node has taken.
+func checkPeak(t *testing.T, node *child) {
+	t.Helper()
+	if peak := peakBytes(t, node.command.Process.Pid); peak > mostBytes && !raceDetected() {
+		t.Errorf("the node took %d MiB", peak>>20)
+	} else {
+		t.Logf("the node took %d MiB", peak>>20)
+	}
+}
+
+// TestMemory_LargeMessagesInSmallFramesLeaveRoom: a client that shows no credentials begins messages of a call that
+// needs none, and sends all but their ends, in frames that are too small to be counted where they are kept.
+func TestMemory_LargeMessagesInSmallFramesLeaveRoom(t *testing.T) {
+	t.Parallel()
+	const calls, length = 32, 17_000_000
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
+	t.Cleanup(func() { node.kill(t) })
+	c := dialRaw(t, node.url)
+	begins := binary.BigEndian.AppendUint32([]byte{0}, length)
+	for stream := uint32(1); stream < 2*calls; stream += 2 {
+		err := c.call(stream, callHeaders(c.host, "/event_store.client.gossip.Gossip/Read"))
+		if err == nil {
+			err = c.WriteData(stream, false, begins)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := make([]byte, length-1)
+	taken := 0
+	for taken < calls {
+		f, err := c.ReadFrame()
+		if err != nil {
+			break
+		}
+		if f, ok := f.(*http2.WindowUpdateFrame); ok && f.StreamID > 0 && f.Increment == length {
+			if c.write(f.StreamID, body, 1000) != nil {
+				break
+			}
+			taken++
+		}
+	}
+	if taken > 0 {
+		t.Errorf("%d messages are taken", taken)
+	}
+	served(t, node.url)
+	checkPeak(t, node)
+}
+
+// TestNode_ALargeAppendWhoseWindowsEndInSmallFramesIsWritten with all that it has.
+func TestNode_ALargeAppendWhoseWindowsEndInSmallFramesIsWritten(t *testing.T) {
+	t.Parallel()
+	n := start(t, testConfig(t))
+	c := dialRaw(t, n.URL())
+	err := c.call(1, callHeaders(c.host, "/event_store.client.streams.Streams/Append"))
+	var begun, rest []byte
+	for _, m := range []proto.Message{appendOptions("large"), proposedBytes(1<<20-1000, 9<<20)} {
+		octets, failed := proto.Marshal(m)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		rest = append(append(rest, binary.BigEndian.AppendUint32([]byte{0}, uint32(len(octets)))...), octets...)
+	}
+	begun, rest = rest[:60_000], rest[60_000:]
+	frames := []int{16_384, 16_384, 16_384, 15_000, 1_000, 384}
+	if err == nil {
+		err = c.write(1, begun, frames...)
+	}
+	decoder := hpack.NewDecoder(4096, nil)
+	for err == nil {
+		var f http2.Frame
+		if f, err = c.ReadFrame(); err != nil {
+			break
+		}
+		switch f := f.(type) {
+		case *http2.WindowUpdateFrame:
+			if f.StreamID > 0 && f.Increment > 1<<20 {
+				if err = c.write(1, rest, frames...); err == nil {
+					err = c.WriteData(1, true, nil)
+				}
+			}
+		case *http2.HeadersFrame:
+			fields, failed := decoder.DecodeFull(f.HeaderBlockFragment())
+			if err = failed; f.StreamEnded() && !hasField(fields, "grpc-status", "0") {
+				t.Fatalf("the answer is %v", fields)
+			}
+			if f.StreamEnded() {
+				if n := countEvents(t, contract.Connect(t, n.URL()), "large"); n != 1 {
+					t.Errorf("%d events are written", n)
+				}
+				return
+			}
+		}
+	}
+	t.Fatal(err)
+}
+
+// hasField reports whether headers have a field of this value.
+func hasField(fields []hpack.HeaderField, name, value string) bool {
+	for _, f := range fields {
+		if f.Name == name && f.Value == value {
+			return true
+		}
+	}
+	return false
+}
+
+// TestMemory_CallsWithoutTheirMessageAreCounted: calls of one message wait for it before anything else, so that they
+// are counted before that. Those beyond the bound are refused, and another client is served.
+func TestMemory_CallsWithoutTheirMessageAreCounted(t *testing.T) {
+	t.Parallel()
+	const clients, calls = 24, 512
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
+	t.Cleanup(func() { node.kill(t) })
+	var group sync.WaitGroup
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // without a bound no call is refused
+	defer cancel()
+	refused := make(chan struct{}, clients*calls)
+	for range clients {
+		c := dialRaw(t, node.url)
+		headers := largeHeaders(c.host, "/event_store.client.gossip.Gossip/Read")
+		group.Go(func() {
+			for stream := uint32(1); stream < 2*calls; stream += 2 {
+				if err := c.call(stream, headers); err != nil {
+					t.Errorf("the client is dismissed: %v", err)
+					cancel()
+					return
+				}
+			}
+		})
+		go func() {
+			decoder := hpack.NewDecoder(4096, nil)
+			for {
+				f, err := c.ReadFrame()
+				if err != nil {
+					return
+				}
+				if f, ok := f.(*http2.HeadersFrame); ok {
+					fields, _ := decoder.DecodeFull(f.HeaderBlockFragment())
+					if hasField(fields, "grpc-status", "10") {
+						refused <- struct{}{}
+					}
+				}
+			}
+		}()
+	}
+	group.Wait()
+	for range clients*calls - 2048 - clients*16 {
+		select {
+		case <-refused:
+		case <-ctx.Done():
+			t.Fatal("too few calls are refused")
+		}
+	}
+	served(t, node.url)
+	checkPeak(t, node)
+}
+
+// largeHeaders begin a call with almost as many headers as it may have.
+func largeHeaders(host, method string) []byte {
+	var headers bytes.Buffer
+	encoder := hpack.NewEncoder(&headers)
+	_ = encoder.WriteField(hpack.HeaderField{Name: "x-large", Value: strings.Repeat("~", 15_000), Sensitive: true})
+	return append(callHeaders(host, method), headers.Bytes()...)
+}
