@@ -19,6 +19,8 @@ type batch struct {
 	proposals   proposals
 	load        *load
 	counted     int       // bytes that the call counts for it
+	weight      int       // bytes that it takes without its events; 0 = it has no room for them yet
+	shared      bool      // that room is of the one for all calls
 	deadline    time.Time // by patienceClock; set with the final message
 	late        bool      // it was answered at its deadline; the outcome comes later
 }

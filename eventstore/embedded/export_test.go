@@ -81,7 +81,7 @@ func NoMemory(n *Node) bool {
 
 // NoWriteMemory reports whether no append holds memory any more.
 func NoWriteMemory(n *Node) bool {
-	return n.writes.small.empty() && n.writes.large.empty()
+	return n.writes.small.empty() && n.writes.large.empty() && n.writes.open.empty()
 }
 
 // AwaitTypes waits until the types of all full blocks of a node's log are known, and gives the number of blocks.

@@ -11,17 +11,21 @@ import (
 const (
 	writeBytes    = 28 << 20        // of all large appends together
 	smallBytesAll = 8 << 20         // of all small ones, so that they do not wait for large ones
+	openBytesAll  = 16 << 20        // kept of batched ones until they are answered, beyond what each call may
 	smallAppend   = 64 << 10        // bytes of a small append
 	eventOverhead = 64              // bytes that are counted for an event beside its body
 	loadPatience  = 8 * time.Second // how long an append waits for memory; it may itself hold what others wait for
 )
 
 // writeMemory is the memory of all writes.
-type writeMemory struct{ small, large *budget }
+type writeMemory struct{ small, large, open *budget }
 
 // newWriteMemory is all free.
 func newWriteMemory() *writeMemory {
-	m := &writeMemory{small: newBudget("small appends", smallBytesAll), large: newBudget("appends", writeBytes)}
+	m := &writeMemory{
+		small: newBudget("small appends", smallBytesAll), large: newBudget("appends", writeBytes),
+		open: newBudget("open appends", openBytesAll),
+	}
 	m.small.sent, m.large.sent = true, true
 	return m
 }

@@ -10,26 +10,51 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
-// Bounds of what a read has encoded and not sent, in bytes. The transport takes 64 KiB and whole messages before it
-// lets a call wait. A call whose client does not read mostly waits here before that. It may wait in the transport with
-// a large page, and with messages that are too small to be counted.
+// Bounds of what a call has encoded and not sent, in bytes. The transport takes 64 KiB and whole messages before it
+// lets a call wait, whatever memory it needs for each of them. A call whose client does not read mostly waits here
+// before that. It may wait in the transport with a large page.
 const (
-	chunkBytes = 16 << 10  // events are encoded into chunks of memory; a larger one gets its own
-	outBytes   = 32 << 10  // chunks that the transport has when the next one is begun
-	fastBytes  = 256 << 10 // the same while the reader has the room of a large page: more than the transport takes
-	partBytes  = 64 << 10  // of a large event, of which it is seen whether they are sent
+	chunkBytes    = 16 << 10  // messages are encoded into chunks of memory; a larger one gets its own
+	chunkMessages = 64        // in one chunk
+	messageBytes  = 256       // that the transport needs for a message, beside its own bytes
+	outBytes      = 40 << 10  // that the transport has when the next chunk is begun
+	fastBytes     = 256 << 10 // the same while the reader has the room of a large page: more than the transport takes
+	partBytes     = 64 << 10  // of a large event, of which it is seen whether they are sent
 )
 
-// chunks are those that are not in use.
-var chunks = sync.Pool{New: func() any { b := make([]byte, chunkBytes); return &b }}
+// chunk is memory for messages of one call.
+type chunk struct {
+	outbox *outbox
+	octets []byte
+	weight int64 // bytes that are pending for it; only the goroutine of the call adds to it, as long as it has the rest
+}
 
-// outbox encodes the events of one call and knows how much of it the transport has not sent. Only the goroutine of the
-// call uses it, but for Get and Put.
+// chunks are those that are not in use.
+var chunks = sync.Pool{New: func() any { return &chunk{octets: make([]byte, chunkBytes)} }}
+
+// Get is not used: the chunk is a pool only to be told that its messages were sent.
+func (c *chunk) Get(length int) *[]byte {
+	b := make([]byte, length)
+	return &b
+}
+
+// Put takes the memory back when its messages are sent, or their call has ended.
+func (c *chunk) Put(*[]byte) {
+	o, weight := c.outbox, c.weight
+	if c.outbox = nil; cap(c.octets) == chunkBytes {
+		chunks.Put(c)
+	}
+	o.left(weight)
+}
+
+// outbox encodes the messages of one call and knows how much of it the transport has not sent. Only the goroutine of
+// the call uses it, but for left, Get and Put.
 type outbox struct {
 	room    *holding // of an event that does not fit into a chunk
 	large   bool     // room has it
 	others  otherRooms
-	rest    mem.Buffer // of the chunk in work; nil = none
+	work    *chunk
+	rest    mem.Buffer // of the chunk in work, or memory for a message that fits into none; nil = neither
 	pending atomic.Int64
 	fast    bool          // the reader has a large page
 	sent    chan struct{} // has an element when something was sent since the last look
@@ -77,18 +102,18 @@ func newOutbox(frames *budget, owner *account, stopped <-chan struct{}) *outbox 
 	return &outbox{room: frames.open(owner), sent: make(chan struct{}, 1), stopped: stopped}
 }
 
-// Get is not used: the outbox is a pool only to be told of chunks that were sent.
+// Get is not used: the outbox is a pool only to be told of parts of large events that were sent.
 func (o *outbox) Get(length int) *[]byte {
 	b := make([]byte, length)
 	return &b
 }
 
-// Put takes a chunk back whose events are sent, or whose call has ended.
-func (o *outbox) Put(b *[]byte) {
-	o.pending.Add(-int64(cap(*b)))
-	if cap(*b) == chunkBytes {
-		chunks.Put(b)
-	}
+// Put is told of a part of a large event.
+func (o *outbox) Put(b *[]byte) { o.left(int64(cap(*b))) }
+
+// left notes that so many bytes were sent, or that their call has ended. Safe for concurrent use.
+func (o *outbox) left(bytes int64) {
+	o.pending.Add(-bytes)
 	select {
 	case o.sent <- struct{}{}:
 	default:
@@ -98,30 +123,41 @@ func (o *outbox) Put(b *[]byte) {
 // reserve makes room for a message of so many bytes. It waits until the client has taken most of what was sent before.
 // of is about how much will be sent.
 func (o *outbox) reserve(ctx context.Context, bytes, of int) error {
-	if o.rest != nil && o.rest.Len() >= bytes {
+	if o.rest != nil && o.rest.Len() >= bytes && o.work.takesMore() {
 		return nil
 	}
-	if bytes <= chunkBytes {
-		if err := o.flush(ctx); err != nil {
+	if bytes > chunkBytes {
+		if err := o.makeRoom(ctx, bytes); err != nil {
 			return err
 		}
-	} else if err := o.makeRoom(ctx, bytes); err != nil {
-		return err
-	}
-	var b *[]byte
-	switch want := max(bytes, min(of, chunkBytes)); {
-	case want > chunkBytes || want <= chunkBytes/4:
-		b = o.Get(want)
-	default:
-		b = chunks.Get().(*[]byte)
-	}
-	if len(*b) <= unpooledBytes || len(*b) > chunkBytes { // the parts of a large event are counted
-		o.rest = mem.SliceBuffer(*b)
+		o.rest = mem.SliceBuffer(make([]byte, bytes)) // its parts are counted
 		return nil
 	}
-	o.pending.Add(int64(cap(*b)))
-	o.rest = mem.NewBuffer(b, o)
+	if err := o.flush(ctx); err != nil {
+		return err
+	}
+	if want := max(bytes, min(of, chunkBytes), unpooledBytes+1); want > chunkBytes/4 {
+		o.work = chunks.Get().(*chunk)
+	} else {
+		o.work = &chunk{octets: make([]byte, want)}
+	}
+	o.work.outbox, o.work.weight = o, int64(cap(o.work.octets))
+	o.pending.Add(o.work.weight)
+	o.rest = mem.NewBuffer(&o.work.octets, o.work)
 	return nil
+}
+
+// takesMore reports whether a chunk has not as many messages as one may.
+func (c *chunk) takesMore() bool {
+	return c != nil && c.weight < int64(cap(c.octets))+chunkMessages*messageBytes
+}
+
+// pack gives the piece for a message that is encoded, when there is room for it.
+func (o *outbox) pack(ctx context.Context, octets []byte) (p hotcodec.Piece, err error) {
+	if err := o.reserve(ctx, len(octets), len(octets)); err != nil {
+		return p, err
+	}
+	return o.piece(append(o.blank(len(octets)), octets...)), nil
 }
 
 // makeRoom waits for the room of a message that fits into no chunk, when little is left of what was sent before. From
@@ -150,10 +186,12 @@ func (o *outbox) blank(bytes int) []byte { return o.rest.ReadOnlyData()[:0:bytes
 // piece is the next message, which was written there.
 func (o *outbox) piece(written []byte) (p hotcodec.Piece) {
 	if len(written) > chunkBytes {
-		o.rest = nil
+		o.rest, o.work = nil, nil
 		return o.parts(written)
 	}
 	p.Buffer, o.rest = mem.SplitUnsafe(o.rest, len(written))
+	o.work.weight += messageBytes
+	o.pending.Add(messageBytes)
 	return p
 }
 
@@ -197,10 +235,7 @@ func (o *outbox) settle(ctx context.Context) error {
 
 // drain is flush until the transport has at most so many bytes.
 func (o *outbox) drain(ctx context.Context, most int64) error {
-	if o.rest != nil {
-		o.rest.Free()
-		o.rest = nil
-	}
+	o.finish()
 	for before := int64(-1); o.pending.Load() > most; {
 		if now := o.pending.Load(); now != before {
 			before = now
@@ -223,9 +258,14 @@ func (o *outbox) drain(ctx context.Context, most int64) error {
 
 // close gives back what is not in the hands of the transport.
 func (o *outbox) close() {
+	o.finish()
+	o.room.free()
+}
+
+// finish ends the chunk in work.
+func (o *outbox) finish() {
 	if o.rest != nil {
 		o.rest.Free()
-		o.rest = nil
+		o.rest, o.work = nil, nil
 	}
-	o.room.free()
 }

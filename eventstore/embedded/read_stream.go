@@ -130,11 +130,11 @@ func (r *reader) streamPages(query pageQuery, from int64, first page) fetch {
 func (r *reader) streamBounds(v view, sent uint64) error {
 	if sent == 0 && v.lowest > 0 {
 		first := &streams.ReadResp_FirstStreamPosition{FirstStreamPosition: uint64(min(v.lowest, v.state.last+1))}
-		if err := r.call.Send(&streams.ReadResp{Content: first}); err != nil {
+		if err := r.tell(&streams.ReadResp{Content: first}); err != nil {
 			return err
 		}
 	}
-	return r.call.Send(&streams.ReadResp{
+	return r.tell(&streams.ReadResp{
 		Content: &streams.ReadResp_LastStreamPosition{LastStreamPosition: uint64(v.state.last)},
 	})
 }

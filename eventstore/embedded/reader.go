@@ -6,6 +6,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
@@ -149,32 +150,42 @@ func (r *reader) live(
 	}
 }
 
+// tell sends a message that is no event. It waits for the client as an event does: the transport takes thousands of
+// small messages before it waits.
+func (r *reader) tell(m *streams.ReadResp) error {
+	octets, err := proto.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if r.piece, err = r.out.pack(r.ctx(), octets); err != nil {
+		return err
+	}
+	return r.call.SendMsg(&r.piece)
+}
+
 // confirm is the first message of a subscription; the id in it has no further use here.
 func (r *reader) confirm() error {
-	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
+	return r.tell(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
 		Confirmation: &streams.ReadResp_SubscriptionConfirmation{SubscriptionId: uuid.NewString()},
 	}})
 }
 
 // caughtUp reports to the subscriber that all events so far have been sent.
 func (r *reader) caughtUp() error {
-	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
+	return r.tell(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
 }
 
 // checkpoint reports to a filtered subscriber up to which position the search has come.
 func (r *reader) checkpoint(position int64) error {
-	if err := r.out.flush(r.ctx()); err != nil { // Send may wait in the transport, where nothing is seen of progress
-		return err
-	}
 	at := uint64(position)
-	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
+	return r.tell(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
 		Checkpoint: &streams.ReadResp_Checkpoint{CommitPosition: at, PreparePosition: at},
 	}})
 }
 
 // notFound answers a read of a stream that does not exist. For the protocol this is a message, not an error.
 func (r *reader) notFound() error {
-	return r.call.Send(&streams.ReadResp{
+	return r.tell(&streams.ReadResp{
 		Content: &streams.ReadResp_StreamNotFound_{StreamNotFound: &streams.ReadResp_StreamNotFound{
 			StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)},
 		}},

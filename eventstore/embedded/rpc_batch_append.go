@@ -13,7 +13,10 @@ import (
 	"github.com/google/uuid"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/lastmile-isp/lastmile/eventstore/hotcodec"
 )
 
 // Bounds of one BatchAppend call, and the deadline of an append that names none.
@@ -22,6 +25,8 @@ const (
 	unfinished    = 512      // correlation ids begun but not final
 	heldBytes     = 16 << 20 // bytes of the appends begun but not final
 	refusedBytes  = 64 << 20 // the same of those among them that are refused, of which nothing is kept
+	openBytes     = 32 << 10 // of what a call may keep of its appends in any case until they are answered
+	batchOverhead = 384      // bytes that are kept of an append until it is answered, beside its name
 	batchDeadline = 10 * time.Second
 	// lookForLate is how often a call looks for appends whose deadline has passed while the database does not answer.
 	lookForLate = 100 * time.Millisecond
@@ -40,20 +45,23 @@ type batchCall struct {
 	slots   chan struct{}        // taken from the final message until the outcome
 	replies chan reply           // has room for all slots
 	late    *time.Timer          // runs while appends wait for their outcome
+	out     *outbox              // for answers; only the goroutine of the call uses it
+	piece   hotcodec.Piece       // which is being sent; the same
+	settled chan struct{}        // has an element when an append had its outcome since the last look
 
 	mu      sync.Mutex
 	waiting map[*batch]struct{} // for their outcome
 	closing bool                // no more may begin to wait
+	kept    int                 // bytes of the appends that are not answered
+	room    *holding            // of more of them
+	over    bool                // the call has ended
 }
 
 // BatchAppend stores many appends over one call, each atomic by itself. A fault of one append is a response, not an
 // error of the call. Clients keep such a call open all the time, so the call ends when the node stops.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
-	c := &batchCall{
-		service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches),
-		replies: make(chan reply, openBatches), waiting: map[*batch]struct{}{}, late: time.NewTimer(time.Hour),
-	}
-	defer c.late.Stop()
+	c := newBatchCall(s, call)
+	defer c.finish()
 	defer c.running.Wait()
 	taken := make(chan error, 1)
 	go func() { taken <- c.takeAll() }() // ends at the latest with the context of the call
@@ -75,6 +83,27 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 		}
 	}
 	return end
+}
+
+// newBatchCall begins a call.
+func newBatchCall(s *streamsService, call streams.Streams_BatchAppendServer) *batchCall {
+	owner := accountOf(call.Context())
+	return &batchCall{
+		service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches),
+		replies: make(chan reply, openBatches), waiting: map[*batch]struct{}{}, late: time.NewTimer(time.Hour),
+		out: newOutbox(s.node.log.memory.frames, owner, nil), settled: make(chan struct{}, 1),
+		room: s.node.writes.open.open(owner),
+	}
+}
+
+// finish gives back what the call has. The goroutine that takes messages may still run.
+func (c *batchCall) finish() {
+	c.late.Stop()
+	c.out.close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.room.free()
 }
 
 // takeAll takes messages until the client sends no more, without an error, or until a message ends the call.
@@ -163,9 +192,7 @@ func (c *batchCall) settle(r reply) {
 		})
 		return
 	}
-	c.mu.Lock()
-	delete(c.waiting, b)
-	c.mu.Unlock()
+	c.forget(b)
 	<-c.slots
 	switch {
 	case b.late:
@@ -180,7 +207,7 @@ func (c *batchCall) settle(r reply) {
 func (c *batchCall) answerWith(b *batch, r reply) {
 	if r.err == nil && (r.verdict == verdictWrite || r.verdict == verdictRepeat) {
 		if f := storedAnswer(b, r.outcome); f != nil {
-			_ = c.call.SendMsg(&f)
+			c.send(f)
 			return
 		}
 	}
@@ -193,6 +220,11 @@ func (c *batchCall) take(req *streams.BatchAppendReq, memory *load, in incoming)
 	b, err := c.append(req)
 	if err != nil {
 		return err
+	}
+	if b.weight == 0 {
+		if err := c.keep(c.call.Context(), b, memory); err != nil {
+			return err
+		}
 	}
 	c.count(b, -b.counted)
 	b.add(c.call.Context(), req, memory, in)
@@ -231,6 +263,66 @@ func (c *batchCall) count(b *batch, bytes int) {
 		c.refused += bytes
 	} else {
 		c.held += bytes
+	}
+}
+
+// errManyOpen ends a call that begins more appends than there is room for, before it finishes any.
+var errManyOpen = &refusal{code: codes.Aborted, message: "too many appends are begun at once; try again"}
+
+// keep takes room for what is kept of an append until it is answered. If there is none, it waits until others of the
+// call are, as slot does.
+func (c *batchCall) keep(ctx context.Context, b *batch, memory *load) error {
+	b.weight = batchOverhead + len(b.goal.stream)
+	if kept, err := c.tryKeep(b); kept || err != nil {
+		return err
+	}
+	defer c.hold(ctx)()
+	memory.waits(true)
+	defer memory.waits(false)
+	for {
+		if kept, err := c.tryKeep(b); kept || err != nil {
+			return err
+		}
+		select {
+		case <-c.settled:
+		case <-ctx.Done():
+			return fromContext(ctx.Err())
+		}
+	}
+}
+
+// tryKeep is keep if there is room. It fails when there will be none.
+func (c *batchCall) tryKeep(b *batch) (kept bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.over:
+		return false, errStopping
+	case c.kept+b.weight <= openBytes:
+		c.kept += b.weight
+		return true, nil
+	case c.room.try(int64(b.weight)):
+		b.shared = true
+		return true, nil
+	case len(c.waiting) == 0:
+		return false, errManyOpen
+	}
+	return false, nil
+}
+
+// forget notes that an append has its outcome. What is kept of it is so no longer when it is answered, which is next.
+func (c *batchCall) forget(b *batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, b)
+	if b.shared {
+		c.room.release(int64(b.weight))
+	} else {
+		c.kept -= b.weight
+	}
+	select {
+	case c.settled <- struct{}{}:
+	default:
 	}
 }
 
@@ -288,9 +380,21 @@ func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
 	return b, nil
 }
 
-// answer sends one response; only the goroutine of the call does. An error of Send is ignored, because then the call
-// has ended.
-func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) { _ = c.call.Send(b.named(resp)) }
+// answer sends one response; only the goroutine of the call does.
+func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
+	if octets, err := proto.Marshal(b.named(resp)); err == nil { // all of it is valid
+		c.send(octets)
+	}
+}
+
+// send sends an encoded response. It waits until the client has read most of those before. An error is ignored, because
+// then the call has ended.
+func (c *batchCall) send(octets []byte) {
+	var err error
+	if c.piece, err = c.out.pack(c.call.Context(), octets); err == nil {
+		_ = c.call.SendMsg(&c.piece)
+	}
+}
 
 // response builds the response to one append, also for an error.
 func (c *batchCall) response(b *batch, o outcome, err error) *streams.BatchAppendResp {
