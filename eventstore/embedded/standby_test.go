@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
@@ -323,7 +324,7 @@ func TestStandby_GoesOnWaitingWhileTheDatabaseIsAway(t *testing.T) {
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, stormClient(t, first.URL()), "back", esdb.Any{}, oneEvent())
+	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, first.URL()), uuid.NewString()) })
 	stop(t, first)
 	mustAppend(t, contract.Connect(t, next.takesOver(t).URL()), "after", esdb.NoStream{}, oneEvent())
 }
