@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
-"github.com/google/uuid"
+	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
