@@ -14,8 +14,9 @@ import (
 type attemptMoney struct {
 	payment     id.Payment
 	provisional bool
-	placed      bool      // it is on an account of the organization, as the receipt says
-	since       time.Time // when it came to where it is
+	claimedBy   id.Receipt // the real receipt of a provisional one; zero = none has come
+	placed      bool       // it is on an account of the organization, as the receipt says
+	since       time.Time  // when it came to where it is
 }
 
 // takeAttemptMoney follows a receipt that names an attempt of the part. Of a receipt of another part that was matched
@@ -40,6 +41,10 @@ func (b *Books) takeAttemptMoney(of id.Receipt, at time.Time, v events.ReceiptEv
 		if m := b.attempts[of]; m != nil {
 			m.placed, m.since = v.OrgID == b.org, at
 		}
+	case events.ReceiptClaimed:
+		if m := b.attempts[of]; m != nil {
+			m.claimedBy = v.ClaimedBy
+		}
 	case events.ReceiptHeld, events.ReceiptAbsorbed, events.ReceiptReversed:
 		if m := b.attempts[of]; m != nil {
 			m.placed, m.since = false, at
@@ -60,7 +65,7 @@ func (b *Books) nameAttempt(of id.Receipt, payment id.Payment, provisional bool,
 }
 
 // checkAttempts looks for attempts whose money is on accounts both by a provisional receipt and by a real one. Two real
-// receipts are two payments of the provider.
+// receipts are two payments of the provider, and a provisional one that was claimed stands for the one that claimed it.
 func (b *Books) checkAttempts(f *findings) {
 	placed := map[id.Payment][]id.Receipt{}
 	for of, m := range b.attempts {
@@ -69,7 +74,10 @@ func (b *Books) checkAttempts(f *findings) {
 		}
 	}
 	for payment, list := range placed {
-		if len(list) < 2 || !slices.ContainsFunc(list, func(of id.Receipt) bool { return b.attempts[of].provisional }) {
+		if len(list) < 2 || !slices.ContainsFunc(list, func(of id.Receipt) bool {
+			m := b.attempts[of]
+			return m.provisional && (m.claimedBy.IsZero() || slices.Contains(list, m.claimedBy))
+		}) {
 			continue
 		}
 		slices.SortFunc(list, func(x, y id.Receipt) int { return cmp.Compare(x.String(), y.String()) })

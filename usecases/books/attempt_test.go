@@ -217,6 +217,22 @@ func TestPaidPrompt_MoneyThatWasMatchedWithoutItIsOnePayment(t *testing.T) {
 	}
 }
 
+// The customer pays at the paybill, too, with the same reference and amount and a hidden phone: that money completes
+// the provisional receipt, and the prompt's own comes later, as a payment of its own.
+func TestPaidPrompt_BesideAnotherPaymentLikeItIsNoFault(t *testing.T) {
+	t.Parallel()
+	p := newPaid(t, 1)
+	other := p.told(commands.SightingConfirmation, 1000)
+	other.ReceiptID, other.ReceiptNumber = id.Derive[id.Receipt]("other", "1"), "R00000000B"
+	p.must(p.told(commands.SightingQuery, 1000), other)
+	p.unnamed = true
+	p.must(p.told(commands.SightingConfirmation, 1000), p.told(commands.SightingCallback, 1000))
+	if p.holder(p.provisional) != p.amina || p.holder(p.real) != p.amina || !p.holder(other.ReceiptID).IsZero() {
+		t.Errorf("two payments of 1000: Amina has a credit of %v", p.account(p.amina).Credit())
+	}
+	p.inOrder()
+}
+
 // anything has the program learn something of the payment, or a person decide about its money.
 func (p *paid) anything() {
 	of := []id.Receipt{p.provisional, p.real}[p.rand.IntN(2)]
