@@ -62,12 +62,15 @@ func stormClient(t testing.TB, url string) *esdb.Client {
 func newStorm(t *testing.T, url string, writers int) *storm {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), stormLimit)
-	t.Cleanup(cancel)
 	s := &storm{
 		t: t, ctx: ctx, url: url, signals: make(chan int64, 1000), done: make(chan struct{}),
 		streams: map[string][]ack{},
 	}
 	client := stormClient(t, url)
+	t.Cleanup(func() { // before the client is closed
+		cancel()
+		s.writers.Wait()
+	})
 	for i := range writers {
 		name := fmt.Sprintf("storm-%d-%s", i, uuid.NewString())
 		s.writers.Go(func() { s.write(client, name) })
