@@ -21,6 +21,7 @@ type filter struct {
 	prefixes []string
 	interval uint64          // events considered between two checkpoints
 	ended    <-chan struct{} // closed when the call has ended
+	stopping <-chan struct{} // closed when the node stops
 
 	// Of the types in typeBlocks, for one reader at a time: those up to seen that pass.
 	wanted typeSet
@@ -116,11 +117,20 @@ func withoutCaptures(e *syntax.Regexp) *syntax.Regexp {
 	return e
 }
 
-// matches holds the expression against a name, when there is a place. Nothing matches when the call has ended.
+// matches holds the expression against a name, when there is a place. Nothing matches when the call ends, or is to end.
 func (f *filter) matches(subject string) bool {
+	select {
+	case <-f.ended:
+		return false
+	case <-f.stopping:
+		return false
+	default:
+	}
 	select {
 	case matching <- struct{}{}:
 	case <-f.ended:
+		return false
+	case <-f.stopping:
 		return false
 	}
 	defer func() { <-matching }()

@@ -95,7 +95,7 @@ func TestFilter_CapturesMeanNothing(t *testing.T) {
 	}
 }
 
-// TestFilter_OneWhoseCallHasEndedWaitsForNoPlace, and others wait for one.
+// TestFilter_OneWhoseCallHasEndedWaitsForNoPlace, nor one whose node stops, and others wait for one.
 func TestFilter_OneWhoseCallHasEndedWaitsForNoPlace(t *testing.T) {
 	for range cap(matching) {
 		matching <- struct{}{}
@@ -103,8 +103,10 @@ func TestFilter_OneWhoseCallHasEndedWaitsForNoPlace(t *testing.T) {
 	pattern := regexp.MustCompile("a")
 	ended := make(chan struct{})
 	close(ended)
-	if (&filter{pattern: pattern, ended: ended}).admitsSubject("a") {
-		t.Error("a call that has ended has a place")
+	for _, f := range []*filter{{pattern: pattern, ended: ended}, {pattern: pattern, stopping: ended}} {
+		if f.admitsSubject("a") {
+			t.Error("a call that has ended has a place")
+		}
 	}
 	admitted := make(chan bool, 1)
 	go func() { admitted <- (&filter{pattern: pattern}).admitsSubject("a") }()
@@ -118,6 +120,10 @@ func TestFilter_OneWhoseCallHasEndedWaitsForNoPlace(t *testing.T) {
 	}
 	if !<-admitted {
 		t.Error("what matches is not admitted")
+	}
+	if (&filter{pattern: pattern, ended: ended}).admitsSubject("a") || (&filter{stopping: ended, pattern: pattern}).
+		admitsSubject("a") {
+		t.Error("a call that has ended goes on while there are places")
 	}
 }
 

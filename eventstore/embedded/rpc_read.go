@@ -37,7 +37,7 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 		return err
 	}
 	if r.filter != nil {
-		r.filter.ended = call.Context().Done()
+		r.filter.ended, r.filter.stopping = call.Context().Done(), s.node.stopping
 	}
 	reader := newReader(s.node, r, call)
 	defer reader.end()

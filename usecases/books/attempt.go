@@ -76,7 +76,9 @@ func (b *Books) checkAttempts(f *findings) {
 	for payment, list := range placed {
 		if len(list) < 2 || !slices.ContainsFunc(list, func(of id.Receipt) bool {
 			m := b.attempts[of]
-			return m.provisional && (m.claimedBy.IsZero() || slices.Contains(list, m.claimedBy))
+			claimer := b.receipts[m.claimedBy] // of this organization, if it has not become another one's
+			return m.provisional && (m.claimedBy.IsZero() || slices.Contains(list, m.claimedBy) ||
+				claimer != nil && claimer.standing == matched)
 		}) {
 			continue
 		}

@@ -231,6 +231,16 @@ func TestPaidPrompt_BesideAnotherPaymentLikeItIsNoFault(t *testing.T) {
 		t.Errorf("two payments of 1000: Amina has a credit of %v", p.account(p.amina).Credit())
 	}
 	p.inOrder()
+	log := slices.Clone(p.log)
+	for i, e := range log { // the other payment is credited beside the provisional receipt that stands for it
+		if gone, ok := e.Event.(events.ReceiptAbsorbed); ok && gone.ReceiptID == other.ReceiptID {
+			log[i].Event = events.ReceiptMatched{ReceiptID: gone.ReceiptID, OrgID: p.org, SubscriberID: p.amina}
+		}
+	}
+	faults := p.books(p.org, log).Faults(p.now.Add(72*time.Hour), time.Hour)
+	if !slices.ContainsFunc(faults, func(f bookscases.Fault) bool { return f.Code == bookscases.PaymentCreditedTwice }) {
+		t.Error("three credits of two payments are in order")
+	}
 }
 
 // anything has the program learn something of the payment, or a person decide about its money.
