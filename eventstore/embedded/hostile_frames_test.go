@@ -26,8 +26,8 @@ type rawClient struct {
 	host string
 }
 
-// dialRaw makes a connection by frames.
-func dialRaw(t *testing.T, connection string) rawClient {
+// dialRaw makes a connection by frames, with settings of the client.
+func dialRaw(t *testing.T, connection string, settings ...http2.Setting) rawClient {
 	t.Helper()
 	parsed, err := url.Parse(connection)
 	if err != nil {
@@ -40,7 +40,7 @@ func dialRaw(t *testing.T, connection string) rawClient {
 	t.Cleanup(func() { _ = conn.Close() })
 	c := rawClient{http2.NewFramer(conn, conn), parsed.Host}
 	if _, err = conn.Write([]byte(http2.ClientPreface)); err == nil {
-		err = c.WriteSettings()
+		err = c.WriteSettings(settings...)
 	}
 	if err != nil {
 		t.Fatal(err)

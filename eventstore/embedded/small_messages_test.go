@@ -1,8 +1,6 @@
 package embedded_test
 
 import (
-	"net"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,35 +49,22 @@ func searching() *streams.ReadReq {
 // begun to give something.
 func unreadCalls(t *testing.T, connection string, calls int, req *streams.ReadReq) {
 	t.Helper()
-	parsed, err := url.Parse(connection)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", parsed.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
 	body, err := proto.Marshal(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	framer := http2.NewFramer(conn, conn)
-	if _, err = conn.Write([]byte(http2.ClientPreface)); err == nil {
-		err = framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
-	}
+	c := dialRaw(t, connection, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	body = append([]byte{0, 0, 0, 0, byte(len(body))}, body...)
-	headers := callHeaders(parsed.Host, streams.Streams_Read_FullMethodName)
+	headers := callHeaders(c.host, streams.Streams_Read_FullMethodName)
 	for call := 0; call < calls && err == nil; call++ {
 		id := uint32(2*call + 1)
-		err = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: headers, EndHeaders: true})
-		if err == nil {
-			err = framer.WriteData(id, true, body)
+		if err = c.call(id, headers); err == nil {
+			err = c.WriteData(id, true, body)
 		}
 	}
 	for begun := 0; begun < calls && err == nil; {
 		var f http2.Frame
-		if f, err = framer.ReadFrame(); err == nil && f.Header().Type == http2.FrameHeaders {
+		if f, err = c.ReadFrame(); err == nil && f.Header().Type == http2.FrameHeaders {
 			begun++
 		}
 	}

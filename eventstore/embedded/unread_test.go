@@ -2,8 +2,6 @@ package embedded_test
 
 import (
 	"bytes"
-	"net"
-	"net/url"
 	"runtime"
 	"testing"
 
@@ -28,30 +26,14 @@ func callHeaders(host, method string) []byte {
 
 // rawConnection is a connection to a node by frames. What the node sends is thrown away.
 type rawConnection struct {
-	*http2.Framer
-	host   string
+	rawClient
 	ponged chan struct{} // closed when the node has taken everything up to a ping
 }
 
 // connectRaw makes a connection by frames.
 func connectRaw(t *testing.T, n *embedded.Node) rawConnection {
 	t.Helper()
-	parsed, err := url.Parse(n.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", parsed.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	c := rawConnection{http2.NewFramer(conn, conn), parsed.Host, make(chan struct{})}
-	if _, err = conn.Write([]byte(http2.ClientPreface)); err == nil {
-		err = c.WriteSettings()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rawConnection{dialRaw(t, n.URL()), make(chan struct{})}
 	go func() {
 		for {
 			f, err := c.ReadFrame()

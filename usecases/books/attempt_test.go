@@ -238,7 +238,8 @@ func TestPaidPrompt_BesideAnotherPaymentLikeItIsNoFault(t *testing.T) {
 		}
 	}
 	faults := p.books(p.org, log).Faults(p.now.Add(72*time.Hour), time.Hour)
-	if !slices.ContainsFunc(faults, func(f bookscases.Fault) bool { return f.Code == bookscases.PaymentCreditedTwice }) {
+	twice := func(f bookscases.Fault) bool { return f.Code == bookscases.PaymentCreditedTwice }
+	if !slices.ContainsFunc(faults, twice) {
 		t.Error("three credits of two payments are in order")
 	}
 }
