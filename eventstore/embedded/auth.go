@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -33,19 +32,6 @@ var openMethods = map[string]bool{
 
 // errUnauthenticated does not say which of username and password is wrong.
 var errUnauthenticated = status.Error(codes.Unauthenticated, "missing or wrong credentials")
-
-// drainedBytes bounds how much of a refused request is read: more than any append has.
-const drainedBytes = 4 * maxRecordBytes
-
-// drain reads the rest of a request that will be refused: a client that is still sending would otherwise see the end of
-// its stream instead of the status. It decodes nothing and keeps nothing, because the caller has shown no credentials.
-func drain(ss grpc.ServerStream) {
-	for in, rest := (incoming{}), drainedBytes; rest > 0; rest -= in.bytes + eventOverhead {
-		if ss.RecvMsg(&in) != nil {
-			return
-		}
-	}
-}
 
 // check returns nil when a call may go on. Credentials are compared in constant time.
 func (g guard) check(ctx context.Context, method string) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 )
 
@@ -16,6 +18,10 @@ const (
 	allCalls        = 2048    // of all connections; further ones are refused, but for the next bound
 	ownCalls        = 16      // that a connection may always have
 	headerListBytes = 1 << 14 // of the headers of a call
+
+	drainedCalls  = 256                // refused ones of which the rest is read at the same time
+	drainedBytes  = 4 * maxRecordBytes // of each at most: more than any append has
+	drainPatience = 10 * time.Second   // for its client
 )
 
 // errTooManyCalls refuses a call that has done nothing.
@@ -23,9 +29,9 @@ var errTooManyCalls = &refusal{code: codes.Aborted, message: "too many calls at 
 
 // callCount counts the calls that run. Safe for concurrent use.
 type callCount struct {
-	mu  sync.Mutex
-	all int
-	of  map[*account]int
+	mu       sync.Mutex
+	all      int
+	draining int // refused ones
 }
 
 // enter counts a call, until leave. It fails when there are too many.
@@ -33,22 +39,53 @@ func (c *callCount) enter(ctx context.Context) (leave func(), err error) {
 	a := accountOf(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all >= allCalls && c.of[a] >= ownCalls {
+	if c.all >= allCalls && a.running.Load() >= ownCalls {
 		return func() {}, errTooManyCalls
 	}
 	c.all++
-	if c.of == nil {
-		c.of = map[*account]int{}
-	}
-	c.of[a]++
+	a.running.Add(1)
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.all--
-		if c.of[a]--; c.of[a] == 0 {
-			delete(c.of, a)
-		}
+		a.running.Add(-1)
 	}, nil
+}
+
+// drain reads the rest of a request that will be refused: some clients that are still sending would otherwise see the
+// end of their stream instead of the status. It decodes nothing and keeps nothing, because the caller may have shown no
+// credentials. When many such calls are drained already, this one is not.
+func (c *callCount) drain(ss grpc.ServerStream) {
+	if !c.drains(1) {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer c.drains(-1)
+		defer close(ended)
+		for in, rest := (incoming{}), drainedBytes; rest > 0; rest -= in.bytes + eventOverhead {
+			if ss.RecvMsg(&in) != nil {
+				return
+			}
+		}
+	}()
+	patience := time.NewTimer(drainPatience)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C: // reading ends with the call
+	}
+}
+
+// drains counts a call that begins to be drained, or one fewer. It reports whether there is a place.
+func (c *callCount) drains(by int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if by > 0 && c.draining >= drainedCalls {
+		return false
+	}
+	c.draining += by
+	return true
 }
 
 // limitedListener accepts a bounded number of connections. Further ones wait.

@@ -62,21 +62,26 @@ type connection struct {
 	streams map[uint32]*arrival // that have not ended on the wire
 	calls   atomic.Int64        // how many they are
 	sending atomic.Int64        // those on which the client may send
-	small   atomic.Int64        // the weight of small frames of messages that have not arrived
+	small   atomic.Int64        // the weight of small frames that have not been read
 	newest  uint32              // the last stream that the client has begun
 	allowed []byte              // permissions that may be sent
 	closed  bool
 }
 
-// arrival is the message that a client is sending on a stream.
+// arrival notes what has come on a stream, above all of the present message.
 type arrival struct {
 	prefix   [prefixBytes]byte
 	have     int  // bytes of prefix
 	left     int  // bytes of the message to come
-	small    int  // the weight of its small frames
 	over     bool // the client sends nothing more
 	room     *holding
 	withdraw func() // of the claim for room
+
+	came    int64 // bytes of messages, in whole frames
+	padding int64 // bytes beside them
+	widened int64 // bytes by which the server has widened the window
+	small   int   // the weight of small frames that have not been read
+	runs    []run // of which it is
 }
 
 // newConnection begins to look at a connection.
@@ -166,9 +171,7 @@ func (c *connection) payload(b []byte) {
 	b = b[:max(0, min(len(b), len(b)+after-c.padding))]
 	c.data += len(b)
 	for a := c.of; a != nil && !a.over && len(b) > 0; {
-		if b = b[a.take(b):]; a.small > 0 && !a.unfinished() {
-			c.discount(a)
-		}
+		b = b[a.take(b):]
 	}
 }
 
@@ -215,7 +218,9 @@ func (c *connection) ended() {
 		if c.of = nil; a == nil || a.over {
 			return
 		}
-		if c.data > 0 && c.data <= unpooledBytes && a.unfinished() {
+		a.came += int64(c.data)
+		a.padding += int64(c.head.length() - c.data)
+		if c.data > 0 && c.data <= unpooledBytes {
 			c.count(a)
 		}
 		if c.head[4]&flagEndStream != 0 {
@@ -229,7 +234,6 @@ func (c *connection) sent(a *arrival) {
 	if !a.over {
 		a.over = true
 		a.end()
-		c.discount(a)
 		c.sending.Add(-1)
 	}
 }
@@ -238,6 +242,7 @@ func (c *connection) sent(a *arrival) {
 func (c *connection) forget(stream uint32) {
 	if a := c.streams[stream]; a != nil {
 		c.sent(a)
+		c.discount(a, len(a.runs))
 		delete(c.streams, stream)
 		c.calls.Add(-1)
 		c.intake.calls.Add(-1)
@@ -305,13 +310,15 @@ func wholeHead(b []byte) bool {
 // held reports whether a permission has to wait for memory. It keeps it then.
 func (c *connection) held(frame []byte) bool {
 	head := frameHead(frame)
-	if binary.BigEndian.Uint32(frame[headerBytes:]) <= streamWindow || head.stream() == 0 {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.streams[head.stream()]
-	if a == nil || a.over || a.left == 0 {
+	if a == nil {
+		return false // as with those of the connection
+	}
+	by := int(binary.BigEndian.Uint32(frame[headerBytes:]))
+	c.widen(a, by)
+	if by <= streamWindow || a.over || a.left == 0 {
 		return false
 	}
 	a.end()

@@ -1,21 +1,30 @@
 package embedded
 
+import "slices"
+
 // Bounds of what a client sends that the transport keeps without counting it.
 const (
-	frameOverhead = 64       // bytes that are counted for a small frame beside its own ones
-	smallBytesOwn = 32 << 10 // the weight of small frames of a message that has not arrived, and of the bytes of it...
-	smallPart     = 8        // ...that are there one part in so many
-	smallFrames   = 16 << 20 // the weight of those of all messages
-	unansweredOwn = 1024     // calls of one connection that have not ended on the wire
-	unanswered    = 8192     // and of all
+	frameOverhead = 64        // bytes that are counted for a small frame beside its own ones
+	smallBytesOwn = 256 << 10 // the weight of small frames of a call that have not been read, and of the bytes...
+	smallPart     = 8         // ...that are there of a message that has not arrived one part in so many
+	smallFrames   = 32 << 20  // the weight of those of all calls
+	runBytes      = 4 << 10   // small frames that come in so many bytes are counted as one
+	unansweredOwn = 1024      // calls of one connection that have not ended on the wire
+	unanswered    = 8192      // and of all
 )
 
 // Reasons for which a client is dismissed.
 const (
-	tooSmallFrames = "a message has come in too many small frames"
-	mostSmallBytes = "too many messages come in small frames, most of them from this client"
+	tooSmallFrames = "a call has sent too many small frames that the node has not read"
+	mostSmallBytes = "too many small frames have come that the node has not read, most of them from this client"
 	tooManyCalls   = "too many calls have been begun whose answers are not taken"
 )
+
+// run is a run of small frames of a stream, by the number of bytes of messages that have come on it.
+type run struct {
+	from, to int64
+	weight   int
+}
 
 // call notes a call that the client has begun. ended = it has sent everything.
 func (c *connection) call(ended bool) {
@@ -31,22 +40,25 @@ func (c *connection) call(ended bool) {
 	}
 }
 
-// unfinished reports whether a message has begun and is not there in full.
-func (a *arrival) unfinished() bool { return a.left > 0 || a.have > 0 }
-
-// arrived is how many bytes of the message are there.
+// arrived is how many bytes are there of a message that has not arrived.
 func (a *arrival) arrived() int {
-	if a.have > 0 {
+	if a.left == 0 {
 		return 0
 	}
 	return messageLength(a.prefix) - a.left
 }
 
-// count counts the present frame, which is small and does not end its message. The transport keeps such frames without
-// asking the intake for memory. Of a large message a client sends few: what its windows leave over. A message that ends
-// with one frame, as a small one does, is not counted at all.
+// count counts the present frame, which is small. The transport keeps such frames without asking the intake for memory.
+// A client with many small messages fills its window with them; of a large one it sends what its windows leave over.
 func (c *connection) count(a *arrival) {
 	weight := c.data + frameOverhead
+	last := len(a.runs) - 1
+	if last < 0 || a.came-a.runs[last].from > runBytes {
+		a.runs = append(a.runs, run{from: a.came - int64(c.data)})
+		last++
+	}
+	a.runs[last].to = a.came
+	a.runs[last].weight += weight
 	a.small += weight
 	c.small.Add(int64(weight))
 	if c.intake.small.Add(int64(weight)) > smallFrames {
@@ -57,17 +69,38 @@ func (c *connection) count(a *arrival) {
 	}
 }
 
-// discount forgets the small frames of a message that is there or does not come any more. Call with mu held.
-func (c *connection) discount(a *arrival) {
-	if a.small > 0 {
-		c.small.Add(-int64(a.small))
-		c.intake.small.Add(-int64(a.small))
-		a.small = 0
+// widen notes that the server widens the window of a stream, and forgets small frames that it has read then. It widens
+// it by what it has read, padding as it comes; or, when it has read the prefix of a message that does not fit, by the
+// length of the message, all bytes of which it reads before it widens the window once more. Call with mu held.
+func (c *connection) widen(a *arrival, by int) {
+	a.widened += int64(by)
+	read := a.widened - a.padding
+	if a.left > 0 && by == messageLength(a.prefix) {
+		read -= int64(by)
+	}
+	n := 0
+	for n < len(a.runs) && a.runs[n].to <= read {
+		n++
+	}
+	c.discount(a, n)
+}
+
+// discount forgets the first runs of small frames of a stream. Call with mu held.
+func (c *connection) discount(a *arrival, runs int) {
+	weight := 0
+	for _, r := range a.runs[:runs] {
+		weight += r.weight
+	}
+	if weight > 0 {
+		a.runs = slices.Delete(a.runs, 0, runs)
+		a.small -= weight
+		c.small.Add(-int64(weight))
+		c.intake.small.Add(-int64(weight))
 	}
 }
 
-// thin closes the connections that have most small frames, or most calls without an answer, until there are not too
-// many in all.
+// thin closes the connections that have most small frames, or most calls that wait for their client alone, until there
+// are not too many in all.
 func (in *intake) thin() {
 	in.thinning.Lock()
 	defer in.thinning.Unlock()
@@ -77,7 +110,7 @@ func (in *intake) thin() {
 		}
 	}
 	for in.calls.Load() > unanswered {
-		if !in.dismiss(func(c *connection) int64 { return c.calls.Load() }, tooManyCalls) {
+		if !in.dismiss(func(c *connection) int64 { return c.calls.Load() - c.running.Load() }, tooManyCalls) {
 			break
 		}
 	}
@@ -86,7 +119,7 @@ func (in *intake) thin() {
 // dismiss closes the connection that has most of something, and tells its client why.
 func (in *intake) dismiss(of func(*connection) int64, reason string) bool {
 	c := in.most(of)
-	if c == nil || of(c) == 0 {
+	if c == nil || of(c) <= 0 {
 		return false
 	}
 	c.dismiss(reason)

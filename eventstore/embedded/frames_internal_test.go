@@ -62,7 +62,7 @@ func TestConnection_AMessageInSmallFramesIsRefused(t *testing.T) {
 	} {
 		in := newIntake(1 << 20)
 		c, conn := greeted(t, in)
-		if sends(t, c, 1, 17_000_000, 16_700_000, frames...) {
+		if sends(t, c, 1, 17_000_000, 15_000_000, frames...) {
 			t.Errorf("%s: it is taken", name)
 		} else if got := dismissalOf(t, conn); got != tooSmallFrames {
 			t.Errorf("%s: the client is told %q", name, got)
@@ -74,7 +74,7 @@ func TestConnection_AMessageInSmallFramesIsRefused(t *testing.T) {
 	c, conn := greeted(t, newIntake(1<<20))
 	begins := append(http2Frame(frameHeaders, 0, 1, nil), http2Frame(frameData, 0, 1, prefixOf(1_000_000))...)
 	padded := http2Frame(frameData, flagPadded, 1, append([]byte{255}, make([]byte, 255+10)...))
-	conn.in.Write(append(begins, bytes.Repeat(padded, 1000)...))
+	conn.in.Write(append(begins, bytes.Repeat(padded, 4000)...))
 	for into := make([]byte, 1<<15); conn.in.Len() > 0 && !isDone(conn.closed); {
 		_, _ = c.Read(into)
 	}
@@ -84,7 +84,7 @@ func TestConnection_AMessageInSmallFramesIsRefused(t *testing.T) {
 }
 
 // TestConnection_ALargeMessageWhoseWindowsEndInSmallFramesIsTaken, and a small one in frames of any length. Nothing is
-// counted when they are there.
+// counted when the calls have ended.
 func TestConnection_ALargeMessageWhoseWindowsEndInSmallFramesIsTaken(t *testing.T) {
 	t.Parallel()
 	in := newIntake(1 << 20)
@@ -99,16 +99,13 @@ func TestConnection_ALargeMessageWhoseWindowsEndInSmallFramesIsTaken(t *testing.
 		}
 		stream += 2
 	}
-	if in.small.Load() != 0 || c.small.Load() != 0 {
-		t.Errorf("%d bytes are counted for ever", in.small.Load())
-	}
 	for stream := range c.streams {
 		if _, err := c.Write(http2Frame(frameHeaders, flagEndStream, stream, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if in.calls.Load() != 0 || c.sending.Load() != 0 {
-		t.Errorf("%d calls are counted for ever", in.calls.Load())
+	if in.small.Load() != 0 || in.calls.Load() != 0 || c.sending.Load() != 0 {
+		t.Errorf("%d bytes and %d calls are counted for ever", in.small.Load(), in.calls.Load())
 	}
 }
 
@@ -124,7 +121,7 @@ func TestIntake_WhoHasMostMessagesInSmallFramesIsDismissed(t *testing.T) {
 	for range 2 {
 		c, conn := greeted(t, in)
 		many = append(many, conn)
-		for stream := uint32(1); stream < 1000 && !isDone(conn.closed); stream += 2 {
+		for stream := uint32(1); stream < 2000 && !isDone(conn.closed); stream += 2 {
 			sends(t, c, stream, 100_000, 75_000, 1000)
 		}
 	}
@@ -158,18 +155,20 @@ func TestConnection_CallsThatAreNotAnsweredOnTheWireAreBounded(t *testing.T) {
 	if _, conn := begin(unansweredOwn + 1); dismissalOf(t, conn) != tooManyCalls {
 		t.Error("the client is not told why")
 	}
+	busy, served := begin(unansweredOwn)
+	busy.running.Store(unansweredOwn)
 	most, conn := begin(unansweredOwn)
 	var others []*testConn
 	for in.calls.Load() > 0 && !isDone(conn.closed) {
 		_, other := begin(unansweredOwn / 2)
 		others = append(others, other)
 	}
-	if got := dismissalOf(t, conn); got != tooManyCalls || len(others) != 2*unanswered/unansweredOwn-1 {
+	if got := dismissalOf(t, conn); got != tooManyCalls || len(others) != 2*unanswered/unansweredOwn-3 {
 		t.Errorf("the client is told %q when %d others have calls", got, len(others))
 	}
-	for _, other := range others {
+	for _, other := range append(others, served) {
 		if isDone(other.closed) {
-			t.Error("a client with fewer calls is dismissed")
+			t.Error("a client with fewer calls that do not run is dismissed")
 		}
 	}
 	if most.calls.Load() != 0 || in.calls.Load() > unanswered {

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"net"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
@@ -172,6 +174,23 @@ func TestNode_ALargeAppendWhoseWindowsEndInSmallFramesIsWritten(t *testing.T) {
 	t.Fatal(err)
 }
 
+// answers tells of each call that is answered with a status, until the connection ends.
+func (c rawClient) answers(status string, each chan<- struct{}) {
+	decoder := hpack.NewDecoder(4096, nil)
+	for {
+		f, err := c.ReadFrame()
+		if err != nil {
+			return
+		}
+		if f, ok := f.(*http2.HeadersFrame); ok {
+			fields, _ := decoder.DecodeFull(f.HeaderBlockFragment())
+			if hasField(fields, "grpc-status", status) {
+				each <- struct{}{}
+			}
+		}
+	}
+}
+
 // hasField reports whether headers have a field of this value.
 func hasField(fields []hpack.HeaderField, name, value string) bool {
 	for _, f := range fields {
@@ -205,21 +224,7 @@ func TestMemory_CallsWithoutTheirMessageAreCounted(t *testing.T) {
 				}
 			}
 		})
-		go func() {
-			decoder := hpack.NewDecoder(4096, nil)
-			for {
-				f, err := c.ReadFrame()
-				if err != nil {
-					return
-				}
-				if f, ok := f.(*http2.HeadersFrame); ok {
-					fields, _ := decoder.DecodeFull(f.HeaderBlockFragment())
-					if hasField(fields, "grpc-status", "10") {
-						refused <- struct{}{}
-					}
-				}
-			}
-		}()
+		go c.answers("10", refused)
 	}
 	group.Wait()
 	for range clients*calls - 2048 - clients*16 {
@@ -239,4 +244,76 @@ func largeHeaders(host, method string) []byte {
 	encoder := hpack.NewEncoder(&headers)
 	_ = encoder.WriteField(hpack.HeaderField{Name: "x-large", Value: strings.Repeat("~", 15_000), Sensitive: true})
 	return append(callHeaders(host, method), headers.Bytes()...)
+}
+
+// TestMemory_CallsWithoutCredentialsTakeNobodysPlace: they are refused before they count, and the rest of a few of them
+// is read, so that a client that has credentials makes as many calls as ever.
+func TestMemory_CallsWithoutCredentialsTakeNobodysPlace(t *testing.T) {
+	t.Parallel()
+	const clients, calls, drained, subscriptions = 24, 512, 256, 40
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0", guarded)
+	t.Cleanup(func() { node.kill(t) })
+	refused := make(chan struct{}, clients*calls)
+	for range clients {
+		c := dialRaw(t, node.url)
+		headers := largeHeaders(c.host, "/event_store.client.streams.Streams/Append")
+		go c.answers("16", refused)
+		for stream := uint32(1); stream < 2*calls; stream += 2 {
+			if err := c.call(stream, headers); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range clients*calls - drained {
+		<-refused
+	}
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization",
+		"Basic "+base64.StdEncoding.EncodeToString([]byte("admin:secret")))
+	client := bare(t, node.url)
+	for range subscriptions {
+		call, err := client.Read(ctx, readOf("", true))
+		if err == nil {
+			_, err = call.Recv()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantPeak(t, node, unreadBytes)
+}
+
+// TestMemory_SmallFramesThatAreNotReadTakeLittle: calls that read nothing more are sent empty messages in frames of one
+// byte, as many as each may have.
+func TestMemory_SmallFramesThatAreNotReadTakeLittle(t *testing.T) {
+	t.Parallel()
+	const clients, calls, frames = 4, 256, 4000
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
+	t.Cleanup(func() { node.kill(t) })
+	body, err := proto.Marshal(readOf("", true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body = append([]byte{0, 0, 0, 0, byte(len(body))}, body...)
+	dismissed := 0
+	for range clients {
+		c := dialRaw(t, node.url)
+		go c.answers("", nil)
+		var err error
+		for stream := uint32(1); stream < 2*calls && err == nil; stream += 2 {
+			if err = c.call(stream, callHeaders(c.host, "/event_store.client.streams.Streams/Read")); err == nil {
+				err = c.WriteData(stream, false, body)
+			}
+			if err == nil {
+				err = c.write(stream, make([]byte, frames), 1)
+			}
+		}
+		if err != nil {
+			dismissed++
+		}
+	}
+	if dismissed < clients-1 {
+		t.Errorf("%d clients are dismissed", dismissed)
+	}
+	served(t, node.url)
+	wantPeak(t, node, unreadBytes)
 }

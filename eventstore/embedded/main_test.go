@@ -41,6 +41,9 @@ const standby = "standby"
 // transaction, and stops in.
 const scavenging = "scavenging"
 
+// guarded as a further argument of a child has it ask for credentials.
+const guarded = "guarded"
+
 // shortSilence is that of nodes of which another one takes the log over in a test.
 const shortSilence = time.Second
 
@@ -59,6 +62,9 @@ func runChild(database, schema, addr string, options []string) error {
 	}
 	defer pool.Close()
 	cfg := embedded.Config{Pool: pool, Schema: schema, Addr: addr, Logger: quiet()}
+	if slices.Contains(options, guarded) {
+		cfg.Username, cfg.Password = "admin", "secret"
+	}
 	if cfg.Standby = slices.Contains(options, standby); len(options) > 0 {
 		cfg.HolderSilence = shortSilence
 		cfg.StandingBy = func(string) { fmt.Println(standby) }

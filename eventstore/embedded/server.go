@@ -64,14 +64,14 @@ func newServer(n *Node) *grpc.Server {
 		// There are no other calls: see asStreams.
 		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 			handler grpc.StreamHandler) error {
-			leave, err := n.calls.enter(ss.Context())
-			defer leave()
+			leave, err := func() {}, g.check(ss.Context(), info.FullMethod)
 			if err == nil {
-				err = g.check(ss.Context(), info.FullMethod)
+				leave, err = n.calls.enter(ss.Context())
 			}
+			defer leave()
 			if err != nil {
 				if info.IsClientStream && !info.IsServerStream {
-					drain(ss)
+					n.calls.drain(ss)
 				}
 				return err
 			}
