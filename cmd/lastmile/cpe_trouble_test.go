@@ -129,15 +129,22 @@ func TestCpe_AKillDuringASendDoesNothingTwice(t *testing.T) {
 	}
 	sent := tasks()
 	asked := k.must(k.admin, "POST", "/cpe/devices/"+box+"/factory-reset", nil).text("operationId")
-	k.eventually("the task", func(context.Context) (bool, error) { return tasks() > sent, nil })
-	program.kill9()
-	k.spawn(program.addr)
 	var state, code string
-	k.eventually("the end of the operation", func(ctx context.Context) (bool, error) {
+	ended := func(ctx context.Context) (bool, error) {
 		got, err := k.admin.call(ctx, "GET", "/cpe/operations/"+asked, "", nil)
 		state, code = got.text("state"), got.at("error.code")
 		return state == "confirmed" || state == "failed", err
+	}
+	k.eventually("the task", func(ctx context.Context) (bool, error) {
+		over, err := ended(ctx)
+		if over && tasks() == sent {
+			t.Fatalf("it is %s %s before the server has a task", state, code)
+		}
+		return tasks() > sent, err
 	})
+	program.kill9()
+	k.spawn(program.addr)
+	k.eventually("the end of the operation", ended)
 	if err := sim.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
