@@ -118,6 +118,9 @@ func TestCpe_AKillDuringASendDoesNothingTwice(t *testing.T) {
 	}
 	box := k.pendingID(k.admin, "SN-1")
 	k.must(k.admin, "POST", "/cpe/pending/"+box+"/claim", nil)
+	if err := sim.Idle(t.Context()); err != nil { // the server has a device when its first session is over
+		t.Fatal(err)
+	}
 	before := sim.Resets()
 	tasks := func() (n int) {
 		for _, request := range sim.Requests() {

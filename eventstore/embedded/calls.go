@@ -55,7 +55,7 @@ func (c *callCount) enter(ctx context.Context) (leave func(), err error) {
 // drain reads the rest of a request that will be refused: some clients that are still sending would otherwise see the
 // end of their stream instead of the status. It decodes nothing and keeps nothing, because the caller may have shown no
 // credentials. When many such calls are drained already, this one is not.
-func (c *callCount) drain(ss grpc.ServerStream) {
+func (c *callCount) drain(ss grpc.ServerStream, stopping <-chan struct{}) {
 	if !c.drains(1) {
 		return
 	}
@@ -73,7 +73,8 @@ func (c *callCount) drain(ss grpc.ServerStream) {
 	defer patience.Stop()
 	select {
 	case <-ended:
-	case <-patience.C: // reading ends with the call
+	case <-stopping: // reading ends with the call
+	case <-patience.C:
 	}
 }
 

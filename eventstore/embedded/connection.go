@@ -62,7 +62,7 @@ type connection struct {
 	streams map[uint32]*arrival // that have not ended on the wire
 	calls   atomic.Int64        // how many they are
 	sending atomic.Int64        // those on which the client may send
-	small   atomic.Int64        // the weight of small frames that have not been read
+	small   atomic.Int64        // the weight of small frames that the transport may keep
 	newest  uint32              // the last stream that the client has begun
 	allowed []byte              // permissions that may be sent
 	closed  bool
@@ -77,10 +77,11 @@ type arrival struct {
 	room     *holding
 	withdraw func() // of the claim for room
 
-	came    int64 // bytes of messages, in whole frames
+	came    int64 // bytes of messages
+	began   int64 // those of them that were there when the present message began
 	padding int64 // bytes beside them
 	widened int64 // bytes by which the server has widened the window
-	small   int   // the weight of small frames that have not been read
+	small   int   // the weight of small frames that the transport may keep
 	runs    []run // of which it is
 }
 
@@ -152,7 +153,9 @@ func (c *connection) begun() {
 		if c.head[4]&flagPadded != 0 {
 			c.padding = -1
 		}
-	case c.head[3] == frameHeaders && c.head.stream() > c.newest:
+	case c.head[3] == frameHeaders && c.head.stream() <= c.newest:
+		c.fault = callsOutOfOrder // the transport may not know of those before, when they were malformed
+	case c.head[3] == frameHeaders:
 		c.newest = c.head.stream()
 		c.call(c.head[4]&flagEndStream != 0)
 	}
@@ -178,13 +181,18 @@ func (c *connection) payload(b []byte) {
 // take counts bytes of the message and returns how many there were.
 func (a *arrival) take(b []byte) int {
 	if a.left == 0 {
+		if a.have == 0 {
+			a.began = a.came
+		}
 		n := copy(a.prefix[a.have:], b)
+		a.came += int64(n)
 		if a.have += n; a.have == prefixBytes {
 			a.left, a.have = messageLength(a.prefix), 0
 		}
 		return n
 	}
 	n := min(a.left, len(b))
+	a.came += int64(n)
 	a.left -= n
 	if a.room != nil {
 		if a.room.release(int64(n)); a.left > 0 {
@@ -218,7 +226,6 @@ func (c *connection) ended() {
 		if c.of = nil; a == nil || a.over {
 			return
 		}
-		a.came += int64(c.data)
 		a.padding += int64(c.head.length() - c.data)
 		if c.data > 0 && c.data <= unpooledBytes {
 			c.count(a)

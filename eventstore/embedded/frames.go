@@ -5,9 +5,9 @@ import "slices"
 // Bounds of what a client sends that the transport keeps without counting it.
 const (
 	frameOverhead = 64        // bytes that are counted for a small frame beside its own ones
-	smallBytesOwn = 256 << 10 // the weight of small frames of a call that have not been read, and of the bytes...
+	smallBytesOwn = 256 << 10 // the weight of small frames of a call that are not taken, and of the bytes...
 	smallPart     = 8         // ...that are there of a message that has not arrived one part in so many
-	smallFrames   = 32 << 20  // the weight of those of all calls
+	smallFrames   = 64 << 20  // the weight of those of all calls
 	runBytes      = 4 << 10   // small frames that come in so many bytes are counted as one
 	unansweredOwn = 1024      // calls of one connection that have not ended on the wire
 	unanswered    = 8192      // and of all
@@ -15,9 +15,10 @@ const (
 
 // Reasons for which a client is dismissed.
 const (
-	tooSmallFrames = "a call has sent too many small frames that the node has not read"
-	mostSmallBytes = "too many small frames have come that the node has not read, most of them from this client"
-	tooManyCalls   = "too many calls have been begun whose answers are not taken"
+	tooSmallFrames  = "a call has sent too many small frames that the node has not taken"
+	mostSmallBytes  = "too many small frames have come that the node has not taken, most of them from this client"
+	tooManyCalls    = "too many calls have been begun whose answers are not taken"
+	callsOutOfOrder = "a call has a number that is not higher than those before it"
 )
 
 // run is a run of small frames of a stream, by the number of bytes of messages that have come on it.
@@ -69,17 +70,18 @@ func (c *connection) count(a *arrival) {
 	}
 }
 
-// widen notes that the server widens the window of a stream, and forgets small frames that it has read then. It widens
-// it by what it has read, padding as it comes; or, when it has read the prefix of a message that does not fit, by the
-// length of the message, all bytes of which it reads before it widens the window once more. Call with mu held.
+// widen notes that the server widens the window of a stream, and forgets the small frames that it has taken then. It
+// widens it by what it has read, and by padding as that comes; or, when it has read the beginning of a message that
+// does not fit, by its length, and not again by what it reads of it. The frames of a message are kept until it is there
+// in full. Call with mu held.
 func (c *connection) widen(a *arrival, by int) {
 	a.widened += int64(by)
-	read := a.widened - a.padding
-	if a.left > 0 && by == messageLength(a.prefix) {
-		read -= int64(by)
+	taken := a.widened - a.padding
+	if a.left > 0 || a.have > 0 {
+		taken = min(taken, a.began)
 	}
 	n := 0
-	for n < len(a.runs) && a.runs[n].to <= read {
+	for n < len(a.runs) && a.runs[n].to <= taken {
 		n++
 	}
 	c.discount(a, n)

@@ -41,7 +41,7 @@ type intake struct {
 	back           func(*[]byte) // is Put
 	messages       *budget       // promised to clients that send large messages, and not arrived
 	waiting        atomic.Int64  // claims on messages
-	small          atomic.Int64  // the weight of small frames that have not been read
+	small          atomic.Int64  // the weight of small frames that the transport may keep
 	calls          atomic.Int64  // that have not ended on the wire
 	thinning       sync.Mutex    // held while connections are closed for these two
 

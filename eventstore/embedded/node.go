@@ -100,7 +100,7 @@ func (n *Node) open(ctx context.Context) error {
 		return err
 	}
 	s := &sequencer{
-		queries: q, sessions: opener, log: n.config.Logger, now: n.config.Clock.Now,
+		queries: q, sessions: opener, reads: n.config.Pool, log: n.config.Logger, now: n.config.Clock.Now,
 		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}),
 		fatal: make(chan error, 1), session: first, heads: newHeadCache(), recent: newRecentEvents(),
 	}

@@ -102,6 +102,7 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 		}), patience(), waiting, nil)
 		if err == nil {
 			q.names.forget()
+			q.reads.Reset() // they go to the server that takes writes now
 			q.answered = patienceClock.Now()
 			q.log.Info("event store session restored", "epoch", q.session.epoch, "position", last.position)
 			return last, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // queueLength is the number of writes that may wait before enqueue itself blocks; their bytes are bounded by load.
@@ -29,6 +30,7 @@ const (
 type sequencer struct {
 	queries  *queries
 	sessions *sessions
+	reads    *pgxpool.Pool // that readers of the log use
 	tail     *tail
 	log      *slog.Logger
 	now      func() time.Time

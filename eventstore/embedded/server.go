@@ -71,7 +71,7 @@ func newServer(n *Node) *grpc.Server {
 			defer leave()
 			if err != nil {
 				if info.IsClientStream && !info.IsServerStream {
-					n.calls.drain(ss)
+					n.calls.drain(ss, n.stopping)
 				}
 				return err
 			}

@@ -13,6 +13,9 @@ func (r *reader) subscribeAll() error {
 		return err
 	}
 	considered := func(row *record) error {
+		if err := r.running(); err != nil {
+			return err // the filter has not decided perhaps
+		}
 		position = row.position
 		if marks.consider(position) {
 			return r.checkpoint(position)

@@ -74,7 +74,9 @@ func (r *reader) catchUpStream(at *streamCursor) error {
 	if err != nil {
 		return err
 	}
-	visible := func(row *record) bool { return v.shows(row) || row.revision == tombstoneRevision }
+	visible := func(row *record) bool { // also one that came after the view
+		return v.shows(row) || row.revision > v.state.last || row.revision == tombstoneRevision
+	}
 	from := max(at.revision+1, min(v.lowest, v.state.last+1))
 	pages := r.streamPages(r.log.queries.streamUp, from, page{more: true})
 	return r.log.walk(r.ctx(), r.out, pages, math.MaxUint64, func(rows []record) (bool, error) {

@@ -193,6 +193,7 @@ func (s *lockSession) open(ctx context.Context) (*pgx.Conn, error) {
 		return nil, errors.New("DATABASE_URL is not a valid PostgreSQL address")
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "lastmile locks"
+	followPrimary(cfg.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -116,6 +118,7 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		Prepare(conn)
 		return nil
 	}
+	followPrimary(pc.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open database pool: %w", err)
@@ -127,6 +130,18 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		}
 	}
 	return pool, nil
+}
+
+// followPrimary has connections of an address with several hosts made to the one that is no standby: reads and locks go
+// to the server that takes writes. The only host of an address is taken, whatever it is, and an address that says
+// itself which one it wants gets that one.
+func followPrimary(config *pgx.ConnConfig) {
+	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.Host != config.Host || f.Port != config.Port // further ones of the same host differ in TLS
+	})
+	if several && config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
+	}
 }
 
 // plainPlans has statements find each row by its key, as all of the owner's do (ADR 0027). A plan for given values is
