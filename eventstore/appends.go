@@ -45,6 +45,8 @@ type appends struct {
 	refused atomic.Bool                // the server takes no shared call, or none here: the client appends
 	call    atomic.Pointer[sharedCall] // nil before the first append; it may have ended
 	opening sync.Mutex                 // one opens a call
+	failed  error                      // of the last attempt to do so; guarded by opening
+	faults  atomic.Int64               // how many such attempts have failed
 }
 
 // sharedCall is one BatchAppend call.
@@ -184,13 +186,30 @@ func (c *sharedCall) append(
 }
 
 // shared is the present call. It opens one when there is none, or when the last one has ended, which may take
-// openPatience.
-func (a *appends) shared() (*sharedCall, error) {
+// openPatience. Those who wait for an attempt that fails have its failure. caller is the context of the caller.
+func (a *appends) shared(caller context.Context) (*sharedCall, error) {
+	before := a.faults.Load()
 	a.opening.Lock()
 	defer a.opening.Unlock()
 	if c := a.open(); c != nil {
 		return c, nil
 	}
+	if a.faults.Load() != before {
+		return nil, a.failed
+	}
+	if caller.Err() != nil {
+		return nil, caller.Err()
+	}
+	c, err := a.opened()
+	if err != nil {
+		a.failed = err
+		a.faults.Add(1)
+	}
+	return c, err
+}
+
+// opened opens a call. Call with opening held.
+func (a *appends) opened() (*sharedCall, error) {
 	ctx, end := context.WithCancel(metadata.NewOutgoingContext(context.Background(), a.header))
 	slow := time.AfterFunc(openPatience, end) // the others wait meanwhile
 	stream, err := streams.NewStreamsClient(a.conn).BatchAppend(ctx)

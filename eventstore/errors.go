@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -118,6 +119,32 @@ func outcomeUnknown(err error) bool {
 		return true
 	}
 	return false
+}
+
+// unsettled is the failure of a call that appends, by what ended it. What the server has not refused may have been
+// written: the outcome is unknown then, and a caller who has left is told that.
+func unsettled(ctx context.Context, err error) error {
+	var client *esdb.Error
+	if errors.As(err, &client) {
+		switch client.Code() {
+		case esdb.ErrorCodeWrongExpectedVersion, esdb.ErrorCodeStreamDeleted:
+			return err
+		}
+	}
+	switch code := statusOf(err); {
+	case slices.Contains(refusals, code):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	case code != codes.OK:
+		return unavailable(err)
+	}
+	return err
+}
+
+// refusals are the statuses by which a server says that it has written nothing.
+var refusals = []codes.Code{
+	codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented,
 }
 
 // connectionLost reports whether the connection is broken, so that the next call needs a new one.

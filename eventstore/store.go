@@ -150,7 +150,7 @@ func (s *Store) Append(ctx context.Context, stream string, expected Expected, li
 			if !on.shared.takes(encoded) {
 				return appendAlone(ctx, on.client, stream, expected, encoded)
 			}
-			c, err := on.shared.shared()
+			c, err := on.shared.shared(ctx)
 			if err != nil {
 				return Appended{}, err
 			}
@@ -180,7 +180,7 @@ func appendAlone(
 	opts := esdb.AppendToStreamOptions{ExpectedRevision: expected.client()}
 	done, err := c.AppendToStream(ctx, stream, opts, data...)
 	if err != nil {
-		return Appended{}, err
+		return Appended{}, unsettled(ctx, err)
 	}
 	return Appended{Revision: done.NextExpectedVersion, Position: done.CommitPosition}, nil
 }

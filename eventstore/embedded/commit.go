@@ -255,8 +255,8 @@ func commonRefusal(err error) error {
 
 // ownRefusal answers a write that the database refuses while it takes others. What the values of the write cause does
 // not pass, so the answer is InvalidArgument: data exceptions, broken constraints, exceeded limits and exceptions of
-// triggers. Other causes, such as a damaged page, are mended by somebody: the answer is Internal, which is no outage of
-// the store.
+// triggers. Other causes, such as a damaged page, are mended by somebody: the answer is FailedPrecondition, which says
+// that nothing is written, and is no outage of the store.
 func ownRefusal(err error) error {
 	code := sqlState(err)
 	switch code[:min(2, len(code))] {
@@ -266,7 +266,7 @@ func ownRefusal(err error) error {
 		}
 	}
 	return &refusal{
-		code:    codes.Internal,
+		code:    codes.FailedPrecondition,
 		message: "the event store's database refuses the write and takes others: " + cmp.Or(code, err.Error()),
 	}
 }

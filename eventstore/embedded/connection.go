@@ -18,10 +18,12 @@ const (
 	frameData         = 0x0
 	frameHeaders      = 0x1
 	frameReset        = 0x3
+	frameSettings     = 0x4
 	frameGoAway       = 0x7
 	frameWindowUpdate = 0x8
 
 	flagEndStream = 0x1
+	flagAck       = 0x1
 	flagPadded    = 0x8
 
 	enhanceYourCalm = 0xb
@@ -53,6 +55,12 @@ type connection struct {
 	of      *arrival // its stream, of a frame with data; nil = none that the client may send on
 	fault   string   // why the client is to be dismissed; "" = it is not
 	crowds  bool     // it has added to what is too much in all
+
+	signals int    // frames that the transport keeps until it writes, since it was last asked to confirm
+	asking  []byte // what is left of a question to it
+	unread  []byte // what the client has sent after that
+
+	asked atomic.Int64 // confirmations to come
 
 	writing sync.Mutex // guards these and the order of frames
 	rest    []byte     // the beginning of a frame that the server has not written in full
@@ -92,13 +100,26 @@ func newConnection(c net.Conn, in *intake) *connection {
 	return conn
 }
 
-// Read reads what the client sends.
-func (c *connection) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
+// Read reads what the client sends, and questions to the transport in between.
+func (c *connection) Read(b []byte) (n int, err error) {
+	if len(c.asking) > 0 {
+		n = copy(b, c.asking)
+		c.asking = c.asking[n:]
+		return n, nil
+	}
+	if n = copy(b, c.unread); n > 0 {
+		c.unread = c.unread[n:]
+	} else {
+		n, err = c.Conn.Read(b)
+	}
 	if n > 0 {
 		c.mu.Lock()
-		c.look(b[:n])
+		looked := c.look(b[:n])
 		c.mu.Unlock()
+		if c.signals >= signalsAsked {
+			c.ask(b[looked:n])
+			n, err = looked, nil // the error comes again
+		}
 		if c.fault != "" {
 			c.dismiss(c.fault)
 			return 0, net.ErrClosed
@@ -111,10 +132,12 @@ func (c *connection) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// look follows the frames of the client. Call with mu held.
-func (c *connection) look(b []byte) {
+// look follows the frames of the client, until the transport is to be asked, and returns how many bytes it has looked
+// at. Call with mu held.
+func (c *connection) look(b []byte) int {
+	all := len(b)
 	if c.closed {
-		return
+		return all
 	}
 	if c.preface == prefaceBytes {
 		c.intake.enter(c)
@@ -122,7 +145,7 @@ func (c *connection) look(b []byte) {
 	n := min(c.preface, len(b))
 	c.preface -= n
 	b = b[n:]
-	for len(b) > 0 {
+	for len(b) > 0 && c.signals < signalsAsked {
 		if c.have < headerBytes {
 			n := copy(c.head[c.have:], b)
 			c.have += n
@@ -142,6 +165,7 @@ func (c *connection) look(b []byte) {
 			}
 		}
 	}
+	return all - len(b)
 }
 
 // begun looks at the head of a frame.
@@ -221,6 +245,9 @@ func (c *connection) ended() {
 	switch c.head[3] {
 	case frameReset:
 		c.forget(c.head.stream())
+		c.signals++
+	case frameWindowUpdate:
+		c.signals++
 	case frameData:
 		a := c.of
 		if c.of = nil; a == nil || a.over {
@@ -256,7 +283,8 @@ func (c *connection) forget(stream uint32) {
 	}
 }
 
-// Write sends what the server writes, except for permissions to send messages that have no memory yet.
+// Write sends what the server writes, except for permissions to send messages that have no memory yet, and for answers
+// to the questions of the connection.
 func (c *connection) Write(b []byte) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -278,11 +306,11 @@ func (c *connection) Write(b []byte) (int, error) {
 			break
 		}
 		head := frameHead(all[at:])
-		if head[3] == frameWindowUpdate && c.held(all[at:at+headerBytes+4]) {
+		if head[3] == frameWindowUpdate && c.held(all[at:at+headerBytes+4]) || c.confirms(head) {
 			if err := c.pass(all[from:at]); err != nil {
 				return 0, err
 			}
-			at += headerBytes + 4
+			at += headerBytes + head.length()
 			from = at
 			continue
 		}

@@ -9,6 +9,7 @@ const (
 	smallPart     = 8         // ...that are there of a message that has not arrived one part in so many
 	smallFrames   = 64 << 20  // the weight of those of all calls
 	runBytes      = 4 << 10   // small frames that come in so many bytes are counted as one
+	signalsAsked  = 64        // frames of clients that the transport keeps for its writer, until it is asked to confirm
 	unansweredOwn = 1024      // calls of one connection that have not ended on the wire
 	unanswered    = 8192      // and of all
 )
@@ -39,6 +40,27 @@ func (c *connection) call(ended bool) {
 	if c.intake.calls.Add(1) > unanswered {
 		c.crowds = true
 	}
+}
+
+// ask has the transport confirm settings that change nothing, before it reads what the client has sent next. It keeps
+// each frame that widens a window or ends a call until its writer has seen it, however many they are; but when too many
+// confirmations wait for the writer, because the client does not read, it reads nothing more.
+func (c *connection) ask(rest []byte) {
+	c.signals = 0
+	c.asking = make([]byte, headerBytes)
+	c.asking[3] = frameSettings
+	c.unread = slices.Concat(rest, c.unread)
+	c.asked.Add(1)
+}
+
+// confirms reports whether a frame of the transport is the answer to a question. One that the client has asked comes
+// later then.
+func (c *connection) confirms(head frameHead) bool {
+	if head[3] != frameSettings || head[4]&flagAck == 0 || c.asked.Load() == 0 {
+		return false
+	}
+	c.asked.Add(-1)
+	return true
 }
 
 // arrived is how many bytes are there of a message that has not arrived.

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
@@ -347,4 +348,58 @@ func TestNode_ACallWithoutAnOrderIsSeen(t *testing.T) {
 			t.Fatalf("the call is answered: %v", f)
 		}
 	}
+}
+
+// TestNode_StopsWhileACallHasNoMessage: anybody may begin such calls.
+func TestNode_StopsWhileACallHasNoMessage(t *testing.T) {
+	t.Parallel()
+	n, err := embedded.Start(t.Context(), testConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := connectRaw(t, n)
+	err = c.call(1, callHeaders(c.host, "/event_store.client.gossip.Gossip/Read"))
+	if err == nil {
+		err = c.WritePing(false, [8]byte{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.ponged
+	stop(t, n)
+}
+
+// TestMemory_FramesBesideCallsAreNotKept: a client that reads nothing fills the way to it with refusals, and sends
+// frames that widen its windows for ever.
+func TestMemory_FramesBesideCallsAreNotKept(t *testing.T) {
+	t.Parallel()
+	const calls, signals = 500, 8 << 20
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
+	t.Cleanup(func() { node.kill(t) })
+	c := dialRaw(t, node.url)
+	var refused, one bytes.Buffer
+	headers := headersOf(c.host, "/x", strings.Repeat("x", 12_000)) // the refusal has the content type
+	to := http2.NewFramer(&refused, nil)
+	for stream := uint32(1); stream < 2*calls; stream += 2 {
+		_ = to.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: stream, BlockFragment: headers, EndHeaders: true, EndStream: true,
+		})
+	}
+	if _, err := c.conn.Write(refused.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	_ = http2.NewFramer(&one, nil).WriteWindowUpdate(0, 1)
+	many := bytes.Repeat(one.Bytes(), 1<<14)
+	if err := c.conn.SetWriteDeadline(time.Now().Add(3 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for ; sent < signals; sent += 1 << 14 {
+		if _, err := c.conn.Write(many); err != nil {
+			break // the node does not read
+		}
+	}
+	t.Logf("%d frames were taken", sent)
+	served(t, node.url)
+	wantPeak(t, node, unreadBytes)
 }

@@ -190,7 +190,8 @@ func TestRefused_OneStreamInADamagedPageIsNoOutage(t *testing.T) {
 				return true; end $$`)
 			run(t, cfg, damage...)
 			for i, err := range together(t, cfg, n, 41) {
-				if want := i == 17; (err != nil) != want || want && status.Code(unwrapped(err)) != codes.Internal {
+				want := i == 17
+				if (err != nil) != want || want && status.Code(unwrapped(err)) != codes.FailedPrecondition {
 					t.Errorf("s-%d: %v", i, err)
 				}
 			}

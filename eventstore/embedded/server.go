@@ -80,22 +80,22 @@ func newServer(n *Node) *grpc.Server {
 		}),
 	}
 	server := grpc.NewServer(options...)
-	server.RegisterService(asStreams(streams.Streams_ServiceDesc), &streamsService{node: n})
-	server.RegisterService(asStreams(gossip.Gossip_ServiceDesc), &gossipService{node: n})
-	server.RegisterService(asStreams(serverfeatures.ServerFeatures_ServiceDesc), featuresService{})
+	server.RegisterService(n.asStreams(streams.Streams_ServiceDesc), &streamsService{node: n})
+	server.RegisterService(n.asStreams(gossip.Gossip_ServiceDesc), &gossipService{node: n})
+	server.RegisterService(n.asStreams(serverfeatures.ServerFeatures_ServiceDesc), featuresService{})
 	return server
 }
 
 // asStreams lets calls of one message begin as others do: they are counted, and their credentials are looked at, before
 // the node waits for the message, which may never come.
-func asStreams(service grpc.ServiceDesc) *grpc.ServiceDesc {
+func (n *Node) asStreams(service grpc.ServiceDesc) *grpc.ServiceDesc {
 	service.Streams = slices.Clone(service.Streams)
 	for _, method := range service.Methods {
 		service.Streams = append(service.Streams, grpc.StreamDesc{
 			StreamName: method.MethodName,
 			Handler: func(srv any, ss grpc.ServerStream) error {
 				resp, err := method.Handler(srv, ss.Context(), func(m any) error {
-					err := ss.RecvMsg(m)
+					err := n.await(ss, m)
 					if errors.Is(err, io.EOF) {
 						return status.Error(codes.InvalidArgument, "the call has no message")
 					}
@@ -110,6 +110,18 @@ func asStreams(service grpc.ServiceDesc) *grpc.ServiceDesc {
 	}
 	service.Methods = nil
 	return &service
+}
+
+// await takes a message of a call, unless the node stops before.
+func (n *Node) await(ss grpc.ServerStream, m any) error {
+	came := make(chan error, 1)
+	go func() { came <- ss.RecvMsg(m) }()
+	select {
+	case err := <-came:
+		return err
+	case <-n.stopping: // the call ends, and its goroutine with it
+		return errStopping
+	}
 }
 
 // outward turns an error into the one that the client receives. Faults of the node are logged and hidden.

@@ -85,9 +85,7 @@ func lockKey(schema string) int64 {
 // resolved again at each call, so that it follows a fail-over of the database.
 func dialWriting(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	config = config.Copy()
-	if config.ValidateConnect == nil {
-		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
+	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)

@@ -154,9 +154,14 @@ func TestSession_AServerThatMayNotWriteIsNotTaken(t *testing.T) {
 	t.Parallel()
 	s := testSessions(t)
 	s.config.RuntimeParams["default_transaction_read_only"] = "on"
-	if conn, err := s.connect(t.Context()); err == nil {
-		_ = conn.Close(t.Context())
-		t.Error("a node would write to a read-only server")
+	for name, known := range map[string]pgconn.ValidateConnectFunc{
+		"": nil, "of the pool": pgconn.ValidateConnectTargetSessionAttrsPrimary,
+	} {
+		s.config.ValidateConnect = known
+		if conn, err := s.connect(t.Context()); err == nil {
+			_ = conn.Close(t.Context())
+			t.Errorf("a node would write to a read-only server, with a check %q", name)
+		}
 	}
 }
 

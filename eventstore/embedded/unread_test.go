@@ -12,12 +12,15 @@ import (
 )
 
 // callHeaders begin a call. They leave nothing for later ones to refer to.
-func callHeaders(host, method string) []byte {
+func callHeaders(host, method string) []byte { return headersOf(host, method, "application/grpc") }
+
+// headersOf begin a call of some content type.
+func headersOf(host, method, contentType string) []byte {
 	var headers bytes.Buffer
 	encoder := hpack.NewEncoder(&headers)
 	for _, h := range [][2]string{
 		{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", host},
-		{"content-type", "application/grpc"}, {"te", "trailers"},
+		{"content-type", contentType}, {"te", "trailers"},
 	} {
 		_ = encoder.WriteField(hpack.HeaderField{Name: h[0], Value: h[1], Sensitive: true}) // to memory
 	}
