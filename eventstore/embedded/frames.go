@@ -7,7 +7,7 @@ const (
 	frameOverhead = 64        // bytes that are counted for a small frame beside its own ones
 	smallBytesOwn = 256 << 10 // the weight of small frames of a call that are not taken, and of the bytes...
 	smallPart     = 8         // ...that are there of a message that has not arrived one part in so many
-	smallFrames   = 64 << 20  // the weight of those of all calls
+	smallFrames   = 48 << 20  // the weight of those of all calls
 	runBytes      = 4 << 10   // small frames that come in so many bytes are counted as one
 	signalsAsked  = 64        // frames of clients that the transport keeps for its writer, until it is asked to confirm
 	unansweredOwn = 1024      // calls of one connection that have not ended on the wire
