@@ -192,12 +192,29 @@ func ErrStale() error {
 func (b *Bus) append(
 	ctx context.Context, stream string, expected eventstore.Expected, list []eventstore.New,
 ) (eventstore.Appended, error) {
+	return b.repeat(ctx, stream, func(ctx context.Context) (eventstore.Appended, error) {
+		return b.cfg.Store.Append(ctx, stream, expected, list)
+	})
+}
+
+// repeat is append with a way to do it. When a repeat fails in another way than before, the outcome is unknown still,
+// unless the stream is found at another revision: then the log tells.
+func (b *Bus) repeat(
+	ctx context.Context, stream string, do func(context.Context) (eventstore.Appended, error),
+) (eventstore.Appended, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.AppendPatience)
 	defer cancel()
 	pause := loop.Backoff{Min: conflictPause, Max: time.Second}
-	for {
-		done, err := b.cfg.Store.Append(ctx, stream, expected, list)
-		if err == nil || !errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrClosed) {
+	for unknown := error(nil); ; {
+		done, err := do(ctx)
+		switch {
+		case err == nil, errors.Is(err, eventstore.ErrWrongRevision), errors.Is(err, eventstore.ErrClosed):
+			return done, err
+		case errors.Is(err, eventstore.ErrUnavailable):
+			unknown = err
+		case unknown != nil:
+			return done, fmt.Errorf("%w; then: %v", unknown, err) //nolint:errorlint // it decides nothing
+		default:
 			return done, err
 		}
 		b.cfg.Logger.Warn("append repeated after unknown outcome", "stream", stream, "error", err)

@@ -17,7 +17,7 @@ const (
 	connectionCalls = 512     // of one connection at the same time; its client waits with further ones
 	allCalls        = 2048    // of all connections; further ones are refused, but for the next bound
 	ownCalls        = 16      // that a connection may always have
-	headerListBytes = 1 << 14 // of the headers of a call
+	headerListBytes = 1 << 12 // of the headers of a call
 
 	drainedCalls  = 256                // refused ones of which the rest is read at the same time
 	drainedBytes  = 4 * maxRecordBytes // of each at most: more than any append has

@@ -57,10 +57,9 @@ type connection struct {
 	crowds  bool     // it has added to what is too much in all
 
 	signals int    // frames that the transport keeps until it writes, since it was last asked to confirm
+	reset   bool   // the last one has ended a call
 	asking  []byte // what is left of a question to it
 	unread  []byte // what the client has sent after that
-
-	asked atomic.Int64 // confirmations to come
 
 	writing sync.Mutex // guards these and the order of frames
 	rest    []byte     // the beginning of a frame that the server has not written in full
@@ -73,6 +72,7 @@ type connection struct {
 	small   atomic.Int64        // the weight of small frames that the transport may keep
 	newest  uint32              // the last stream that the client has begun
 	allowed []byte              // permissions that may be sent
+	asked   []bool              // of each confirmation to come whether a call has its end by it
 	closed  bool
 }
 
@@ -107,18 +107,19 @@ func (c *connection) Read(b []byte) (n int, err error) {
 		c.asking = c.asking[n:]
 		return n, nil
 	}
-	if n = copy(b, c.unread); n > 0 {
+	before := c.unread[:min(len(b), len(c.unread))]
+	if len(before) > 0 {
+		n = copy(b, before[:c.look(before)])
 		c.unread = c.unread[n:]
-	} else {
-		n, err = c.Conn.Read(b)
+	} else if n, err = c.Conn.Read(b); n > 0 {
+		looked := c.look(b[:n])
+		c.unread = slices.Clone(b[looked:n])
+		n = looked
 	}
 	if n > 0 {
-		c.mu.Lock()
-		looked := c.look(b[:n])
-		c.mu.Unlock()
-		if c.signals >= signalsAsked {
-			c.ask(b[looked:n])
-			n, err = looked, nil // the error comes again
+		if c.due() {
+			c.ask()
+			err = nil // it comes again
 		}
 		if c.fault != "" {
 			c.dismiss(c.fault)
@@ -133,8 +134,10 @@ func (c *connection) Read(b []byte) (n int, err error) {
 }
 
 // look follows the frames of the client, until the transport is to be asked, and returns how many bytes it has looked
-// at. Call with mu held.
+// at.
 func (c *connection) look(b []byte) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	all := len(b)
 	if c.closed {
 		return all
@@ -145,7 +148,7 @@ func (c *connection) look(b []byte) int {
 	n := min(c.preface, len(b))
 	c.preface -= n
 	b = b[n:]
-	for len(b) > 0 && c.signals < signalsAsked {
+	for len(b) > 0 && !c.due() {
 		if c.have < headerBytes {
 			n := copy(c.head[c.have:], b)
 			c.have += n
@@ -244,7 +247,11 @@ func (a *arrival) end() {
 func (c *connection) ended() {
 	switch c.head[3] {
 	case frameReset:
-		c.forget(c.head.stream())
+		if a := c.streams[c.head.stream()]; a != nil { // of which the transport may keep an answer still
+			c.gone(a)
+			delete(c.streams, c.head.stream())
+			c.reset = true
+		}
 		c.signals++
 	case frameWindowUpdate:
 		c.signals++
@@ -275,12 +282,22 @@ func (c *connection) sent(a *arrival) {
 // forget ends a stream. Call with mu held.
 func (c *connection) forget(stream uint32) {
 	if a := c.streams[stream]; a != nil {
-		c.sent(a)
-		c.discount(a, len(a.runs))
+		c.gone(a)
 		delete(c.streams, stream)
-		c.calls.Add(-1)
-		c.intake.calls.Add(-1)
+		c.over()
 	}
+}
+
+// gone notes that nothing of a stream is kept any more but its answer. Call with mu held.
+func (c *connection) gone(a *arrival) {
+	c.sent(a)
+	c.discount(a, len(a.runs))
+}
+
+// over notes the end of a call.
+func (c *connection) over() {
+	c.calls.Add(-1)
+	c.intake.calls.Add(-1)
 }
 
 // Write sends what the server writes, except for permissions to send messages that have no memory yet, and for answers
@@ -436,6 +453,8 @@ func (c *connection) Close() error {
 	c.intake.leave(c)
 	for stream := range c.streams {
 		c.forget(stream)
+	}
+	for c.confirmed() {
 	}
 	return err
 }

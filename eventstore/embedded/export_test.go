@@ -100,3 +100,12 @@ func Stopping(n *Node) <-chan struct{} { return n.stopping }
 func Scavenge(ctx context.Context, n *Node, between func()) error {
 	return n.scavenger.pass(ctx, between)
 }
+
+// NoteTypes notes the types of the first blocks of a log, as if they were full, and returns how many it has noted.
+func NoteTypes(ctx context.Context, n *Node, blocks int64) int64 {
+	tag, err := n.config.Pool.Exec(ctx, n.log.queries.addTypeBlocks, blockBits, 0, blocks)
+	if err != nil {
+		return -1
+	}
+	return tag.RowsAffected()
+}

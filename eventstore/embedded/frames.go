@@ -9,7 +9,7 @@ const (
 	smallPart     = 8         // ...that are there of a message that has not arrived one part in so many
 	smallFrames   = 48 << 20  // the weight of those of all calls
 	runBytes      = 4 << 10   // small frames that come in so many bytes are counted as one
-	signalsAsked  = 64        // frames of clients that the transport keeps for its writer, until it is asked to confirm
+	signalsAsked  = 64        // frames that widen windows, after which the transport is asked to confirm them
 	unansweredOwn = 1024      // calls of one connection that have not ended on the wire
 	unanswered    = 8192      // and of all
 )
@@ -42,24 +42,47 @@ func (c *connection) call(ended bool) {
 	}
 }
 
+// due reports whether the transport is to be asked before it reads more.
+func (c *connection) due() bool { return c.reset || c.signals >= signalsAsked }
+
 // ask has the transport confirm settings that change nothing, before it reads what the client has sent next. It keeps
-// each frame that widens a window or ends a call until its writer has seen it, however many they are; but when too many
-// confirmations wait for the writer, because the client does not read, it reads nothing more.
-func (c *connection) ask(rest []byte) {
-	c.signals = 0
+// each frame that widens a window or ends a call, and the answer to the call, until its writer has seen it, however
+// many they are; but when too many confirmations wait for the writer, because the client does not read, it reads
+// nothing more.
+func (c *connection) ask() {
 	c.asking = make([]byte, headerBytes)
 	c.asking[3] = frameSettings
-	c.unread = slices.Concat(rest, c.unread)
-	c.asked.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.closed:
+		c.asked = append(c.asked, c.reset)
+	case c.reset:
+		c.over()
+	}
+	c.signals, c.reset = 0, false
 }
 
 // confirms reports whether a frame of the transport is the answer to a question. One that the client has asked comes
 // later then.
 func (c *connection) confirms(head frameHead) bool {
-	if head[3] != frameSettings || head[4]&flagAck == 0 || c.asked.Load() == 0 {
+	if head[3] != frameSettings || head[4]&flagAck == 0 {
 		return false
 	}
-	c.asked.Add(-1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.confirmed()
+}
+
+// confirmed ends the call of the oldest question; false = there is no question. Call with mu held.
+func (c *connection) confirmed() bool {
+	if len(c.asked) == 0 {
+		return false
+	}
+	if c.asked[0] {
+		c.over()
+	}
+	c.asked = slices.Delete(c.asked, 0, 1)
 	return true
 }
 

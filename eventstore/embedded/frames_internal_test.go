@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"testing"
@@ -173,6 +174,34 @@ func TestConnection_CallsThatAreNotAnsweredOnTheWireAreBounded(t *testing.T) {
 	}
 	if most.calls.Load() != 0 || in.calls.Load() > unanswered {
 		t.Errorf("%d calls are counted", in.calls.Load())
+	}
+}
+
+// TestConnection_ACallThatItsClientEndsIsCounted until the transport has confirmed that: it keeps the answer to it
+// until the client takes it, and no longer than the connection.
+func TestConnection_ACallThatItsClientEndsIsCounted(t *testing.T) {
+	t.Parallel()
+	in := newIntake(1 << 20)
+	c, conn := greeted(t, in)
+	for call := uint32(1); call < 10; call += 2 {
+		conn.in.Write(http2Frame(frameHeaders, flagEndStream, call, nil))
+		conn.in.Write(http2Frame(frameReset, 0, call, make([]byte, 4)))
+	}
+	given, err := io.ReadAll(c)
+	question := http2Frame(frameSettings, 0, 0, nil)
+	if n := bytes.Count(given, question); err != nil || n != 5 || in.calls.Load() != 5 || c.calls.Load() != 5 {
+		t.Errorf("%d calls are counted after %d questions: %v", in.calls.Load(), n, err)
+	}
+	for left := int64(4); left > 1; left-- {
+		if _, err := c.Write(http2Frame(frameSettings, flagAck, 0, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if in.calls.Load() != left || c.calls.Load() != left || len(conn.sent()) > 0 {
+			t.Errorf("%d calls are counted, not %d", in.calls.Load(), left)
+		}
+	}
+	if _ = c.Close(); in.calls.Load() != 0 {
+		t.Errorf("%d calls are counted for ever", in.calls.Load())
 	}
 }
 

@@ -245,7 +245,7 @@ func TestMemory_CallsWithoutTheirMessageAreCounted(t *testing.T) {
 func largeHeaders(host, method string) []byte {
 	var headers bytes.Buffer
 	encoder := hpack.NewEncoder(&headers)
-	_ = encoder.WriteField(hpack.HeaderField{Name: "x-large", Value: strings.Repeat("~", 15_000), Sensitive: true})
+	_ = encoder.WriteField(hpack.HeaderField{Name: "x-large", Value: strings.Repeat("~", 3_500), Sensitive: true})
 	return append(callHeaders(host, method), headers.Bytes()...)
 }
 
@@ -373,12 +373,12 @@ func TestNode_StopsWhileACallHasNoMessage(t *testing.T) {
 // frames that widen its windows for ever.
 func TestMemory_FramesBesideCallsAreNotKept(t *testing.T) {
 	t.Parallel()
-	const calls, signals = 500, 8 << 20
+	const calls, signals = 1000, 8 << 20
 	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
 	t.Cleanup(func() { node.kill(t) })
 	c := dialRaw(t, node.url)
 	var refused, one bytes.Buffer
-	headers := headersOf(c.host, "/x", strings.Repeat("x", 12_000)) // the refusal has the content type
+	headers := headersOf(c.host, "/x", strings.Repeat("\x80", 3_600)) // four bytes of the refusal each
 	to := http2.NewFramer(&refused, nil)
 	for stream := uint32(1); stream < 2*calls; stream += 2 {
 		_ = to.WriteHeaders(http2.HeadersFrameParam{
@@ -402,4 +402,37 @@ func TestMemory_FramesBesideCallsAreNotKept(t *testing.T) {
 	t.Logf("%d frames were taken", sent)
 	served(t, node.url)
 	wantPeak(t, node, unreadBytes)
+}
+
+// TestMemory_CallsThatTheirClientEndsAreCounted while the transport keeps their refusals, which have four bytes for
+// each of the content type. The compression of headers makes them cheap to send.
+func TestMemory_CallsThatTheirClientEndsAreCounted(t *testing.T) {
+	t.Parallel()
+	const clients, calls = 64, 4000
+	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
+	t.Cleanup(func() { node.kill(t) })
+	var headers bytes.Buffer
+	encoder := hpack.NewEncoder(&headers)
+	field := hpack.HeaderField{Name: "content-type", Value: strings.Repeat("\x80", 3_900)}
+	var group sync.WaitGroup
+	var sent bytes.Buffer
+	to := http2.NewFramer(&sent, nil)
+	for stream := uint32(1); stream < 2*calls; stream += 2 {
+		headers.Reset()
+		_ = encoder.WriteField(field)
+		_ = to.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: stream, BlockFragment: headers.Bytes(), EndHeaders: true, EndStream: true,
+		})
+		_ = to.WriteRSTStream(stream, http2.ErrCodeCancel)
+	}
+	for range clients {
+		c := dialRaw(t, node.url)
+		if err := c.conn.SetWriteDeadline(time.Now().Add(3 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() { _, _ = c.conn.Write(sent.Bytes()) }) // the node does not read all of it
+	}
+	group.Wait()
+	served(t, node.url)
+	checkPeak(t, node)
 }

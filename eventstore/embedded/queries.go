@@ -155,7 +155,8 @@ func newQueries(schema string) *queries {
 				select coalesce(array_agg(distinct case when {schema}.event_is_whole(record)
 					then {schema}.event_type(record) else '' end collate "C"), '{}') as types
 				from {schema}.events where position > b.number << $1 and position <= (b.number + 1) << $1
-			) e on conflict do nothing`),
+			) e where (b.number + 1) << $1 <= (select max(position) from {schema}.events)
+			on conflict do nothing`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

@@ -192,7 +192,8 @@ func (r *reader) notFound() error {
 	})
 }
 
-// await blocks a live subscription until more is closed. It fails when the call or the node ends.
+// await blocks a live subscription until more is closed. It fails when the call or the node ends, and when another node
+// may have the log, whose events this one would not hear of.
 func (r *reader) await(more <-chan struct{}) error {
 	select {
 	case <-more:
@@ -201,6 +202,8 @@ func (r *reader) await(more <-chan struct{}) error {
 		return fromContext(r.ctx().Err())
 	case <-r.stopping:
 		return errStopping
+	case <-r.tail.doubtful():
+		return errNoDatabase
 	}
 }
 

@@ -85,13 +85,15 @@ var errStopped = errors.New("event store: stopped while its database was unreach
 // recover replaces a lost session and returns the last event of the log. Raising the epoch waits for the old
 // session, so the last position settles a commit whose outcome was unknown. Writes wait up to outagePatience and are
 // then refused; the log may contain them nevertheless. It returns only with a new session, when the node stops, with
-// errFenced when another node has taken over, or with errUndurable.
+// errFenced when another node has taken over, or with errUndurable. Once the session has been silent for so long that
+// another node may have taken the log, live subscriptions end.
 func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, err error) {
 	q.session.close()
 	q.heads = newHeadCache()
 	q.names.forget()
 	defer func() { q.down.Store(false) }()
 	began := patienceClock.Now()
+	defer q.tail.doubt(q.sessions.silence - began.Sub(q.answered))()
 	patience := func() time.Duration { return outagePatience - patienceClock.Now().Sub(began) }
 	var away loop.Outage
 	dial := dialLimit

@@ -43,7 +43,7 @@ type sessions struct {
 	silence time.Duration // see holderSilence
 	// patience is lockPatience, but for tests.
 	patience time.Duration
-	lastPID  uint32 // backend of the last session; it may run on after a broken connection
+	last     backend // of the last session; it may run on after a broken connection
 
 	production bool   // see checkDurable
 	off        string // what checkDurable found last
@@ -53,6 +53,12 @@ type sessions struct {
 	standingBy func(holder string)         // of Config
 	stands     bool                        // somebody has been told before, the address of the present holder
 	before     string
+}
+
+// backend is a process of the server. Its number may be that of another one later.
+type backend struct {
+	pid   uint32
+	began time.Time
 }
 
 // holderSilence is the time after which the server ends a writing session that sends nothing. A working node sends a
@@ -115,7 +121,13 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 		_ = conn.Close(ctx)
 		return nil, fmt.Errorf("let the server watch the client: %w", err)
 	}
-	s.lastPID = conn.PgConn().PID()
+	own := backend{pid: conn.PgConn().PID()}
+	const began = `select backend_start from pg_stat_activity where pid = pg_backend_pid()`
+	if err := conn.QueryRow(ctx, began).Scan(&own.began); err != nil {
+		_ = conn.Close(ctx)
+		return nil, fmt.Errorf("ask for the start of the session: %w", err)
+	}
+	s.last = own
 	return conn, nil
 }
 
@@ -234,17 +246,17 @@ const (
 // resume replaces a lost session; dial is the limit for its connection. It returns errFenced when another node has
 // taken the log, and errUndurable when the server may lose it; after any other error the caller may try again.
 func (s *sessions) resume(ctx context.Context, dial time.Duration) (*session, error) {
-	old := s.lastPID
+	old := s.last
 	limited, cancel := context.WithTimeout(ctx, dial)
 	defer cancel()
 	conn, err := s.connect(limited)
 	if err != nil {
-		s.lastPID = old
+		s.last = old
 		return nil, err
 	}
 	epoch, err := s.relock(ctx, conn, old)
 	if err != nil {
-		s.lastPID = old
+		s.last = old
 		_ = conn.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
@@ -253,17 +265,17 @@ func (s *sessions) resume(ctx context.Context, dial time.Duration) (*session, er
 
 // relock takes the lock back and raises the epoch. The update waits for statements of the old session that still lock
 // the row, so the log does not change any more afterwards.
-func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old uint32) (epoch int64, err error) {
+func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old backend) (epoch int64, err error) {
 	taken, err := s.tryLock(ctx, conn)
 	if err != nil {
 		return 0, fmt.Errorf("lock the log: %w", err)
 	}
 	if !taken {
-		// Our own broken session may still hold the lock on the server: end that session. The statement finds it by its
-		// lock, so a backend with a reused pid is not touched.
-		_, err := conn.Exec(ctx, `select pg_terminate_backend(pid) from pg_locks
-			where locktype = 'advisory' and objsubid = 1 and pid = $1 and (classid::bigint << 32) | objid::bigint = $2`,
-			int32(old), s.lock)
+		// Our own broken session may still hold the lock on the server: end that session, and no other one, though it
+		// has its number, and the lock.
+		_, err := conn.Exec(ctx, `select pg_terminate_backend(pid) from pg_locks join pg_stat_activity a using (pid)
+			where locktype = 'advisory' and objsubid = 1 and (classid::bigint << 32) | objid::bigint = $1
+				and pid = $2 and a.backend_start = $3`, s.lock, int32(old.pid), old.began)
 		if err != nil {
 			return 0, fmt.Errorf("end the lost session: %w", err)
 		}

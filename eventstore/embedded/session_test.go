@@ -165,6 +165,24 @@ func TestSession_AServerThatMayNotWriteIsNotTaken(t *testing.T) {
 	}
 }
 
+// TestSession_AnotherOnesWithTheNumberOfTheLostOneGoesOn: the numbers of backends begin anew with the server.
+func TestSession_AnotherOnesWithTheNumberOfTheLostOneGoesOn(t *testing.T) {
+	t.Parallel()
+	s := testSessions(t)
+	s.lock, s.schema = lockKey(t.Name()), "unmade"
+	holder, next := testSession(t, testSessions(t)), testSession(t, s)
+	if _, err := holder.Exec(t.Context(), `select pg_advisory_lock($1)`, s.lock); err != nil {
+		t.Fatal(err)
+	}
+	lost := backend{pid: holder.PgConn().PID(), began: s.last.began.Add(-time.Hour)}
+	if _, err := s.relock(t.Context(), next, lost); err == nil {
+		t.Fatal("two hold the lock")
+	}
+	if err := holder.Ping(t.Context()); err != nil {
+		t.Errorf("the session of another node is ended: %v", err)
+	}
+}
+
 // told signals each line of a log.
 type told struct {
 	slog.Handler

@@ -194,7 +194,8 @@ func countOf(t *testing.T, cfg embedded.Config, which string) (n int) {
 }
 
 // TestStandby_ANodeWhoseNetworkGoesAwayWritesNothingMore: a network that swallows everything is between the node and
-// PostgreSQL. The other node takes over within the silence; the first one ends when the network is back.
+// PostgreSQL. The other node takes over within the silence; the first one lets its subscribers go, who would wait for
+// events that it does not hear of, and ends when the network is back.
 func TestStandby_ANodeWhoseNetworkGoesAwayWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -204,6 +205,17 @@ func TestStandby_ANodeWhoseNetworkGoesAwayWritesNothingMore(t *testing.T) {
 	first := start(t, cut)
 	client := stormClient(t, first.URL())
 	mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())
+	all, err := client.SubscribeToAll(t.Context(), esdb.SubscribeToAllOptions{From: esdb.Start{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := client.SubscribeToStream(t.Context(), "before", esdb.SubscribeToStreamOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []*esdb.Subscription{all, one} {
+		caughtUp(t, sub)
+	}
 	next := standBy(t, cfg)
 	next.behind(t, first.URL())
 	network.swallow()
@@ -216,6 +228,11 @@ func TestStandby_ANodeWhoseNetworkGoesAwayWritesNothingMore(t *testing.T) {
 	}()
 	other := contract.Connect(t, next.takesOver(t).URL())
 	mustAppend(t, other, "after", esdb.NoStream{}, oneEvent())
+	for name, sub := range map[string]*esdb.Subscription{"all": all, "one": one} {
+		if e := sub.Recv(); e.SubscriptionDropped == nil {
+			t.Errorf("a subscriber to %s hears %v of a node that may have lost the log", name, e)
+		}
+	}
 	network.heal()
 	wantFatal(t, first, "another node has taken over")
 	wantCode(t, <-answer, esdb.ErrorUnavailable)

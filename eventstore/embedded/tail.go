@@ -3,6 +3,7 @@ package embedded
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
@@ -25,12 +26,13 @@ type tail struct {
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
 	watched map[string]*watchedStream
 	filled  chan struct{} // woken when a block is full (typeBlocks)
+	doubted chan struct{} // closed while another node may have the log
 }
 
 // newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
 	t := &tail{ring: make([]record, tailEvents), first: last + 1, watched: map[string]*watchedStream{},
-		filled: make(chan struct{}, 1)}
+		filled: make(chan struct{}, 1), doubted: make(chan struct{})}
 	t.last.Store(last)
 	return t
 }
@@ -63,6 +65,36 @@ func (t *tail) publish(rows []record) {
 		close(t.changed)
 		t.changed = nil
 	}
+}
+
+// doubt ends the wait of all subscribers after some time, and of those that come later, until it is settled that the
+// log is still that of this node.
+func (t *tail) doubt(after time.Duration) (settled func()) {
+	over := false
+	timer := time.AfterFunc(after, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if !over {
+			over = true
+			close(t.doubted)
+		}
+	})
+	return func() {
+		timer.Stop()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if over {
+			t.doubted = make(chan struct{})
+		}
+		over = true
+	}
+}
+
+// doubtful is closed while the log may go on at another node.
+func (t *tail) doubtful() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.doubted
 }
 
 // evict forgets the oldest event and its bytes.

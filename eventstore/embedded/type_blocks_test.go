@@ -160,3 +160,20 @@ func filtered(t *testing.T, client *esdb.Client, prefix string, after uint64) (p
 		}
 	}
 }
+
+// TestTypes_OfABlockThatIsNotFullAreNotNoted: a server that took over may lack the last events of a block, and gives
+// their positions to others.
+func TestTypes_OfABlockThatIsNotFullAreNotNoted(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	mustAppend(t, client, "s", esdb.NoStream{}, several(1000)...)
+	if got := embedded.NoteTypes(t.Context(), n, 1); got != 0 {
+		t.Errorf("%d blocks are noted that are not full", got)
+	}
+	mustAppend(t, client, "s", esdb.Any{}, several(100)...)
+	if got := embedded.AwaitTypes(n); got != 1 {
+		t.Errorf("%d blocks are known", got)
+	}
+}

@@ -8,10 +8,12 @@ import (
 )
 
 // Garbage says how much of it may lie about before it is collected: so much in percent of what is in use, and at least
-// so many bytes, or an eighth of the memory where that is less.
+// so many bytes, or an eighth of the memory where that is less. Near the limit, if there is one, it is collected in any
+// case: a percentage that was right for little is followed for a moment when much comes at once.
 type Garbage struct {
 	percent int
 	least   int64
+	limit   int64 // bytes that the program is to take in all; 0 = none
 }
 
 // OfProgram is for the whole program. A collection takes a quarter of the processors and more for as long as it lasts.
@@ -20,7 +22,7 @@ type Garbage struct {
 var OfProgram = Garbage{percent: 200, least: 2 << 30}
 
 // OfNode is for an event store node alone, which has a bound of its own on its memory.
-var OfNode = Garbage{percent: 100, least: 64 << 20}
+var OfNode = Garbage{percent: 100, least: 64 << 20, limit: 384 << 20}
 
 // Where the least garbage follows from the memory of the machine.
 const (
@@ -29,12 +31,17 @@ const (
 )
 
 // CollectSeldom makes the program collect its garbage as seldom as it may. It does nothing where the environment has a
-// value for GOGC; GOMEMLIMIT bounds it.
+// value for GOGC; one for GOMEMLIMIT bounds it, and goes before its own limit.
 func CollectSeldom(environ []string, allowed Garbage) {
+	limited := false
 	for _, e := range environ {
 		if strings.HasPrefix(e, "GOGC=") {
 			return
 		}
+		limited = limited || strings.HasPrefix(e, "GOMEMLIMIT=")
+	}
+	if allowed.limit > 0 && !limited {
+		debug.SetMemoryLimit(allowed.limit)
 	}
 	c := collector{allowed.with(Limit("/"))}
 	debug.SetGCPercent(c.percent)
@@ -46,7 +53,7 @@ func (g Garbage) with(memory int64) Garbage {
 	if memory == 0 {
 		memory = unknownGarbage * memoryShare
 	}
-	return Garbage{g.percent, min(g.least, memory/memoryShare)}
+	return Garbage{g.percent, min(g.least, memory/memoryShare), g.limit}
 }
 
 // collector sets the percentage of the runtime after each collection.
