@@ -89,33 +89,54 @@ func (c *callCount) drains(by int) bool {
 	return true
 }
 
-// limitedListener accepts a bounded number of connections. Further ones wait.
+// limitedListener gives a bounded number of connections a place. Further ones wait.
 type limitedListener struct {
 	net.Listener
 	places chan struct{}
+	wanted func() // is called when there is none
 	done   chan struct{}
 	once   sync.Once
 }
 
 // newLimitedListener has so many places.
-func newLimitedListener(l net.Listener, places int) *limitedListener {
-	return &limitedListener{Listener: l, places: make(chan struct{}, places), done: make(chan struct{})}
+func newLimitedListener(l net.Listener, places int, wanted func()) *limitedListener {
+	return &limitedListener{
+		Listener: l, places: make(chan struct{}, places), wanted: wanted, done: make(chan struct{}),
+	}
 }
 
-// Accept waits for a place, then for a connection.
+// Accept waits for a connection, then for a place.
 func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
 	c, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
 		return nil, err
+	}
+	select {
+	case l.places <- struct{}{}:
+	default:
+		if err := l.await(); err != nil {
+			_ = c.Close()
+			return nil, err
+		}
 	}
 	endUnacknowledged(c)
 	return &placedConn{Conn: c, free: sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+// await waits for a place, and wants one again and again.
+func (l *limitedListener) await() error {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		l.wanted()
+		select {
+		case l.places <- struct{}{}:
+			return nil
+		case <-l.done:
+			return net.ErrClosed
+		case <-again.C:
+		}
+	}
 }
 
 // endUnacknowledged lets the connection fail when its client acknowledges nothing for some time. The server does so

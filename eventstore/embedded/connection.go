@@ -44,6 +44,7 @@ type connection struct {
 	net.Conn
 	account
 	intake *intake
+	number int64 // among all that there have been; guarded by the intake's lock
 
 	// Of the present frame from the client; only Read uses these.
 	preface int // bytes to come of what a connection begins with
@@ -56,10 +57,11 @@ type connection struct {
 	fault   string   // why the client is to be dismissed; "" = it is not
 	crowds  bool     // it has added to what is too much in all
 
-	signals int    // frames that the transport keeps until it writes, since it was last asked to confirm
-	reset   bool   // the last one has ended a call
-	asking  []byte // what is left of a question to it
-	unread  []byte // what the client has sent after that
+	signals  int    // frames that the transport keeps until it writes, since it was last asked to confirm
+	reset    bool   // the last one has ended a call
+	asking   []byte // what is left of a question to it
+	unread   []byte // what the client has sent after that
+	settings int    // frames of them that the client has sent
 
 	writing sync.Mutex // guards these and the order of frames
 	rest    []byte     // the beginning of a frame that the server has not written in full
@@ -179,6 +181,10 @@ func (c *connection) begun() {
 		c.data, c.of = 0, c.streams[c.head.stream()]
 		if c.head[4]&flagPadded != 0 {
 			c.padding = -1
+		}
+	case c.head[3] == frameSettings:
+		if c.settings++; c.settings > settingsSent || c.left > settingsBytes {
+			c.fault = tooManySettings
 		}
 	case c.head[3] == frameHeaders && c.head.stream() <= c.newest:
 		c.fault = callsOutOfOrder // the transport may not know of those before, when they were malformed

@@ -303,7 +303,8 @@ func TestListener_FurtherConnectionsWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLimitedListener(inner, 1)
+	wanted := make(chan struct{}, 10)
+	l := newLimitedListener(inner, 1, func() { wanted <- struct{}{} })
 	accepted := make(chan net.Conn)
 	ended := make(chan error)
 	go func() {

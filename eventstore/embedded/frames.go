@@ -10,6 +10,8 @@ const (
 	smallFrames   = 48 << 20  // the weight of those of all calls
 	runBytes      = 4 << 10   // small frames that come in so many bytes are counted as one
 	signalsAsked  = 64        // frames that widen windows, after which the transport is asked to confirm them
+	settingsBytes = 6 * 32    // of settings of a client in one frame, six bytes each; there are fewer than ten
+	settingsSent  = 1000      // frames of settings of one client
 	unansweredOwn = 1024      // calls of one connection that have not ended on the wire
 	unanswered    = 8192      // and of all
 )
@@ -20,6 +22,7 @@ const (
 	mostSmallBytes  = "too many small frames have come that the node has not taken, most of them from this client"
 	tooManyCalls    = "too many calls have been begun whose answers are not taken"
 	callsOutOfOrder = "a call has a number that is not higher than those before it"
+	tooManySettings = "too many settings have been sent"
 )
 
 // run is a run of small frames of a stream, by the number of bytes of messages that have come on it.

@@ -205,6 +205,31 @@ func TestConnection_ACallThatItsClientEndsIsCounted(t *testing.T) {
 	}
 }
 
+// TestConnection_SettingsAreFew: the transport keeps all of them, and goes through all calls for each.
+func TestConnection_SettingsAreFew(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		frames, settings int
+		taken            bool
+	}{
+		"as many as may be":       {settingsSent, settingsBytes / 6, true},
+		"one frame too many":      {settingsSent + 1, 1, false},
+		"too many in one of them": {1, settingsBytes/6 + 1, false},
+	} {
+		conn := newTestConn()
+		on := newConnection(conn, newIntake(1<<20))
+		conn.in.Write(make([]byte, prefaceBytes))
+		for range c.frames {
+			conn.in.Write(http2Frame(frameSettings, 0, 0, make([]byte, 6*c.settings)))
+		}
+		if _, err := io.ReadAll(on); (err == nil) != c.taken {
+			t.Errorf("%s: %v", name, err)
+		} else if !c.taken && dismissalOf(t, conn) != tooManySettings {
+			t.Errorf("%s: the client is not told why", name)
+		}
+	}
+}
+
 // TestConnection_ACallOutOfOrderEndsIt: the transport knows of no call whose headers are malformed, and would take
 // calls with lower numbers afterwards, which the connection would not see, or one of the same number, whose end is not
 // known from that of the first.

@@ -350,6 +350,19 @@ func TestNode_ACallWithoutAnOrderIsSeen(t *testing.T) {
 	}
 }
 
+// TestNode_ConnectionsWithoutCredentialsMakePlace: they have taken all there are, and live.
+func TestNode_ConnectionsWithoutCredentialsMakePlace(t *testing.T) {
+	t.Parallel()
+	n := start(t, testConfig(t))
+	client := contract.Connect(t, n.URL())
+	mustAppend(t, client, "known", esdb.NoStream{}, oneEvent())
+	for range 300 {
+		dialRaw(t, n.URL())
+	}
+	served(t, n.URL())
+	mustAppend(t, client, "known", esdb.Revision(0), oneEvent())
+}
+
 // TestNode_StopsWhileACallHasNoMessage: anybody may begin such calls.
 func TestNode_StopsWhileACallHasNoMessage(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"sync"
@@ -53,6 +54,7 @@ type intake struct {
 
 	mu          sync.Mutex
 	connections map[*connection]struct{}
+	entered     int64 // connections there have been
 }
 
 // newIntake has room for so many bytes.
@@ -165,11 +167,26 @@ func (in *intake) collect(patience time.Duration, enough func() bool) bool {
 	}
 }
 
+// makePlace closes the oldest of the connections on which nobody has shown credentials yet, since others wait.
+func (in *intake) makePlace() {
+	oldest := in.most(func(c *connection) int64 {
+		if c.known.Load() {
+			return math.MinInt64
+		}
+		return -c.number
+	})
+	if oldest != nil && !oldest.known.Load() {
+		oldest.dismiss("there are too many connections, and this one has no call with credentials")
+	}
+}
+
 // enter notes a new connection.
 func (in *intake) enter(c *connection) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.connections[c] = struct{}{}
+	in.entered++
+	c.number = in.entered
 }
 
 // leave forgets a connection.

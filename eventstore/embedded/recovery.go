@@ -36,13 +36,16 @@ func (q *sequencer) begin(statement func() error) (ended <-chan error) {
 // attend waits for the end of a statement. Meanwhile the writes that come are taken into next, if that is not nil. When
 // the statement has no answer after so long, those that wait for it are refused, and all that come, until the database
 // has answered: the outcome of writes that are being committed is unknown to their callers, and settled by the
-// statement or by recover. A statement that begins while all is refused has no more patience. It reports whether all is
-// refused.
+// statement or by recover. A statement that begins while all is refused has no more patience. Live subscriptions end as
+// in recover. It reports whether all is refused.
 func (q *sequencer) attend(
 	ended <-chan error, most time.Duration, waiting []*write, next *gathering,
 ) (stalled bool, err error) {
+	settled := func() {}
+	defer func() { settled() }()
 	stall := func() {
 		q.down.Store(true)
+		settled = q.doubt()
 		stalled = true
 		q.refuseAll(waiting)
 		refuse(next.taken(), errNoDatabase)
@@ -93,7 +96,7 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 	q.names.forget()
 	defer func() { q.down.Store(false) }()
 	began := patienceClock.Now()
-	defer q.tail.doubt(q.sessions.silence - began.Sub(q.answered))()
+	defer q.doubt()()
 	patience := func() time.Duration { return outagePatience - patienceClock.Now().Sub(began) }
 	var away loop.Outage
 	dial := dialLimit
@@ -131,6 +134,12 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last event, 
 			return event{}, errStopped
 		}
 	}
+}
+
+// doubt lets live subscribers go, unless it is settled before, when the session has been silent for so long that
+// another node may have taken the log.
+func (q *sequencer) doubt() (settled func()) {
+	return q.tail.doubt(q.sessions.silence - patienceClock.Now().Sub(q.answered))
 }
 
 // recoverUnchanged is recover when no commit was running: the log must still end with the same event.

@@ -68,6 +68,9 @@ func newServer(n *Node) *grpc.Server {
 			if err == nil {
 				leave, err = n.calls.enter(ss.Context())
 			}
+			if err == nil && !openMethods[info.FullMethod] {
+				accountOf(ss.Context()).known.Store(true)
+			}
 			defer leave()
 			if err != nil {
 				if info.IsClientStream && !info.IsServerStream {

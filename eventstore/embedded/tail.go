@@ -26,7 +26,8 @@ type tail struct {
 	changed chan struct{} // closed at the next publish; nil when no subscriber waits
 	watched map[string]*watchedStream
 	filled  chan struct{} // woken when a block is full (typeBlocks)
-	doubted chan struct{} // closed while another node may have the log
+	doubts  int           // reasons for which another node may have the log
+	doubted chan struct{} // closed while there are any
 }
 
 // newTail makes an empty tail after the last position of the log.
@@ -74,8 +75,11 @@ func (t *tail) doubt(after time.Duration) (settled func()) {
 	timer := time.AfterFunc(after, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if !over {
-			over = true
+		if over {
+			return
+		}
+		over = true
+		if t.doubts++; t.doubts == 1 {
 			close(t.doubted)
 		}
 	})
@@ -84,7 +88,9 @@ func (t *tail) doubt(after time.Duration) (settled func()) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if over {
-			t.doubted = make(chan struct{})
+			if t.doubts--; t.doubts == 0 {
+				t.doubted = make(chan struct{})
+			}
 		}
 		over = true
 	}
