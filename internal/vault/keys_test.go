@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
@@ -51,6 +53,34 @@ func TestKeys_GivesExistingOnesOnly(t *testing.T) {
 	keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(t.Context(), []uuid.UUID{known, unknown}))
 	if _, ok := keys[known]; !ok || len(keys) != 1 {
 		t.Errorf("have %d keys", len(keys))
+	}
+}
+
+// TestKeys_ADamagedOneIsOfItsSubjectAlone: it opens nothing, and is no failure of what is asked with it. Nothing is
+// sealed with it either.
+func TestKeys_ADamagedOneIsOfItsSubjectAlone(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	whole, damaged := uuid.New(), uuid.New()
+	both := []uuid.UUID{whole, damaged}
+	sealing := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.EnsureKeys(t.Context(), both))
+	sealed := map[uuid.UUID][]byte{}
+	for subject, key := range sealing {
+		sealed[subject] = key.Seal([]byte("name"), []byte("field"))
+	}
+	k.exec(t, `update {schema}.subject_keys
+		set wrapped = set_byte(wrapped, octet_length(wrapped) - 1, 255 - get_byte(wrapped, octet_length(wrapped) - 1))
+		where subject = $1`, damaged)
+	again := k.reopen(t, key(1))
+	keys := must[map[uuid.UUID]vault.Key](t)(again.SubjectKeys.Keys(t.Context(), both))
+	if plain, err := keys[whole].Open(sealed[whole], []byte("field")); err != nil || string(plain) != "name" {
+		t.Errorf("the other one opens %q, %v", plain, err)
+	}
+	if _, err := keys[damaged].Open(sealed[damaged], []byte("field")); !errors.Is(err, secrets.ErrTampered) {
+		t.Errorf("the damaged one: %v", err)
+	}
+	if _, err := again.SubjectKeys.EnsureKeys(t.Context(), both); err == nil {
+		t.Error("something is sealed with a damaged key")
 	}
 }
 

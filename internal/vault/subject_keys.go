@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -28,7 +29,10 @@ const subjectKeysKept = 65536
 
 // Key encrypts the personal fields of one subject (docs/rules/engine.md#personal-fields). Safe for concurrent use; the
 // zero value is no key.
-type Key struct{ aead cipher.AEAD }
+type Key struct {
+	aead  cipher.AEAD
+	fault error // why nothing can be opened; nil = it can
+}
 
 // newKey makes the cipher of 32 bytes; each sealed text carries its own random nonce.
 func newKey(raw []byte) (Key, error) {
@@ -40,7 +44,7 @@ func newKey(raw []byte) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("make subject key: %w", err)
 	}
-	return Key{aead}, nil
+	return Key{aead: aead}, nil
 }
 
 // Seal encrypts a text. associated says where the text belongs; Open needs the same bytes.
@@ -48,6 +52,9 @@ func (k Key) Seal(plain, associated []byte) []byte { return k.aead.Seal(nil, nil
 
 // Open decrypts a text that Seal made with the same key and the same associated bytes.
 func (k Key) Open(sealed, associated []byte) ([]byte, error) {
+	if k.fault != nil {
+		return nil, k.fault
+	}
 	plain, err := k.aead.Open(nil, nil, sealed, associated)
 	if err != nil {
 		return nil, secrets.ErrTampered
@@ -113,13 +120,19 @@ insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on co
 )
 
 // Keys gives the keys of the subjects that have one. A subject that is missing in the result never had a key, or was
-// erased.
+// erased. A key that is damaged opens nothing: the events of that subject cannot be read, and all others can.
 func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	found, missing := s.cached(subjects)
 	if len(missing) == 0 {
 		return found, nil
 	}
-	return found, into(found)(s.read(ctx, selectSubjectKeysSQL, missing))
+	keys, err := s.read(ctx, selectSubjectKeysSQL, missing)
+	for subject, k := range keys {
+		if errors.Is(k.err, secrets.ErrTampered) {
+			keys[subject] = subjectKey{key: Key{fault: k.err}}
+		}
+	}
+	return found, into(found)(keys, err)
 }
 
 // cached gives the keys that are in memory, and the subjects of the others.
