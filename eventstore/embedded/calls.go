@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"container/list"
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -89,20 +91,21 @@ func (c *callCount) drains(by int) bool {
 	return true
 }
 
-// limitedListener gives a bounded number of connections a place. Further ones wait.
+// limitedListener gives a bounded number of connections a place. Further ones wait, and the oldest one is closed for
+// them on which nobody has shown credentials yet.
 type limitedListener struct {
 	net.Listener
 	places chan struct{}
-	wanted func() // is called when there is none
 	done   chan struct{}
 	once   sync.Once
+
+	mu     sync.Mutex
+	placed list.List // of *placedConn, the oldest first
 }
 
 // newLimitedListener has so many places.
-func newLimitedListener(l net.Listener, places int, wanted func()) *limitedListener {
-	return &limitedListener{
-		Listener: l, places: make(chan struct{}, places), wanted: wanted, done: make(chan struct{}),
-	}
+func newLimitedListener(l net.Listener, places int) *limitedListener {
+	return &limitedListener{Listener: l, places: make(chan struct{}, places), done: make(chan struct{})}
 }
 
 // Accept waits for a connection, then for a place.
@@ -111,24 +114,35 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case l.places <- struct{}{}:
-	default:
-		if err := l.await(); err != nil {
-			_ = c.Close()
-			return nil, err
-		}
+	if err := l.await(); err != nil {
+		_ = c.Close()
+		return nil, err
 	}
 	endUnacknowledged(c)
-	return &placedConn{Conn: c, free: sync.OnceFunc(func() { <-l.places })}, nil
+	placed := &placedConn{Conn: c}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.placed.PushBack(placed)
+	placed.free = sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.placed.Remove(at)
+		<-l.places
+	})
+	return placed, nil
 }
 
-// await waits for a place, and wants one again and again.
+// await waits for a place, and makes one again and again.
 func (l *limitedListener) await() error {
+	select {
+	case l.places <- struct{}{}:
+		return nil
+	default:
+	}
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
-		l.wanted()
+		l.makePlace()
 		select {
 		case l.places <- struct{}{}:
 			return nil
@@ -137,6 +151,26 @@ func (l *limitedListener) await() error {
 		case <-again.C:
 		}
 	}
+}
+
+// makePlace closes the oldest connection on which nobody has shown credentials.
+func (l *limitedListener) makePlace() {
+	if c := l.oldestStranger(); c != nil {
+		c.dismiss()
+	}
+}
+
+// oldestStranger is that connection; nil = there is none.
+func (l *limitedListener) oldestStranger() *placedConn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for at := l.placed.Front(); at != nil; at = at.Next() {
+		c := at.Value.(*placedConn)
+		if client := c.client.Load(); client == nil || !client.known.Load() {
+			return c
+		}
+	}
+	return nil
 }
 
 // endUnacknowledged lets the connection fail when its client acknowledges nothing for some time. The server does so
@@ -161,11 +195,21 @@ func (l *limitedListener) Close() error {
 // placedConn is a connection that has a place.
 type placedConn struct {
 	net.Conn
-	free func()
+	client atomic.Pointer[connection] // nil until there is one
+	free   func()
 }
 
 // Close gives the place back.
 func (c *placedConn) Close() error {
 	defer c.free()
 	return c.Conn.Close()
+}
+
+// dismiss closes the connection for another one, and tells a client that is there.
+func (c *placedConn) dismiss() {
+	if client := c.client.Load(); client != nil {
+		client.dismiss("there are too many connections, and this one has no call with credentials")
+		return
+	}
+	_ = c.Close()
 }

@@ -44,7 +44,6 @@ type connection struct {
 	net.Conn
 	account
 	intake *intake
-	number int64 // among all that there have been; guarded by the intake's lock
 
 	// Of the present frame from the client; only Read uses these.
 	preface int // bytes to come of what a connection begins with

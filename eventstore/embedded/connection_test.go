@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"runtime"
@@ -227,6 +228,29 @@ func TestIntake_WhoSendsMostThatIsNotTakenIsDismissed(t *testing.T) {
 	}
 }
 
+// TestIntake_WhoHasMostCallsIsDismissedWhenAllAreSent, and nobody who has none.
+func TestIntake_WhoHasMostCallsIsDismissedWhenAllAreSent(t *testing.T) {
+	t.Parallel()
+	in := newIntake(1 << 20)
+	var idle []*testConn
+	for range 20 {
+		_, conn := greeted(t, in)
+		idle = append(idle, conn)
+	}
+	c, busy := greeted(t, in)
+	receive(t, c, busy, 100, http2Frame(frameHeaders, flagEndStream, 1, nil))
+	in.dismissMost()
+	in.dismissMost() // nobody is left who has any
+	for _, conn := range idle {
+		if isDone(conn.closed) {
+			t.Error("a client without calls is dismissed")
+		}
+	}
+	if !isDone(busy.closed) {
+		t.Error("the one with calls is not dismissed")
+	}
+}
+
 // takeAndForget takes so many bytes, which nobody can give back then.
 //
 //go:noinline
@@ -296,39 +320,55 @@ func TestIntake_OneClientIsDismissedAtATime(t *testing.T) {
 	}
 }
 
-// TestListener_FurtherConnectionsWait until one ends, and are refused when the node stops.
-func TestListener_FurtherConnectionsWait(t *testing.T) {
-	t.Parallel()
+// dialled has a listener get so many clients, which stay until the end of the test.
+func dialled(t *testing.T, l net.Listener, connections int) {
+	t.Helper()
+	for range connections {
+		c, err := net.DialTimeout("tcp", l.Addr().String(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+	}
+}
+
+// accepting gives the connections of a listener that has one place, and its end.
+func accepting(t *testing.T) (l *limitedListener, accepted <-chan net.Conn, ended <-chan error) {
+	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := make(chan struct{}, 10)
-	l := newLimitedListener(inner, 1, func() { wanted <- struct{}{} })
-	accepted := make(chan net.Conn)
-	ended := make(chan error)
+	l = newLimitedListener(inner, 1)
+	conns, end := make(chan net.Conn, 3), make(chan error, 1)
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
-				ended <- err
+				end <- err
 				return
 			}
-			accepted <- c
+			conns <- c
 		}
 	}()
-	for range 3 {
-		c, err := net.DialTimeout("tcp", inner.Addr().String(), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-	}
+	return l, conns, end
+}
+
+// TestListener_FurtherConnectionsWait until one ends whose client has shown credentials, and are refused when the node
+// stops.
+func TestListener_FurtherConnectionsWait(t *testing.T) {
+	t.Parallel()
+	l, accepted, ended := accepting(t)
+	dialled(t, l, 1)
 	first := <-accepted
+	client := newConnection(first, newIntake(1))
+	client.known.Store(true)
+	first.(*placedConn).client.Store(client)
+	dialled(t, l, 2)
 	select {
 	case <-accepted:
 		t.Error("two have a place")
-	default:
+	case <-time.After(10 * time.Millisecond):
 	}
 	_ = first.Close()
 	_ = first.Close()
@@ -337,4 +377,20 @@ func TestListener_FurtherConnectionsWait(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a closed listener accepts")
 	}
+}
+
+// TestListener_ThoseWithoutCredentialsMakePlace whether they have sent anything or not.
+func TestListener_ThoseWithoutCredentialsMakePlace(t *testing.T) {
+	t.Parallel()
+	l, accepted, ended := accepting(t)
+	dialled(t, l, 3)
+	silent, greeting, last := <-accepted, <-accepted, <-accepted
+	for name, c := range map[string]net.Conn{"silent": silent, "next": greeting} {
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the %s one stays: %v", name, err)
+		}
+	}
+	_ = last.Close()
+	_ = l.Close()
+	<-ended
 }

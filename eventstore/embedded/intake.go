@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"runtime"
 	"sync"
@@ -54,7 +53,6 @@ type intake struct {
 
 	mu          sync.Mutex
 	connections map[*connection]struct{}
-	entered     int64 // connections there have been
 }
 
 // newIntake has room for so many bytes.
@@ -108,8 +106,8 @@ func (in *intake) relieve() {
 }
 
 // shed collects what calls that have ended left unread. If that is not enough, it closes the connection on which most
-// calls have not sent all of their request: each of them may hold a window. Whoever takes a buffer beyond the bound
-// waits until it is known which of the two it is.
+// calls have not sent all of their request, or else most calls are: each of them may hold a window. Whoever takes a
+// buffer beyond the bound waits until it is known which of the two it is.
 func (in *intake) shed(enough func() bool) {
 	in.gate.Lock()
 	defer in.gate.Unlock()
@@ -124,12 +122,10 @@ func (in *intake) shed(enough func() bool) {
 	}()
 }
 
-// dismissMost closes the connection on which most calls have not sent all of their request.
+// dismissMost closes the connection on which most calls have not sent all of their request, or else most calls are.
 func (in *intake) dismissMost() {
-	of := func(c *connection) int64 { return c.sending.Load() }
-	if c := in.most(of); c != nil {
-		c.dismiss("too many bytes have been sent that the node cannot take")
-	}
+	of := func(c *connection) int64 { return c.sending.Load()<<32 + c.calls.Load() }
+	in.dismiss(of, "too many bytes have been sent that the node cannot take")
 }
 
 // most is the connection that has most of something; nil = there is none.
@@ -167,26 +163,11 @@ func (in *intake) collect(patience time.Duration, enough func() bool) bool {
 	}
 }
 
-// makePlace closes the oldest of the connections on which nobody has shown credentials yet, since others wait.
-func (in *intake) makePlace() {
-	oldest := in.most(func(c *connection) int64 {
-		if c.known.Load() {
-			return math.MinInt64
-		}
-		return -c.number
-	})
-	if oldest != nil && !oldest.known.Load() {
-		oldest.dismiss("there are too many connections, and this one has no call with credentials")
-	}
-}
-
 // enter notes a new connection.
 func (in *intake) enter(c *connection) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.connections[c] = struct{}{}
-	in.entered++
-	c.number = in.entered
 }
 
 // leave forgets a connection.
@@ -215,6 +196,9 @@ func (w watched) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, 
 		return nil, nil, err
 	}
 	c := newConnection(conn, w.intake)
+	if placed, ok := raw.(*placedConn); ok {
+		placed.client.Store(c)
+	}
 	return c, watchedInfo{info, &c.account}, nil
 }
 

@@ -151,7 +151,7 @@ func (n *Node) serve() {
 	go func() {
 		defer close(n.served)
 		// Serve returns when the server stops, with no other error to report.
-		_ = n.server.Serve(newLimitedListener(n.listener, connections, n.intake.makePlace))
+		_ = n.server.Serve(newLimitedListener(n.listener, connections))
 	}()
 	go n.watch()
 }

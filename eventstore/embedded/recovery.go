@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -43,10 +44,14 @@ func (q *sequencer) attend(
 ) (stalled bool, err error) {
 	settled := func() {}
 	defer func() { settled() }()
+	doubt := sync.OnceFunc(func() { settled = q.doubt() })
+	if most > q.sessions.silence { // another node may have the log before the statement is taken for stalled
+		doubt()
+	}
 	stall := func() {
 		q.down.Store(true)
-		settled = q.doubt()
 		stalled = true
+		doubt()
 		q.refuseAll(waiting)
 		refuse(next.taken(), errNoDatabase)
 	}
