@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +35,8 @@ func (a *account) hold(now func() time.Time) (over func()) {
 
 // budget is memory that connections share. When it is short, the connection that holds least gets the next part, so
 // that one which wants much does not keep others waiting. A connection whose client does not go on is closed while
-// another one waits. Safe for concurrent use.
+// another one waits. When all that hold some wait for more, the youngest of those that may be refused is. Safe for
+// concurrent use.
 type budget struct {
 	name     string // for the reason that a client is told
 	total    int64
@@ -50,6 +52,8 @@ type budget struct {
 	stalls map[*holding]time.Time // of those that wait for their clients: since when
 	timer  *time.Timer            // runs while a claim waits; nil before the first
 	claims int                    // that wait
+	begun  int64                  // holdings there have been
+	tied   bool                   // some have waited for each other, and others wait still
 
 	moved     time.Time // when a claim was last fulfilled, or enough was given back
 	returned  int64     // bytes since then
@@ -63,19 +67,12 @@ type owner struct {
 	claims   []*wish // in the order in which they came
 }
 
-// wish is memory that a holding waits for.
-type wish struct {
-	of    *holding
-	bytes int64
-	since time.Time
-	ready func() // called once, when the bytes are the holding's; must not block or use the budget
-}
-
 // holding is memory that one call has. Its fields belong to the budget.
 type holding struct {
 	budget *budget
 	owner  *account
 	bytes  int64
+	begun  int64 // its number among all holdings, since it has bytes
 }
 
 // newBudget makes a budget of so many bytes.
@@ -115,6 +112,8 @@ func (b *budget) give(h *holding, bytes int64) {
 	o := b.ownerOf(h.owner)
 	if h.bytes == 0 {
 		o.holdings++
+		b.begun++
+		h.begun = b.begun
 	}
 	h.bytes += bytes
 	o.held += bytes
@@ -141,15 +140,20 @@ func (h *holding) try(bytes int64) bool {
 
 // claim takes bytes and calls ready, at once or when they are free. The function that it returns withdraws the claim.
 func (h *holding) claim(bytes int64, ready func()) (withdraw func()) {
+	return h.wish(&wish{of: h, bytes: bytes, ready: ready})
+}
+
+// wish is claim.
+func (h *holding) wish(c *wish) (withdraw func()) {
 	b := h.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.claims == 0 && b.fits(bytes) {
-		b.give(h, bytes)
-		ready()
+	if b.claims == 0 && b.fits(c.bytes) {
+		b.give(h, c.bytes)
+		c.ready()
 		return func() {}
 	}
-	c := &wish{of: h, bytes: bytes, since: b.now(), ready: ready}
+	c.since = b.now()
 	o := b.ownerOf(h.owner)
 	o.claims = append(o.claims, c)
 	if b.claims++; b.claims == 1 {
@@ -164,31 +168,51 @@ func (h *holding) claim(bytes int64, ready func()) (withdraw func()) {
 func (b *budget) withdraw(c *wish) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.remove(c) {
+		b.serve()
+	}
+}
+
+// remove forgets a claim that still waits; false = it does not. Call with mu held.
+func (b *budget) remove(c *wish) bool {
 	o := b.owners[c.of.owner]
 	if o == nil {
-		return
+		return false
 	}
-	for i := range o.claims {
-		if o.claims[i] == c {
-			o.claims = append(o.claims[:i:i], o.claims[i+1:]...)
-			b.claims--
-			break
-		}
+	i := slices.Index(o.claims, c)
+	if i < 0 {
+		return false
 	}
+	o.claims = slices.Concat(o.claims[:i], o.claims[i+1:])
+	b.claims--
 	b.forget(c.of.owner, o)
-	b.serve()
+	return true
 }
 
 // take takes bytes and waits for them if necessary. It fails when ctx ends first.
-func (h *holding) take(ctx context.Context, bytes int64) error {
+func (h *holding) take(ctx context.Context, bytes int64) error { return h.await(ctx, bytes, nil) }
+
+// takeOrYield is take that fails with errYield when all would wait for each other otherwise.
+func (h *holding) takeOrYield(ctx context.Context, bytes int64) error {
+	return h.await(ctx, bytes, make(chan struct{}))
+}
+
+// await is take that may be refused, unless refused is nil.
+func (h *holding) await(ctx context.Context, bytes int64, refused chan struct{}) error {
 	if h.try(bytes) {
 		return nil
 	}
 	ready := make(chan struct{})
-	withdraw := h.claim(bytes, func() { close(ready) })
+	c := &wish{of: h, bytes: bytes, ready: func() { close(ready) }}
+	if refused != nil {
+		c.refused = func() { close(refused) }
+	}
+	withdraw := h.wish(c)
 	select {
 	case <-ready:
 		return nil
+	case <-refused:
+		return errYield
 	case <-ctx.Done():
 		withdraw()
 		select {
@@ -197,27 +221,6 @@ func (h *holding) take(ctx context.Context, bytes int64) error {
 		default:
 		}
 		return ctx.Err()
-	}
-}
-
-// serve gives memory to the claims that fit, of the account that holds least first. Call with mu held.
-func (b *budget) serve() {
-	for b.claims > 0 {
-		var least *owner
-		for _, o := range b.owners {
-			if len(o.claims) > 0 && (least == nil || o.held < least.held) {
-				least = o
-			}
-		}
-		c := least.claims[0]
-		if !b.fits(c.bytes) {
-			return
-		}
-		least.claims = least.claims[1:]
-		b.claims--
-		b.give(c.of, c.bytes)
-		b.moved, b.returned = b.now(), 0
-		c.ready()
 	}
 }
 

@@ -186,17 +186,43 @@ func endUnacknowledged(c net.Conn) {
 	}
 }
 
-// Close also ends the wait for a place.
+// Close also ends the wait for a place, and closes connections that have not sent their first frames: the server would
+// wait for these when it stops.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.done) })
-	return l.Listener.Close()
+	err := l.Listener.Close()
+	for _, c := range l.silent() {
+		_ = c.Close()
+	}
+	return err
+}
+
+// silent are those connections.
+func (l *limitedListener) silent() (all []*placedConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for at := l.placed.Front(); at != nil; at = at.Next() {
+		if c := at.Value.(*placedConn); !c.greeted.Load() {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // placedConn is a connection that has a place.
 type placedConn struct {
 	net.Conn
-	client atomic.Pointer[connection] // nil until there is one
-	free   func()
+	client  atomic.Pointer[connection] // nil until there is one
+	greeted atomic.Bool                // its first frames have come
+	free    func()
+}
+
+// SetDeadline notes that the server waits no longer for the first frames.
+func (c *placedConn) SetDeadline(t time.Time) error {
+	if t.IsZero() {
+		c.greeted.Store(true)
+	}
+	return c.Conn.SetDeadline(t)
 }
 
 // Close gives the place back.

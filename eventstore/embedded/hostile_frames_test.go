@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/binary"
 	"net"
@@ -366,6 +367,47 @@ func TestNode_ConnectionsWithoutCredentialsMakePlace(t *testing.T) {
 	}
 	served(t, n.URL())
 	mustAppend(t, client, "known", esdb.Revision(0), oneEvent())
+}
+
+// TestNode_StopsBesideASilentConnection with TLS and without: it cuts nobody off, and waits for nothing.
+func TestNode_StopsBesideASilentConnection(t *testing.T) {
+	t.Parallel()
+	for name, secure := range map[string]bool{"plain": false, "with TLS": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := testConfig(t)
+			if secure {
+				cfg.TLS = selfSigned(t)
+			}
+			n, err := embedded.Start(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed, err := url.Parse(n.URL())
+			if err != nil {
+				t.Fatal(err)
+			}
+			silent, err := net.Dial("tcp", parsed.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer silent.Close()
+			if secure { // the next one is taken after it, and greets as little
+				next, err := tls.Dial("tcp", parsed.Host, &tls.Config{InsecureSkipVerify: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer next.Close()
+			} else {
+				mustAppend(t, contract.Connect(t, n.URL()), "s", esdb.NoStream{}, oneEvent())
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if err := n.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // TestNode_StopsWhileACallHasNoMessage: anybody may begin such calls.

@@ -98,7 +98,7 @@ func (l *load) wait(ctx context.Context, had *holding, bytes int64) error {
 	limited, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
 	switch {
-	case l.room.take(limited, bytes) == nil:
+	case l.room.takeOrYield(limited, bytes) == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fromContext(ctx.Err())

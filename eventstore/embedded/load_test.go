@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -140,5 +141,45 @@ func TestMemory_AnAppendInPartsIsCountedOnce(t *testing.T) {
 		if b.load.free(); !NoWriteMemory(n) {
 			t.Errorf("%s: memory is lost", name)
 		}
+	}
+}
+
+// TestMemory_ManyAppendsInPartsDoNotWaitForEachOther: what all of them want is more than there is, and each of them has
+// some when there is no more. The youngest are told to try again, so that the oldest go on.
+func TestMemory_ManyAppendsInPartsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	for name, accounts := range map[string]int{"of many clients": 64, "of one": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			n, began := &Node{writes: newWriteMemory()}, time.Now()
+			n.writes.large.now, n.writes.small.now = time.Now, time.Now
+			owners := make([]*account, accounts)
+			for i := range owners {
+				owners[i] = &account{disconnect: func(string) { t.Error("a client is dismissed") }}
+			}
+			appended := func(owner *account) bool {
+				l := n.newLoad(owner)
+				for range 16 {
+					if l.grow(t.Context(), 64<<10+eventOverhead) != nil {
+						return false
+					}
+					time.Sleep(time.Millisecond) // until its next message comes
+				}
+				l.free()
+				return true
+			}
+			var group sync.WaitGroup
+			for i := range 64 {
+				group.Go(func() {
+					for !appended(owners[i%accounts]) {
+						time.Sleep(time.Millisecond) // it tries again
+					}
+				})
+			}
+			group.Wait()
+			if took := time.Since(began); took > loadPatience/10 || !NoWriteMemory(n) {
+				t.Errorf("%s: they wait for %v, or memory is lost", name, took)
+			}
+			n.writes.large.timer.Stop()
+		})
 	}
 }
