@@ -190,23 +190,24 @@ func (b *budget) remove(c *wish) bool {
 }
 
 // take takes bytes and waits for them if necessary. It fails when ctx ends first.
-func (h *holding) take(ctx context.Context, bytes int64) error { return h.await(ctx, bytes, nil) }
-
-// takeOrYield is take that fails with errYield when all would wait for each other otherwise.
-func (h *holding) takeOrYield(ctx context.Context, bytes int64) error {
-	return h.await(ctx, bytes, make(chan struct{}))
+func (h *holding) take(ctx context.Context, bytes int64) error {
+	return h.await(ctx, &wish{of: h, bytes: bytes}, nil)
 }
 
-// await is take that may be refused, unless refused is nil.
-func (h *holding) await(ctx context.Context, bytes int64, refused chan struct{}) error {
-	if h.try(bytes) {
+// takeOrYield is take that fails with errYield when all would wait for each other otherwise. behind are other holdings
+// of the call, which waits as well.
+func (h *holding) takeOrYield(ctx context.Context, bytes int64, behind []*holding) error {
+	refused := make(chan struct{})
+	return h.await(ctx, &wish{of: h, bytes: bytes, behind: behind, refused: func() { close(refused) }}, refused)
+}
+
+// await is take. refused is closed when the claim is; nil = it cannot be.
+func (h *holding) await(ctx context.Context, c *wish, refused <-chan struct{}) error {
+	if h.try(c.bytes) {
 		return nil
 	}
 	ready := make(chan struct{})
-	c := &wish{of: h, bytes: bytes, ready: func() { close(ready) }}
-	if refused != nil {
-		c.refused = func() { close(refused) }
-	}
+	c.ready = func() { close(ready) }
 	withdraw := h.wish(c)
 	select {
 	case <-ready:
@@ -217,7 +218,7 @@ func (h *holding) await(ctx context.Context, bytes int64, refused chan struct{})
 		withdraw()
 		select {
 		case <-ready: // it came meanwhile
-			h.release(bytes)
+			h.release(c.bytes)
 		default:
 		}
 		return ctx.Err()

@@ -38,6 +38,7 @@ type load struct {
 	room   *holding
 	large  bool
 	held   int64
+	behind func() []*holding // of other appends of the call, which wait with this one; nil = there are none
 }
 
 // errBusy answers an append for which there is no memory. It has not been written.
@@ -97,8 +98,12 @@ func (l *load) wait(ctx context.Context, had *holding, bytes int64) error {
 	defer l.owner.hold(l.room.budget.now)()
 	limited, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
+	var behind []*holding
+	if l.behind != nil {
+		behind = l.behind()
+	}
 	switch {
-	case l.room.takeOrYield(limited, bytes) == nil:
+	case l.room.takeOrYield(limited, bytes, behind) == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fromContext(ctx.Err())

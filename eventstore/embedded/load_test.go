@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
 )
 
 // heldLoad is an append that holds so many bytes and waits for its client, whose dismissal is counted.
@@ -182,4 +183,77 @@ func TestMemory_ManyAppendsInPartsDoNotWaitForEachOther(t *testing.T) {
 			n.writes.large.timer.Stop()
 		})
 	}
+}
+
+// TestMemory_AnAppendThatFitsIsNotRefusedForALargerOne: what it has was all that is held, and it goes on before one
+// that has nothing.
+func TestMemory_AnAppendThatFitsIsNotRefusedForALargerOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{writes: newWriteMemory()}
+		n.writes.large.now = time.Now
+		first := n.newLoad(&account{})
+		if err := first.grow(t.Context(), 13<<20); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		other := n.newLoad(&account{})
+		go func() { ended <- other.grow(t.Context(), 159<<20/10) }()
+		synctest.Wait()
+		for range 13 {
+			if err := first.grow(t.Context(), 150<<10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first.free()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if other.free(); !NoWriteMemory(n) {
+			t.Error("memory is lost")
+		}
+		n.writes.large.timer.Stop()
+	})
+}
+
+// TestMemory_BatchedAppendsInLargePartsDoNotWaitForEachOther: the memory of a part is asked for before it is known of
+// which append it is.
+func TestMemory_BatchedAppendsInLargePartsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, began := &Node{writes: newWriteMemory()}, time.Now()
+		n.writes.large.now = time.Now
+		refused := make(chan struct{}, 3)
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				owner := &account{}
+				c := &batchCall{begun: map[uuid.UUID]*batch{}}
+				b := &batch{}
+				c.begun[uuid.New()] = b
+				for range 4 {
+					part := n.newLoad(owner)
+					part.behind = c.holdings
+					err := part.grow(t.Context(), 3<<20)
+					if err == nil && b.load != nil {
+						err = b.load.join(t.Context(), part)
+					} else if err == nil {
+						b.load = part
+					}
+					if err != nil {
+						b.load.free()
+						refused <- struct{}{}
+						return
+					}
+					time.Sleep(time.Millisecond)
+				}
+				b.load.free()
+			})
+		}
+		group.Wait()
+		if took := time.Since(began); took > loadPatience/10 || len(refused) != 1 || !NoWriteMemory(n) {
+			t.Errorf("%d are refused after %v, or memory is lost", len(refused), took)
+		}
+		n.writes.large.timer.Stop()
+	})
 }

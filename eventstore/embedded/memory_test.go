@@ -143,6 +143,25 @@ func TestMemory_ALiveSubscriberKeepsNoRoomForAnEventThatIsGone(t *testing.T) {
 	}
 }
 
+// TestMemory_ALiveSubscriberWaitsForNothingOfItsOwn when another large event comes instead of the one that it has room
+// for.
+func TestMemory_ALiveSubscriberWaitsForNothingOfItsOwn(t *testing.T) {
+	t.Parallel()
+	b := newBudget("test", 12<<20)
+	r := &reader{call: callOf{ctx: t.Context()}, room: b.open(&account{}), out: newOutbox(b, &account{}, nil)}
+	asked := 0
+	rows, _, held, err := r.live(0, nil, func(int64, extent, []record) ([]record, <-chan struct{}, bool) {
+		asked++
+		return []record{{data: make([]byte, min(6+asked, 8)<<20)}}, nil, true // 7 MiB, which are gone then, and 8
+	})
+	if err != nil || !held || len(rows) != 1 || asked != 3 {
+		t.Errorf("%d events after %d looks: %v", len(rows), asked, err)
+	}
+	if r.room.free(); !b.empty() {
+		t.Error("memory is lost")
+	}
+}
+
 // TestMemory_AnAppendWithoutRoomIsRefusedAndHoldsNothing: appends that are still being received cannot wait for each
 // other for ever.
 func TestMemory_AnAppendWithoutRoomIsRefusedAndHoldsNothing(t *testing.T) {

@@ -144,6 +144,7 @@ func (r *reader) live(
 		}
 		covered = rows[0].size()
 		clear(rows)
+		r.room.free() // it may be for an event that is gone
 		if err := r.room.take(r.ctx(), int64(covered)); err != nil {
 			return nil, nil, false, fromContext(err)
 		}

@@ -116,6 +116,7 @@ func (c *batchCall) takeAll() error {
 	ctx, owner := c.call.Context(), accountOf(c.call.Context())
 	for {
 		req, memory := &streams.BatchAppendReq{}, c.service.node.newLoad(owner)
+		memory.behind = c.holdings
 		in := incoming{message: req, admit: func(weight int) error { return memory.grow(ctx, weight) }}
 		err := c.call.RecvMsg(&in)
 		if errors.Is(err, io.EOF) {
@@ -129,6 +130,16 @@ func (c *batchCall) takeAll() error {
 			return err
 		}
 	}
+}
+
+// holdings are those of the appends that have begun and are not final.
+func (c *batchCall) holdings() (all []*holding) {
+	for _, b := range c.begun {
+		if b.load != nil {
+			all = append(all, b.load.room)
+		}
+	}
+	return all
 }
 
 // close lets no more appends begin to wait for their outcome.
