@@ -153,6 +153,10 @@ func (h *holding) wish(c *wish) (withdraw func()) {
 		c.ready()
 		return func() {}
 	}
+	if c.look(); c.refused != nil && c.stands > 0 && c.stands+c.bytes > b.total {
+		c.refused() // it would wait for itself
+		return func() {}
+	}
 	c.since = b.now()
 	o := b.ownerOf(h.owner)
 	o.claims = append(o.claims, c)

@@ -257,3 +257,33 @@ func TestMemory_BatchedAppendsInLargePartsDoNotWaitForEachOther(t *testing.T) {
 		n.writes.large.timer.Stop()
 	})
 }
+
+// TestMemory_ABatchCallThatWaitsForItselfIsRefused at once, and nobody waits for it.
+func TestMemory_ABatchCallThatWaitsForItselfIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, began := &Node{writes: newWriteMemory()}, time.Now()
+		n.writes.large.now = time.Now
+		c := &batchCall{begun: map[uuid.UUID]*batch{}}
+		owner := &account{}
+		for range 2 {
+			l := n.newLoad(owner)
+			if err := l.grow(t.Context(), 11<<20); err != nil {
+				t.Fatal(err)
+			}
+			c.begun[uuid.New()] = &batch{load: l}
+		}
+		part := n.newLoad(owner)
+		part.behind = c.holdings
+		if err := part.grow(t.Context(), 3<<20); err != nil {
+			t.Fatal(err)
+		}
+		if err := part.grow(t.Context(), 8<<20); !errors.Is(err, errBusy) {
+			t.Errorf("got %v", err)
+		}
+		other := n.newLoad(&account{})
+		if err := other.grow(t.Context(), 1<<20); err != nil || time.Since(began) > 0 {
+			t.Errorf("another one waits for %v: %v", time.Since(began), err)
+		}
+	})
+}

@@ -13,6 +13,8 @@ type wish struct {
 	since time.Time
 	// behind are other holdings of the same call, whose memory comes back no sooner; of is perhaps one of them.
 	behind []*holding
+	stands int64  // all this memory
+	begun  int64  // the number of the oldest of these holdings; 0 = there is none
 	ready  func() // called once, when the bytes are the holding's; must not block or use the budget
 	// refused is called instead, when all would wait for each other; nil = it may not be refused. It must not block.
 	refused func()
@@ -21,20 +23,21 @@ type wish struct {
 // errYield is the failure of a claim that was refused for others.
 var errYield = errors.New("others go on first")
 
-// stands is the memory that is not given back before the claim is served, and the number of its oldest holding; 0 =
-// there is none. Call with the lock of the budget held.
-func (c *wish) stands() (bytes, begun int64) {
-	for _, h := range c.behind {
-		if h != c.of && h.budget == c.of.budget && h.bytes > 0 {
-			bytes += h.bytes
-			begun = min(cmp.Or(begun, h.begun), h.begun)
+// look finds the memory that is not given back before the claim is served. It does not change until then. Call with the
+// lock of the budget held.
+func (c *wish) look() {
+	add := func(h *holding) {
+		if h.bytes > 0 {
+			c.stands += h.bytes
+			c.begun = min(cmp.Or(c.begun, h.begun), h.begun)
 		}
 	}
-	if c.of.bytes > 0 {
-		bytes += c.of.bytes
-		begun = min(cmp.Or(begun, c.of.begun), c.of.begun)
+	add(c.of)
+	for _, h := range c.behind {
+		if h != c.of && h.budget == c.of.budget {
+			add(h)
+		}
 	}
-	return bytes, begun
 }
 
 // knotted reports whether all memory is held by those who wait for more, so that nobody gives any back. Call with mu
@@ -43,8 +46,7 @@ func (b *budget) knotted() bool {
 	waiting := int64(0)
 	for _, o := range b.owners {
 		for _, c := range o.claims {
-			bytes, _ := c.stands()
-			waiting += bytes
+			waiting += c.stands
 		}
 	}
 	return waiting == b.held
@@ -55,14 +57,13 @@ func (b *budget) knotted() bool {
 func (b *budget) next() *wish {
 	var least *owner
 	var oldest *wish
-	first := int64(0)
 	for _, o := range b.owners {
 		if len(o.claims) > 0 && (least == nil || o.held < least.held) {
 			least = o
 		}
 		for _, c := range o.claims {
-			if _, begun := c.stands(); b.tied && begun > 0 && (oldest == nil || begun < first) {
-				oldest, first = c, begun
+			if b.tied && c.begun > 0 && (oldest == nil || c.begun < oldest.begun) {
+				oldest = c
 			}
 		}
 	}
@@ -75,11 +76,10 @@ func (b *budget) next() *wish {
 // yield refuses the youngest claim that has memory, for another one. Call with mu held.
 func (b *budget) yield(to *wish) {
 	var youngest *wish
-	last := int64(0)
 	for _, o := range b.owners {
 		for _, c := range o.claims {
-			if _, begun := c.stands(); c != to && c.refused != nil && begun > last {
-				youngest, last = c, begun
+			if c != to && c.refused != nil && c.begun > 0 && (youngest == nil || c.begun > youngest.begun) {
+				youngest = c
 			}
 		}
 	}
