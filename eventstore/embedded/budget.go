@@ -338,7 +338,8 @@ func (b *budget) watch() {
 	b.timer.Reset(max(b.patience/8, time.Millisecond))
 }
 
-// look closes the connection that has left most memory unused for too long, if another one waits.
+// look closes the connection that has left most memory unused for too long, if another one waits. Where nobody has gone
+// on for as long, the youngest yields.
 func (b *budget) look() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -363,6 +364,9 @@ func (b *budget) look() {
 	switch {
 	case worst != nil:
 		go worst.disconnect("other clients wait for the memory of " + b.name + " that this one does not go on with")
+	case b.sent && stuck >= b.patience: // those that do not wait here may wait elsewhere for those that do
+		b.tied = true
+		b.yield(b.next())
 	case b.outside == nil:
 	case stuck >= excused*b.patience:
 		go b.relieve()

@@ -287,3 +287,44 @@ func TestMemory_ABatchCallThatWaitsForItselfIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestMemory_WhoWaitsForThoseThatWaitElsewhereYields: a client that holds memory may not send before others, which wait
+// for that memory, have gone on.
+func TestMemory_WhoWaitsForThoseThatWaitElsewhereYields(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, began := &Node{writes: newWriteMemory()}, time.Now()
+		n.writes.large.now = time.Now
+		held := &account{disconnect: func(string) { t.Error("a client that is held back is dismissed") }}
+		over := held.hold(time.Now)
+		elsewhere := n.newLoad(held)
+		if err := elsewhere.grow(t.Context(), 14<<20); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere.waits(true)
+		var group sync.WaitGroup
+		ended := make([]time.Duration, 2)
+		for i := range ended {
+			l := n.newLoad(&account{})
+			if err := l.grow(t.Context(), 7<<20); err != nil {
+				t.Fatal(err)
+			}
+			group.Go(func() {
+				if err := l.grow(t.Context(), 2<<20); errors.Is(err, errBusy) != (i == 1) {
+					t.Errorf("%d: %v", i, err)
+				}
+				ended[i] = time.Since(began)
+				l.free()
+			})
+		}
+		group.Wait()
+		if ended[0] > loadPatience/2 || ended[1] < budgetPatience {
+			t.Errorf("they end after %v", ended)
+		}
+		over()
+		if elsewhere.free(); !NoWriteMemory(n) {
+			t.Error("memory is lost")
+		}
+		n.writes.large.timer.Stop()
+	})
+}
