@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -88,8 +89,11 @@ func (g *goal) identifier() *shared.StreamIdentifier {
 // it is free.
 func (b *batch) add(ctx context.Context, req *streams.BatchAppendReq, memory *load, in incoming) {
 	fault := in.fault
-	if fault == nil {
+	switch {
+	case fault == nil:
 		fault = b.proposals.fault
+	case errors.Is(fault, errBusy) && b.load != nil && b.load.held+int64(in.bytes) > writeBytes:
+		fault = errTooLarge // it would be so each time
 	}
 	switch {
 	case fault != nil:

@@ -364,9 +364,12 @@ func (b *budget) look() {
 	switch {
 	case worst != nil:
 		go worst.disconnect("other clients wait for the memory of " + b.name + " that this one does not go on with")
-	case b.sent && stuck >= b.patience: // those that do not wait here may wait elsewhere for those that do
+	case b.sent && stuck >= b.patience && b.waitsElsewhere(now):
 		b.tied = true
-		b.yield(b.next())
+		waited := b.claims
+		if b.serve(); b.claims == waited {
+			b.yield(b.next())
+		}
 	case b.outside == nil:
 	case stuck >= excused*b.patience:
 		go b.relieve()
@@ -392,6 +395,17 @@ func (b *budget) idle(a *account, now, since time.Time) bool {
 	}
 	allowed, _ := a.allowedAt.Load().(time.Time)
 	return a.heldBack.Load() == 0 && now.Sub(allowed) >= b.patience
+}
+
+// waitsElsewhere reports whether a client that has memory has not gone on for long: it may wait for those that wait for
+// its memory. What is being written does not. Call with mu held.
+func (b *budget) waitsElsewhere(now time.Time) bool {
+	for _, since := range b.stalls {
+		if now.Sub(since) >= b.patience {
+			return true
+		}
+	}
+	return false
 }
 
 // stuck is for how long claims have waited without any progress. Call with mu held.

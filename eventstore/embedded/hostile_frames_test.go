@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/binary"
 	"net"
@@ -21,7 +20,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
-	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
@@ -254,7 +252,7 @@ func largeHeaders(host, method string) []byte {
 // is read, so that a client that has credentials makes as many calls as ever.
 func TestMemory_CallsWithoutCredentialsTakeNobodysPlace(t *testing.T) {
 	t.Parallel()
-	const clients, calls, drained, subscriptions = 24, 512, 256, 40
+	const clients, calls, drained, subscriptions = 15, 512, 256, 40
 	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0", guarded)
 	t.Cleanup(func() { node.kill(t) })
 	refused := make(chan struct{}, clients*calls)
@@ -268,8 +266,13 @@ func TestMemory_CallsWithoutCredentialsTakeNobodysPlace(t *testing.T) {
 			}
 		}
 	}
+	late := time.After(time.Minute)
 	for range clients*calls - drained {
-		<-refused
+		select {
+		case <-refused:
+		case <-late:
+			t.Fatal("too few calls are refused")
+		}
 	}
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization",
 		"Basic "+base64.StdEncoding.EncodeToString([]byte("admin:secret")))
@@ -283,7 +286,7 @@ func TestMemory_CallsWithoutCredentialsTakeNobodysPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantPeak(t, node, unreadBytes)
+	checkPeak(t, node)
 }
 
 // TestMemory_SmallFramesThatAreNotReadTakeLittle: calls that read nothing more are sent empty messages in frames of one
@@ -351,89 +354,11 @@ func TestNode_ACallWithoutAnOrderIsSeen(t *testing.T) {
 	}
 }
 
-// TestNode_ConnectionsWithoutCredentialsMakePlace: they have taken all there are, and live. Half of them say nothing.
-func TestNode_ConnectionsWithoutCredentialsMakePlace(t *testing.T) {
-	t.Parallel()
-	n := start(t, testConfig(t))
-	client := contract.Connect(t, n.URL())
-	mustAppend(t, client, "known", esdb.NoStream{}, oneEvent())
-	for range 150 {
-		c := dialRaw(t, n.URL())
-		silent, err := net.Dial("tcp", c.host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = silent.Close() })
-	}
-	served(t, n.URL())
-	mustAppend(t, client, "known", esdb.Revision(0), oneEvent())
-}
-
-// TestNode_StopsBesideASilentConnection with TLS and without: it cuts nobody off, and waits for nothing.
-func TestNode_StopsBesideASilentConnection(t *testing.T) {
-	t.Parallel()
-	for name, secure := range map[string]bool{"plain": false, "with TLS": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cfg := testConfig(t)
-			if secure {
-				cfg.TLS = selfSigned(t)
-			}
-			n, err := embedded.Start(t.Context(), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parsed, err := url.Parse(n.URL())
-			if err != nil {
-				t.Fatal(err)
-			}
-			silent, err := net.Dial("tcp", parsed.Host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer silent.Close()
-			if secure { // the next one is taken after it, and greets as little
-				next, err := tls.Dial("tcp", parsed.Host, &tls.Config{InsecureSkipVerify: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer next.Close()
-			} else {
-				mustAppend(t, contract.Connect(t, n.URL()), "s", esdb.NoStream{}, oneEvent())
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			if err := n.Stop(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// TestNode_StopsWhileACallHasNoMessage: anybody may begin such calls.
-func TestNode_StopsWhileACallHasNoMessage(t *testing.T) {
-	t.Parallel()
-	n, err := embedded.Start(t.Context(), testConfig(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := connectRaw(t, n)
-	err = c.call(1, callHeaders(c.host, "/event_store.client.gossip.Gossip/Read"))
-	if err == nil {
-		err = c.WritePing(false, [8]byte{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-c.ponged
-	stop(t, n)
-}
-
 // TestMemory_FramesBesideCallsAreNotKept: a client that reads nothing fills the way to it with refusals, and sends
 // frames that widen its windows for ever.
 func TestMemory_FramesBesideCallsAreNotKept(t *testing.T) {
 	t.Parallel()
-	const calls, signals = 1000, 8 << 20
+	const calls, signals = 1000, 16 << 20
 	node := startChild(t, pgtest.URL(t), pgtest.New(t).Namespace.Schema("eventstore"), "127.0.0.1:0")
 	t.Cleanup(func() { node.kill(t) })
 	c := dialRaw(t, node.url)
@@ -461,7 +386,7 @@ func TestMemory_FramesBesideCallsAreNotKept(t *testing.T) {
 	}
 	t.Logf("%d frames were taken", sent)
 	served(t, node.url)
-	wantPeak(t, node, unreadBytes)
+	checkPeak(t, node)
 }
 
 // TestMemory_CallsThatTheirClientEndsAreCounted while the transport keeps their refusals, which have four bytes for

@@ -328,3 +328,54 @@ func TestMemory_WhoWaitsForThoseThatWaitElsewhereYields(t *testing.T) {
 		n.writes.large.timer.Stop()
 	})
 }
+
+// TestMemory_WhatFitsIsNotRefusedWhenNobodyGoesOn: it waits behind one that has nothing and wants more than is free.
+func TestMemory_WhatFitsIsNotRefusedWhenNobodyGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{writes: newWriteMemory()}
+		n.writes.large.now = time.Now
+		held := &account{disconnect: func(string) {}}
+		defer held.hold(time.Now)()
+		var loads []*load
+		for _, mib := range []int{18, 5, 2} {
+			l := n.newLoad(held)
+			if mib < 18 {
+				l = n.newLoad(&account{})
+			}
+			if err := l.grow(t.Context(), mib<<20); err != nil {
+				t.Fatal(err)
+			}
+			loads = append(loads, l)
+		}
+		loads[0].waits(true)
+		var group sync.WaitGroup
+		group.Go(func() { _ = n.newLoad(&account{}).grow(t.Context(), 10<<20) })
+		synctest.Wait()
+		for _, l := range loads[1:] {
+			group.Go(func() {
+				if err := l.grow(t.Context(), 1<<20); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		n.writes.large.timer.Stop()
+	})
+}
+
+// TestBatch_OneThatCanNeverFitIsNotToBeRepeated although its last part has found no room.
+func TestBatch_OneThatCanNeverFitIsNotToBeRepeated(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int]error{9 << 20: errTooLarge, 1 << 20: errBusy} {
+		n := &Node{writes: newWriteMemory()}
+		b := &batch{load: n.newLoad(&account{})}
+		if err := b.load.grow(t.Context(), 20<<20); err != nil {
+			t.Fatal(err)
+		}
+		b.add(t.Context(), &streams.BatchAppendReq{}, n.newLoad(&account{}), incoming{fault: errBusy, bytes: bytes})
+		if !errors.Is(b.proposals.fault, want) || !NoWriteMemory(n) {
+			t.Errorf("%d bytes: %v, or memory is lost", bytes, b.proposals.fault)
+		}
+	}
+}

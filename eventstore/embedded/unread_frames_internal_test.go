@@ -42,7 +42,7 @@ func (s *unreadStream) send(t *rapid.T, bytes, padding, length int) {
 		payload = append(append([]byte{byte(padding)}, payload...), make([]byte, padding)...)
 		flags = flagPadded
 	}
-	if len(payload) > s.window {
+	if len(payload) > s.window || s.c.streams[1].small+data+frameOverhead > smallBytesOwn {
 		if data > n {
 			s.body = s.body[:len(s.body)-1]
 			s.left = 0
@@ -52,7 +52,7 @@ func (s *unreadStream) send(t *rapid.T, bytes, padding, length int) {
 	s.left -= n
 	s.window -= len(payload)
 	s.pending += len(payload)
-	receive(t, s.c, s.conn, 1<<15, http2Frame(frameData, flags, 1, payload))
+	receive(t, s.c, s.conn, 1<<10, http2Frame(frameData, flags, 1, payload))
 	if data > 0 {
 		weight := 0
 		if data <= unpooledBytes {

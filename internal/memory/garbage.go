@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 )
 
@@ -30,18 +31,17 @@ const (
 	unknownGarbage = 64 << 20 // where the size of the memory cannot be found out
 )
 
-// CollectSeldom makes the program collect its garbage as seldom as it may. It does nothing where the environment has a
-// value for GOGC; one for GOMEMLIMIT bounds it, and goes before its own limit.
+// CollectSeldom makes the program collect its garbage as seldom as it may. Values that the environment has for GOGC and
+// GOMEMLIMIT go before its own.
 func CollectSeldom(environ []string, allowed Garbage) {
-	limited := false
-	for _, e := range environ {
-		if strings.HasPrefix(e, "GOGC=") {
-			return
-		}
-		limited = limited || strings.HasPrefix(e, "GOMEMLIMIT=")
+	set := func(name string) bool {
+		return slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, name+"=") })
 	}
-	if allowed.limit > 0 && !limited {
+	if allowed.limit > 0 && !set("GOMEMLIMIT") {
 		debug.SetMemoryLimit(allowed.limit)
+	}
+	if set("GOGC") {
+		return
 	}
 	c := collector{allowed.with(Limit("/"))}
 	debug.SetGCPercent(c.percent)
