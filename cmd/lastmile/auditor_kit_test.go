@@ -207,20 +207,30 @@ func (w *watched) told(g guest, sentence string) (n int) {
 	w.t.Helper()
 	for _, row := range w.all(w.admin, "/subscribers/"+g.subscriber+"/timeline") {
 		if strings.Contains(row.text("summary"), sentence) {
-			w.t.Logf("%s %s %s", row.text("at"), row.text("summary"), row.text("reason"))
 			n++
 		}
 	}
 	return n
 }
 
+// isTold waits until a sentence is in the timeline of a customer so often, and wants it there no more often.
+func (w *watched) isTold(g guest, sentence string, times int) {
+	w.t.Helper()
+	n := 0
+	w.eventually("sentences of the timeline", func(context.Context) (bool, error) {
+		n = w.told(g, sentence)
+		return n >= times, fmt.Errorf("%q is told %d times, not %d", sentence, n, times)
+	})
+	if n != times {
+		w.t.Errorf("%q is told %d times, not %d", sentence, n, times)
+	}
+}
+
 // tells wants a difference to be opened and closed so often in the timeline of a customer.
 func (w *watched) tells(g guest, what string, times int) {
 	w.t.Helper()
 	for _, begins := range []string{"The auditor found: ", "The auditor does not find any more: "} {
-		if n := w.told(g, begins+what); n != times {
-			w.t.Errorf("%q is told %d times, want %d", begins+what, n, times)
-		}
+		w.isTold(g, begins+what, times)
 	}
 }
 

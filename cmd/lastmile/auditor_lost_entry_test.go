@@ -59,9 +59,7 @@ func TestAuditor_WhoIsOutOfTheWalledGardenUnpaidIsBroughtBack(t *testing.T) {
 	w.shows(w.r, "the entry is back")
 	w.isObserved(baraka, "walled in again", "walled_garden")
 	w.tells(baraka, "the customer is online with more than is paid.", 1)
-	if n := w.told(baraka, "A session was ended: ") - before; n != 1 {
-		t.Errorf("the end of a session is told %d times", n)
-	}
+	w.isTold(baraka, "A session was ended: ", before+1)
 	if got := w.routerWrites("session/"); got["process"] == 0 || got["user"] > 0 {
 		t.Errorf("writes in the audit log: %v", got)
 	}
@@ -89,9 +87,7 @@ func TestAuditor_AnEntryThatIsLostLaterIsBroughtBackEachTime(t *testing.T) {
 		})
 	}
 	w.shows(w.r, "the entry is back")
-	if n := w.told(baraka, "A session was ended: ") - before; n != 2 {
-		t.Errorf("the ends of sessions are told %d times", n)
-	}
+	w.isTold(baraka, "A session was ended: ", before+2)
 }
 
 // TestAuditor_WhoHasPaidAndStaysWalledInIsBroughtOut, without anybody, where the program believes that the router has

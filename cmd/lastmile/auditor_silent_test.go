@@ -76,9 +76,7 @@ func TestAuditor_ACustomerWhoseRouterMakesTheSameAgainIsEndedOnce(t *testing.T) 
 	}
 	w.pays(amina)
 	ended()
-	if n := w.told(amina, "A session was ended: "); n != 2 {
-		t.Errorf("the end of a session is told %d times", n)
-	}
+	w.isTold(amina, "A session was ended: ", 2)
 }
 
 // TestAuditor_AnEntryWithATimeoutIsNotRADIUS: routers show it as dynamic, and another sign-in does not take it away.
@@ -117,9 +115,7 @@ func TestAuditor_WhoSignedInByAFormerPasswordIsEnded(t *testing.T) {
 		"password": "another-login",
 	})
 	w.leaves("amina", was)
-	if n := w.told(amina, "A session was ended: "); n != 1 {
-		t.Errorf("the end of the session is told %d times", n)
-	}
+	w.isTold(amina, "A session was ended: ", 1)
 }
 
 // TestAuditor_OneLoginOnThreeDevicesWithoutReports: the newest one stays, as where reports come, and then the only one
@@ -213,7 +209,5 @@ func TestAuditor_DevicesThatTakeTurnsAreEndedOnceADay(t *testing.T) {
 		}
 		w.looks(1)
 	}
-	if n := w.told(amina, "A session was ended: "); n != 2 {
-		t.Errorf("the ends of two devices are told %d times", n)
-	}
+	w.isTold(amina, "A session was ended: ", 2)
 }

@@ -94,9 +94,7 @@ func TestAuditor_WhoGetsOutOfTheWalledGardenIsEndedAgain(t *testing.T) {
 		t.Errorf("repair: %s", got)
 	}
 	dials("walled in by the button")
-	if n := w.told(amina, "A session was ended, and the next one gets other access: "); n != 4 {
-		t.Errorf("the end of a session is told %d times", n)
-	}
+	w.isTold(amina, "A session was ended, and the next one gets other access: ", 4)
 	out()
 	w.later(time.Hour)
 	dials("walled in an hour later")
@@ -143,9 +141,7 @@ func TestAuditor_WhoHasPaidIsEndedOnceADayForWhatComesLater(t *testing.T) {
 	w.later(25 * time.Hour)
 	disturbed()
 	dials(was)
-	if n := w.told(amina, "A session was ended"); n != 3 {
-		t.Errorf("the end of a session is told %d times", n)
-	}
+	w.isTold(amina, "A session was ended", 3)
 }
 
 // hosts has the first router take several sessions of one host, whose reports do not come.
@@ -234,9 +230,7 @@ func TestAuditor_SessionsOfOneHostBeyondTheLimitAreEndedOnceADay(t *testing.T) {
 	}
 	dial(2)
 	w.looks(3)
-	if n := w.told(amina, "A session was ended: "); n != 3 {
-		t.Errorf("the end of a session is told %d times", n)
-	}
+	w.isTold(amina, "A session was ended: ", 3)
 	w.later(25 * time.Hour)
 	w.looks(2)
 	if online, _ := w.at("amina"); online != 1 {
