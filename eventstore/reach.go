@@ -32,9 +32,15 @@ func Reach(ctx context.Context, url string) error {
 	for _, seed := range config.GossipSeeds {
 		nodes = append(nodes, net.JoinHostPort(seed.Host, strconv.Itoa(int(seed.Port))))
 	}
-	var passing, lasting error
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	answers := make(chan error, len(nodes)) // all at once: one that swallows packets takes no time from the others
 	for _, node := range nodes {
-		err := reachNode(ctx, config, node)
+		go func() { answers <- reachNode(ctx, config, node) }()
+	}
+	var passing, lasting error
+	for range nodes {
+		err := <-answers
 		switch {
 		case err == nil:
 			return nil

@@ -37,12 +37,18 @@ func TestReach_TellsASettingFromANodeThatIsAway(t *testing.T) {
 	}
 	gone := silent.Addr().String()
 	_ = silent.Close()
+	mute, err := net.Listen("tcp", "127.0.0.1:0") // connections stand, and nothing is ever answered
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mute.Close() })
 	at := func(s *httptest.Server) string { return s.Listener.Addr().String() }
 	for _, c := range []struct{ name, address, wrong, passing string }{
 		{name: "plain", address: "esdb://" + at(plain) + "?tls=false"},
 		{name: "trusted", address: "esdb://" + at(secure) + trusted},
 		{name: "unchecked", address: "esdb://" + at(secure) + "?tlsVerifyCert=false"},
 		{name: "one of two", address: "esdb://" + gone + "," + at(plain) + "?tls=false"},
+		{name: "one of them mute", address: "esdb://" + mute.Addr().String() + "," + at(secure) + trusted},
 		{name: "gone", address: "esdb://" + gone + "?tls=false", passing: "connection refused"},
 		{name: "no TLS", address: "esdb://" + at(plain), wrong: "has no TLS"},
 		{name: "TLS", address: "esdb://" + at(secure) + "?tls=false", wrong: "wants TLS"},

@@ -60,7 +60,7 @@ func (keysRotate) Run(ctx context.Context, p program) error {
 	return withVault(ctx, p, func(cfg Config, v *vault.Vault) error {
 		n, err := v.Rotate(ctx)
 		if err != nil {
-			return err
+			return fmt.Errorf("%d values sealed under the present key, and not all: %w", n, err)
 		}
 		ran, err := ranBefore(cfg)
 		if err == nil && ran {

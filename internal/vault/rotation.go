@@ -1,7 +1,9 @@
 package vault
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -47,42 +49,63 @@ type staleRow struct {
 	Place  string
 }
 
-// Rotate seals everything anew that is still under a previous platform key, and returns the number of values. When it
-// returns 0 and a day has passed, in which stored answers expire, the previous key is not needed any more. It may be
-// interrupted and repeated, and may run beside all other work.
-func (v *Vault) Rotate(ctx context.Context) (int, error) {
-	total := 0
-	for _, table := range sealedTables {
-		for {
-			seen, changed, err := v.core.reseal(ctx, table)
-			total += changed
-			if err != nil {
-				return total, fmt.Errorf("rotate %s: %w", table.name, err)
-			}
-			if seen < resealBatch {
-				break
-			}
-		}
-	}
-	return total, nil
+// damage counts the values of one table that a rotation cannot open.
+type damage struct {
+	values int
+	first  error // names the row
 }
 
-// reseal does one batch of a table. A value that was replaced meanwhile stays as it is.
-func (c *core) reseal(ctx context.Context, t sealedTable) (seen, changed int, err error) {
+// Rotate seals everything anew that is still under a previous platform key, and returns the number of values. When it
+// returns 0 and a day has passed, in which stored answers expire, the previous key is not needed any more. It may be
+// interrupted and repeated, and may run beside all other work. Fails: when values are damaged or under a key that the
+// keyring does not hold; they stay as they are, all others are sealed anew.
+func (v *Vault) Rotate(ctx context.Context) (int, error) {
+	total := 0
+	var damaged error
+	for _, table := range sealedTables {
+		var after *uuid.UUID
+		var found damage
+		for {
+			stale, err := v.core.stale(ctx, table, after)
+			if err == nil {
+				var changed int
+				changed, err = v.core.reseal(ctx, table, stale, &found)
+				total += changed
+			}
+			if err != nil {
+				return total, errors.Join(damaged, fmt.Errorf("rotate %s: %w", table.name, err))
+			}
+			if len(stale) < resealBatch {
+				break
+			}
+			after = &stale[len(stale)-1].Key
+		}
+		if found.first != nil {
+			damaged = errors.Join(damaged,
+				fmt.Errorf("%s: %d values cannot be opened, first %w", table.name, found.values, found.first))
+		}
+	}
+	return total, damaged
+}
+
+// stale reads the next batch of a table, in the order of its key.
+func (c *core) stale(ctx context.Context, t sealedTable, after *uuid.UUID) ([]staleRow, error) {
 	place := t.place
 	if place == "" {
 		place = "''"
 	}
 	find := fmt.Sprintf(`
-		select %s as key, %s as sealed, %s as place from %s.%s
-		where %[2]s is not null and substring(%[2]s from 1 for $1) <> $2 limit $3`,
+		select %[1]s as key, %[2]s as sealed, %[3]s as place from %[4]s.%[5]s
+		where %[2]s is not null and substring(%[2]s from 1 for $1) <> $2 and ($4::uuid is null or %[1]s > $4)
+		order by 1 limit $3`,
 		t.key, t.column, place, c.schema, t.name)
 	prefix := c.ring.CurrentPrefix()
-	rows, _ := c.db.Owner.Query(ctx, find, len(prefix), prefix, resealBatch)
-	stale, err := pgx.CollectRows(rows, pgx.RowToStructByName[staleRow])
-	if err != nil || len(stale) == 0 {
-		return 0, 0, err
-	}
+	rows, _ := c.db.Owner.Query(ctx, find, len(prefix), prefix, resealBatch, after)
+	return pgx.CollectRows(rows, pgx.RowToStructByName[staleRow])
+}
+
+// reseal seals a batch of a table anew. A value that was replaced meanwhile stays as it is, and so does a damaged one.
+func (c *core) reseal(ctx context.Context, t sealedTable, stale []staleRow, found *damage) (changed int, err error) {
 	update := fmt.Sprintf(`update %s.%s set %s = $3 where %s = $1 and %[3]s = $2`, c.schema, t.name, t.column, t.key)
 	batch := &pgx.Batch{}
 	for _, r := range stale {
@@ -92,7 +115,9 @@ func (c *core) reseal(ctx context.Context, t sealedTable) (seen, changed int, er
 		}
 		plain, err := c.ring.Open(t.purpose, r.Sealed, associated)
 		if err != nil {
-			return 0, 0, fmt.Errorf("row %s: %w", r.Key, err)
+			found.values++
+			found.first = cmp.Or(found.first, fmt.Errorf("row %s: %w", r.Key, err))
+			continue
 		}
 		batch.Queue(update, r.Key, r.Sealed,
 			c.ring.Seal(t.purpose, plain, associated)).Exec(func(tag pgconn.CommandTag) error {
@@ -100,8 +125,6 @@ func (c *core) reseal(ctx context.Context, t sealedTable) (seen, changed int, er
 			return nil
 		})
 	}
-	if err := c.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
-		return 0, 0, err
-	}
-	return len(stale), changed, nil
+	err = c.db.Owner.SendBatch(ctx, batch).Close()
+	return changed, err
 }

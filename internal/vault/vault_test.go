@@ -3,6 +3,8 @@ package vault_test
 import (
 	"bytes"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -205,4 +207,30 @@ func TestRotate_SealsEverythingAnew(t *testing.T) {
 	if taken, err := v.Inbox.Take(ctx, 10); err != nil || len(taken) != 1 || string(taken[0].Body) != "body" {
 		t.Errorf("callbacks: %v, %v", taken, err)
 	}
+}
+
+// TestRotate_GoesOnBeyondWhatIsDamaged: the key that is left behind would be needed for ever otherwise, for all tables.
+func TestRotate_GoesOnBeyondWhatIsDamaged(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx := t.Context()
+	people := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}
+	slices.SortFunc(people, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.EnsureKeys(ctx, people))
+	must[uuid.UUID](t)(k.Inbox.Store(ctx, vault.Callback{Kind: "stk", Body: []byte("body")}))
+	k.exec(t, `
+		update {schema}.subject_keys set wrapped = overlay(wrapped placing '\x00' from 3 for 1) where subject = $1`,
+		people[0])
+	k.exec(t, `update {schema}.subject_keys set wrapped = wrapped || '\x00' where subject = $1`, people[1])
+
+	n, err := k.reopen(t, key(2), key(1)).Rotate(ctx)
+	if n != 3 || !errors.Is(err, secrets.ErrUnknownKey) || !strings.Contains(err.Error(), people[0].String()) ||
+		!strings.Contains(err.Error(), "subject_keys: 2 values") {
+		t.Errorf("sealed anew %d values, want the root key, one person's and the callback; %v", n, err)
+	}
+	v := k.reopen(t, key(2))
+	if taken, err := v.Inbox.Take(ctx, 10); err != nil || len(taken) != 1 {
+		t.Errorf("callbacks: %v, %v", taken, err)
+	}
+	must[map[uuid.UUID]vault.Key](t)(v.SubjectKeys.Keys(ctx, people[2:]))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
@@ -109,11 +110,18 @@ func stackOf(err error) string {
 }
 
 // drive runs the process during a term. An input that belongs to no known instance and cannot be taken stops it until a
-// retry; after other failures it starts again in a second. Stopped instances are tried again once at the beginning.
+// retry; after other failures it starts again in a second, and tells them once a minute while it does not
+// run longer than that. Stopped instances are tried again once at the beginning.
 func (p *process) drive(ctx context.Context, t *term) {
+	machine := clock.Steady(clock.System())
+	var away loop.Outage
 	p.note("")
 	for ctx.Err() == nil {
+		began := machine.Now()
 		err := p.run(ctx, t)
+		if machine.Now().Sub(began) > leadPause {
+			away.Ended()
+		}
 		if errors.Is(err, errFenced) {
 			t.end()
 		}
@@ -122,8 +130,10 @@ func (p *process) drive(ctx context.Context, t *term) {
 		}
 		var bad *poison
 		if !errors.As(err, &bad) {
-			p.r.logger.WarnContext(ctx, "process interrupted", "process", p.name, "error", err)
-			loop.Sleep(ctx, time.Second)
+			if tell, _ := away.Failed(); tell {
+				p.r.logger.WarnContext(ctx, "process interrupted", "process", p.name, "error", err)
+			}
+			loop.Sleep(ctx, leadPause)
 			continue
 		}
 		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err,
