@@ -101,15 +101,29 @@ mutate: bin/withpg ## change the rules in one place at a time; print what no tes
 	@scripts/install-deps postgresql
 	bin/withpg go run ./scripts/mutate -min $(MIN) -file '$(FILE)' -run '$(TESTS)' $(if $(filter file,$(origin PKG)),$(RULES),$(PKG))
 
-# A soak begins with SEED and ends with the storm that is running after MINUTES.
+# A soak begins with SEED and ends with the storm, and the round of the store's tests, that run after MINUTES.
 SEED ?= $(shell date +%s)
 MINUTES ?= 10
 
+# Tests of the event store's node that kill, cut off and relieve it at other moments each time.
+STORE_STORMS := ^Test(Kill|Linearizable|Power|Standby|Outage|Fence|Live|Scavenge)_
+
 .PHONY: soak
-soak: ## payments, corrections and kills until the time is over, each storm with the next seed (SEED=1 MINUTES=10)
+soak: ## both soaks at once (SEED=1 MINUTES=10)
+	@scripts/install-deps postgresql
+	@$(MAKE) --no-print-directory -j2 soak-books soak-store
+
+.PHONY: soak-books
+soak-books: ## payments, corrections and kills until the time is over, each storm with the next seed (SEED=1 MINUTES=10)
 	@scripts/install-deps postgresql
 	STORM_SEED=$(SEED) STORM_MINUTES=$(MINUTES) go test -run '^TestStorm_' -v -count 1 \
 		-timeout $$(( $(MINUTES) + 10 ))m ./cmd/lastmile
+
+.PHONY: soak-store
+soak-store: ## kills, power cuts, outages and take-overs of the event store's node until the time is over (MINUTES=10)
+	@scripts/install-deps postgresql
+	@end=$$((SECONDS + 60 * $(MINUTES))); for ((n = 1; n == 1 || SECONDS < end; n++)); do \
+		echo "event store, round $$n"; go test -count 1 -timeout 10m -run '$(STORE_STORMS)' ./eventstore/embedded; done
 
 .PHONY: bench
 bench: bin/withpg web/dist/index.html ## run all benchmarks, each against a limit of the same run; print a table of all ratios

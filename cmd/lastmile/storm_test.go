@@ -24,7 +24,7 @@ const (
 	stormHands   = 12 // people who act at the same time
 )
 
-// Variables of `make soak`. stormMinutes repeats the storm for so long, each time with the next seed.
+// Variables of `make soak-books`. stormMinutes repeats the storm for so long, each time with the next seed.
 const (
 	stormSeed    = "STORM_SEED"
 	stormMinutes = "STORM_MINUTES"
@@ -80,7 +80,7 @@ type storm struct {
 // share the platform's paybill, and gamma has its own.
 func newStorm(t *testing.T, seed uint64) *storm {
 	t.Helper()
-	t.Logf("storm with seed %d; again: make soak SEED=%d MINUTES=0", seed, seed)
+	t.Logf("storm with seed %d; again: make soak-books SEED=%d MINUTES=0", seed, seed)
 	s := &storm{
 		kit: newPrivateKit(t, "RATE_LIMIT_PROMPT=100000", "DEV_CLOCK=true"), seed: seed,
 		dice:  rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // a repeatable test

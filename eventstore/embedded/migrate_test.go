@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,26 @@ func TestMigration_StreamsOfAnExistingLogGetNumbers(t *testing.T) {
 	defer visible.Close()
 	if e, err := visible.Recv(); err != nil || e.Event.EventNumber != 1 {
 		t.Errorf("the first visible event of a truncated stream: %v, %v", e, err)
+	}
+}
+
+// TestMigration_RowsAreFrozenEarly: the whole table would be read again one day otherwise, in the middle of the work.
+// A step that makes a table anew has to set it again.
+func TestMigration_RowsAreFrozenEarly(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	start(t, cfg)
+	for _, table := range []string{"events", "streams"} {
+		var options []string
+		if err := cfg.Pool.QueryRow(t.Context(), `select reloptions from pg_class where oid = to_regclass($1)`,
+			cfg.Schema+"."+table).Scan(&options); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"autovacuum_freeze_min_age=0", "autovacuum_vacuum_insert_scale_factor=0"} {
+			if !slices.Contains(options, want) {
+				t.Errorf("%s has %q, want %s", table, options, want)
+			}
+		}
 	}
 }
 
