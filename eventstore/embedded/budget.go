@@ -367,7 +367,7 @@ func (b *budget) look() {
 	case b.sent && stuck >= b.patience && b.waitsElsewhere(now):
 		b.tied = true
 		waited := b.claims
-		if b.serve(); b.claims == waited {
+		if b.serve(); b.claims == waited && !b.serveFitting() {
 			b.yield(b.next())
 		}
 	case b.outside == nil:
@@ -398,10 +398,19 @@ func (b *budget) idle(a *account, now, since time.Time) bool {
 }
 
 // waitsElsewhere reports whether a client that has memory has not gone on for long: it may wait for those that wait for
-// its memory. What is being written does not. Call with mu held.
+// its memory. What is being written does not, nor what lies behind a claim. Call with mu held.
 func (b *budget) waitsElsewhere(now time.Time) bool {
-	for _, since := range b.stalls {
-		if now.Sub(since) >= b.patience {
+	behind := map[*holding]bool{}
+	for _, o := range b.owners {
+		for _, c := range o.claims {
+			behind[c.of] = true
+			for _, h := range c.behind {
+				behind[h] = true
+			}
+		}
+	}
+	for h, since := range b.stalls {
+		if !behind[h] && now.Sub(since) >= b.patience {
 			return true
 		}
 	}

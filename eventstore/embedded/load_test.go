@@ -364,6 +364,63 @@ func TestMemory_WhatFitsIsNotRefusedWhenNobodyGoesOn(t *testing.T) {
 	})
 }
 
+// TestMemory_WhatFitsIsNotRefusedForAnOlderOne that has memory, wants more than is free, and would get it no sooner.
+func TestMemory_WhatFitsIsNotRefusedForAnOlderOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{writes: newWriteMemory()}
+		n.writes.large.now = time.Now
+		held := &account{disconnect: func(string) {}}
+		defer held.hold(time.Now)()
+		loads := []*load{n.newLoad(&account{}), n.newLoad(held), n.newLoad(&account{})}
+		for i, mib := range []int{1, 14, 2} {
+			if err := loads[i].grow(t.Context(), mib<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+		loads[1].waits(true)
+		var group sync.WaitGroup
+		group.Go(func() { _ = loads[0].grow(t.Context(), 14<<20) })
+		synctest.Wait()
+		if err := loads[2].grow(t.Context(), 100<<10); err != nil {
+			t.Error(err)
+		}
+		group.Wait()
+		n.writes.large.timer.Stop()
+	})
+}
+
+// TestMemory_WhatLiesBehindAClaimIsNotElsewhere: the call that began it waits itself, for what is being written.
+func TestMemory_WhatLiesBehindAClaimIsNotElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{writes: newWriteMemory()}
+		n.writes.large.now = time.Now
+		caller := &account{}
+		begun, written, other := n.newLoad(caller), n.newLoad(&account{}), n.newLoad(&account{})
+		for l, mib := range map[*load]int{begun: 5, written: 20, other: 2} {
+			if err := l.grow(t.Context(), mib<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begun.waits(true)
+		part := n.newLoad(caller)
+		part.behind = func() []*holding { return []*holding{begun.room} }
+		var group sync.WaitGroup
+		for l, mib := range map[*load]int{part: 3, other: 2} {
+			group.Go(func() {
+				if err := l.grow(t.Context(), mib<<20); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(5 * time.Second) // of the test's clock
+		written.free()
+		group.Wait()
+		n.writes.large.timer.Stop()
+	})
+}
+
 // TestBatch_OneThatCanNeverFitIsNotToBeRepeated although its last part has found no room.
 func TestBatch_OneThatCanNeverFitIsNotToBeRepeated(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,9 @@ func newServer(n *Node) *grpc.Server {
 				}
 				return err
 			}
+			if !info.IsClientStream {
+				ss = &prompt{ServerStream: ss, node: n}
+			}
 			err = handler(srv, ss)
 			return n.outward(err, info.FullMethod, func(r *refusal) { ss.SetTrailer(r.metadata()) })
 		}),
@@ -98,7 +101,7 @@ func (n *Node) asStreams(service grpc.ServiceDesc) *grpc.ServiceDesc {
 			StreamName: method.MethodName,
 			Handler: func(srv any, ss grpc.ServerStream) error {
 				resp, err := method.Handler(srv, ss.Context(), func(m any) error {
-					err := n.await(ss, m)
+					err := ss.RecvMsg(m)
 					if errors.Is(err, io.EOF) {
 						return status.Error(codes.InvalidArgument, "the call has no message")
 					}
@@ -115,14 +118,21 @@ func (n *Node) asStreams(service grpc.ServiceDesc) *grpc.ServiceDesc {
 	return &service
 }
 
-// await takes a message of a call, unless the node stops before.
-func (n *Node) await(ss grpc.ServerStream, m any) error {
+// prompt is a call of one message from its client, which may never come.
+type prompt struct {
+	grpc.ServerStream
+
+	node *Node
+}
+
+// RecvMsg takes the message, unless the node stops before.
+func (p *prompt) RecvMsg(m any) error {
 	came := make(chan error, 1)
-	go func() { came <- ss.RecvMsg(m) }()
+	go func() { came <- p.ServerStream.RecvMsg(m) }()
 	select {
 	case err := <-came:
 		return err
-	case <-n.stopping: // the call ends, and its goroutine with it
+	case <-p.node.stopping: // the call ends, and its goroutine with it
 		return errStopping
 	}
 }

@@ -83,6 +83,9 @@ func TestNode_StopsWhileACallHasNoMessage(t *testing.T) {
 	c := connectRaw(t, n)
 	err = c.call(1, callHeaders(c.host, "/event_store.client.gossip.Gossip/Read"))
 	if err == nil {
+		err = c.call(3, callHeaders(c.host, "/event_store.client.streams.Streams/Read"))
+	}
+	if err == nil {
 		err = c.WritePing(false, [8]byte{})
 	}
 	if err != nil {

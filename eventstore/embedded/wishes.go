@@ -89,6 +89,28 @@ func (b *budget) yield(to *wish) {
 	}
 }
 
+// serveFitting gives memory to the claims that fit, though others come before them, and reports whether there are any.
+// Call with mu held.
+func (b *budget) serveFitting() (served bool) {
+	for _, o := range b.owners {
+		for _, c := range o.claims {
+			if b.fits(c.bytes) {
+				b.serveOne(c)
+				served = true
+			}
+		}
+	}
+	return served
+}
+
+// serveOne gives memory to a claim. Call with mu held.
+func (b *budget) serveOne(c *wish) {
+	b.remove(c)
+	b.give(c.of, c.bytes)
+	b.moved, b.returned = b.now(), 0
+	c.ready()
+}
+
 // serve gives memory to the claims that fit. When none can ever, the oldest goes first, if need be for the youngest.
 // Call with mu held.
 func (b *budget) serve() {
@@ -96,10 +118,7 @@ func (b *budget) serve() {
 		c := b.next()
 		switch {
 		case b.fits(c.bytes):
-			b.remove(c)
-			b.give(c.of, c.bytes)
-			b.moved, b.returned = b.now(), 0
-			c.ready()
+			b.serveOne(c)
 		case !b.sent || !b.knotted():
 			return
 		case b.tied:

@@ -55,6 +55,14 @@ type damage struct {
 	first  error // names the row
 }
 
+// err tells of the damage; nil = there is none.
+func (d damage) err(t sealedTable) error {
+	if d.first == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %d values cannot be opened, first %w", t.name, d.values, d.first)
+}
+
 // Rotate seals everything anew that is still under a previous platform key, and returns the number of values. When it
 // returns 0 and a day has passed, in which stored answers expire, the previous key is not needed any more. It may be
 // interrupted and repeated, and may run beside all other work. Fails: when values are damaged or under a key that the
@@ -73,17 +81,14 @@ func (v *Vault) Rotate(ctx context.Context) (int, error) {
 				total += changed
 			}
 			if err != nil {
-				return total, errors.Join(damaged, fmt.Errorf("rotate %s: %w", table.name, err))
+				return total, errors.Join(damaged, found.err(table), fmt.Errorf("rotate %s: %w", table.name, err))
 			}
 			if len(stale) < resealBatch {
 				break
 			}
 			after = &stale[len(stale)-1].Key
 		}
-		if found.first != nil {
-			damaged = errors.Join(damaged,
-				fmt.Errorf("%s: %d values cannot be opened, first %w", table.name, found.values, found.first))
-		}
+		damaged = errors.Join(damaged, found.err(table))
 	}
 	return total, damaged
 }
@@ -125,6 +130,8 @@ func (c *core) reseal(ctx context.Context, t sealedTable, stale []staleRow, foun
 			return nil
 		})
 	}
-	err = c.db.Owner.SendBatch(ctx, batch).Close()
-	return changed, err
+	if err := c.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
+		return 0, err // of the whole batch
+	}
+	return changed, nil
 }
