@@ -88,23 +88,55 @@ func appended(b *testing.B, kit *storetest.Kit) benchtest.Row {
 }
 
 // BenchmarkAppend64Writers compares the durable appends per second of 64 concurrent writers, each with a stream of its
-// own and the revision that it expects, with PostgreSQL, which commits the same bytes in groups of 64. Aim 0.5, and at
-// most 65 µs of processor time for an append in both programs where PostgreSQL's loop takes 17.
-func BenchmarkAppend64Writers(b *testing.B) { appending(b, benchWriters, 0.5) }
+// own and the revision that it expects, with PostgreSQL, which commits the same bytes in groups of 64. Aim 0.5. An
+// append takes at most 65 µs of processor time in both programs. Microseconds are a property of the machine: the limit
+// is for one where PostgreSQL's loop takes 17, of which loop_us has the figure of this one, in both programs, too.
+func BenchmarkAppend64Writers(b *testing.B) {
+	s := newAppending(b, benchWriters)
+	b.Run("rate", func(b *testing.B) {
+		for b.Loop() {
+			s.compare(b, 0.5)
+		}
+	})
+	b.Run("processors", func(b *testing.B) {
+		for b.Loop() {
+			benchtest.ReportProcessorsWithin(b, s.kit.DB.Owner, 65, s.stored)
+			loop := benchtest.Processors(b, s.kit.DB.Owner, func() float64 { return s.bared(b) })
+			b.ReportMetric(loop.Both(), "loop_us")
+		}
+	})
+}
 
 // BenchmarkAppendOneWriter compares the appends per second of one writer with PostgreSQL, which commits single events.
 // Aim 0.66, that is one and a half times the latency.
-func BenchmarkAppendOneWriter(b *testing.B) { appending(b, 1, 0.66) }
+func BenchmarkAppendOneWriter(b *testing.B) {
+	s := newAppending(b, 1)
+	for b.Loop() {
+		s.compare(b, 0.66)
+		benchtest.ReportProcessors(b, s.kit.DB.Owner, s.stored)
+	}
+}
 
-// appending measures appends to streams that exist.
-func appending(b *testing.B, writers int, aim float64) {
+// appending has two measurements: appends to streams that exist, and PostgreSQL's loop, which commits the same bytes.
+type appending struct {
+	kit    *storetest.Kit
+	stored func() float64
+	bared  func(b *testing.B) float64
+}
+
+// newAppending starts a store.
+func newAppending(b *testing.B, writers int) appending {
 	kit := storetest.New(b)
 	bare, row := benchtest.NewBare(b, kit.DB.Owner, kit.DB.Namespace.Schema("log")), appended(b, kit)
-	stored := appendRate(b, kit.Store, writers)
-	for b.Loop() {
-		benchtest.Compare(b, "events/s", aim, stored, func() float64 { return bare.AppendRate(b, writers, row) })
-		benchtest.ReportProcessors(b, kit.DB.Owner, stored)
+	return appending{
+		kit: kit, stored: appendRate(b, kit.Store, writers),
+		bared: func(b *testing.B) float64 { return bare.AppendRate(b, writers, row) },
 	}
+}
+
+// compare reports the rates of both.
+func (s appending) compare(b *testing.B, aim float64) {
+	benchtest.Compare(b, "events/s", aim, s.stored, func() float64 { return s.bared(b) })
 }
 
 // BenchmarkAppendOneOfMemory compares the appends per second of one writer with what is possible on this way: the time

@@ -29,6 +29,10 @@ const (
 	benchWriters = 64
 )
 
+// wantedCommands is how many commands a second of benchWriters clients are wanted. Unlike other limits it is not
+// measured: it is a number for a machine with two processors, which the clients and PostgreSQL share with the program.
+const wantedCommands = 2000
+
 // visibleWithin is the longest time from a command's answer to its visibility in a read that 99 of 100 cases may take.
 const visibleWithin = 50 * time.Millisecond
 
@@ -88,7 +92,7 @@ func (k *kit) rest(b *testing.B) {
 }
 
 // BenchmarkCommands measures writes a second over HTTP, each with sign-in check, claims, event, and an answer that
-// waits for the read model. The limit is appends a second to the same log.
+// waits for the read model. The limit is wantedCommands; the same log takes appends/s of as many writers.
 func BenchmarkCommands(b *testing.B) {
 	k := newBenchKit(b)
 	lines := dialMany(b, k.addr, benchWriters)
@@ -101,9 +105,12 @@ func BenchmarkCommands(b *testing.B) {
 				return lines[caller].expect(http.StatusCreated, request(http.MethodPost, "/subscribers", k.admin, body))
 			})
 		}
-		benchtest.Compare(b, "commands/s", benchtest.NoAim, written, func() float64 {
-			return appendRate(b, k.app.storage.store)
+		var appends []float64
+		benchtest.Compare(b, "commands/s", 1, written, func() float64 {
+			appends = append(appends, appendRate(b, k.app.storage.store))
+			return wantedCommands
 		})
+		b.ReportMetric(benchtest.Quantile(appends, 50), "appends/s")
 		k.rest(b)
 		benchtest.ReportProcessors(b, k.db.Owner, func() float64 {
 			rate := written()

@@ -274,8 +274,7 @@ func (c *Codec) parseAll(page []Recorded) ([]draft, error) {
 		defer func() { panicked[part] = recover() }() // the caller's goroutine is the one that is watched
 		failed[part] = len(page)
 		for i := part * len(page) / parts; i < (part+1)*len(page)/parts; i++ {
-			var err error
-			if parsed[i], err = c.parse(page[i]); err != nil {
+			if err := c.parse(page[i], &parsed[i]); err != nil {
 				failed[part], faults[part] = i, undecodable(page[i], err)
 				return
 			}
@@ -321,33 +320,34 @@ type draft struct {
 }
 
 // parse reads the JSON of an event and converts it to the present version. It opens no seals.
-func (c *Codec) parse(r Recorded) (draft, error) {
+func (c *Codec) parse(r Recorded, d *draft) error {
 	name, data, err := c.reg.upcast(r.Type, r.Data)
 	if err != nil {
-		return draft{}, err
+		return err
 	}
-	d := draft{payload: reflect.New(c.reg.types[name]).Elem()}
-	if err := json.Unmarshal(data, d.payload.Addr().Interface()); err != nil {
-		return draft{}, fmt.Errorf("payload: %w", err)
+	own := reflect.New(c.reg.types[name])
+	d.payload = own.Elem()
+	if err := json.Unmarshal(data, own.Interface()); err != nil {
+		return fmt.Errorf("payload: %w", err)
 	}
 	if name != r.Type {
 		if d.written, err = sealedPaths(r.Data); err != nil {
-			return draft{}, fmt.Errorf("payload: %w", err)
+			return fmt.Errorf("payload: %w", err)
 		}
 	}
 	d.envelope = events.Envelope{ID: r.ID, Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: name}
 	if err := decodeMetadata(r.Metadata, &d.envelope.Meta); err != nil {
-		return draft{}, fmt.Errorf("metadata: %w", err)
+		return fmt.Errorf("metadata: %w", err)
 	}
 	if meta := &d.envelope.Meta; meta.AggregateID.IsZero() {
 		//nolint:forcetypeassert // the registry has events only
 		meta.AggregateID = aggregateOf(d.payload.Interface().(events.Event), r.Stream)
 	}
-	if p, ok := d.payload.Interface().(events.AboutPerson); ok {
+	if p, ok := own.Interface().(events.AboutPerson); ok { // the payload itself would be copied
 		d.person, d.subject = true, p.PersonalSubject()
 	}
 	d.findSaid()
-	return d, nil
+	return nil
 }
 
 // findSaid makes a personal text of a reason that a user gave before reasons were sealed, and finds its subject. Other
@@ -398,11 +398,12 @@ func (d draft) open(keys map[uuid.UUID]Key, texts places) (events.Envelope, erro
 			return e, err
 		}
 	}
-	ip, err := unseal(keys[e.Meta.IPSubject()], e.ID, ipPath, e.Meta.IP)
-	if err != nil {
-		return e, fmt.Errorf("metadata ip: %w", err)
+	var err error
+	if !e.Meta.IP.IsZero() { // most have none, and the subject is the outcome of a hash
+		if e.Meta.IP, err = unseal(keys[e.Meta.IPSubject()], e.ID, ipPath, e.Meta.IP); err != nil {
+			return e, fmt.Errorf("metadata ip: %w", err)
+		}
 	}
-	e.Meta.IP = ip
 	if e.Meta.Said, err = unseal(keys[e.Meta.SaidOf.UUID()], e.ID, saidPath, e.Meta.Said); err != nil {
 		return e, fmt.Errorf("metadata said: %w", err)
 	}

@@ -18,13 +18,48 @@ import (
 // database's server, which has to run on this machine. It reports what it can find out, so a figure may be missing.
 func ReportProcessors(b *testing.B, pool *pgxpool.Pool, measured func() float64) {
 	b.Helper()
+	Processors(b, pool, measured).report(b)
+}
+
+// ReportProcessorsWithin is ReportProcessors with the most that both figures may be together, and most/got as their
+// ratio, of which 1 is wanted. Without the figure of the database there is no ratio. Microseconds are a property of a
+// machine, so that most has to be one for the machine.
+func ReportProcessorsWithin(b *testing.B, pool *pgxpool.Pool, most float64, measured func() float64) {
+	b.Helper()
+	b.ReportMetric(0, "ns/op") // removes the time per round, which has no meaning here
+	each := Processors(b, pool, measured)
+	each.report(b)
+	b.ReportMetric(most, "limit_us")
+	if each.Database > 0 {
+		report(b, most/each.Both(), 1)
+	}
+}
+
+// Used is processor time in microseconds for each of what was counted. A Database of 0 is not known.
+type Used struct{ Program, Database float64 }
+
+// Both is the sum.
+func (u Used) Both() float64 { return u.Program + u.Database }
+
+// report leaves out what is not known.
+func (u Used) report(b *testing.B) {
+	b.ReportMetric(u.Program, "program_us")
+	if u.Database > 0 {
+		b.ReportMetric(u.Database, "postgresql_us")
+	}
+}
+
+// Processors measures what ReportProcessors reports.
+func Processors(b *testing.B, pool *pgxpool.Pool, measured func() float64) Used {
+	b.Helper()
 	server := serverOf(b, pool)
 	before, own := used(server), ownTime()
 	count := measured() * Turn(b).Seconds()
-	b.ReportMetric(float64((ownTime()-own).Microseconds())/count, "program_us")
+	found := Used{Program: float64((ownTime() - own).Microseconds()) / count}
 	if database := used(server) - before; server != 0 && database > 0 {
-		b.ReportMetric(float64(database.Microseconds())/count, "postgresql_us")
+		found.Database = float64(database.Microseconds()) / count
 	}
+	return found
 }
 
 // ownTime is the processor time of this program so far.

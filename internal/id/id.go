@@ -149,10 +149,13 @@ func Derive[I ~[16]byte](kind string, parts ...string) I {
 // errNotID has no capital, because clients see it after the name of the field.
 var errNotID = errors.New("not a UUID of 36 characters")
 
+// textLength is the number of characters of the only form that is read.
+const textLength = 36
+
 // Parse reads the 36-character form and refuses every other form, also "".
 func Parse[I ~[16]byte](text string) (I, error) {
 	var none I
-	if len(text) != 36 {
+	if len(text) != textLength {
 		return none, errNotID
 	}
 	u, err := uuid.Parse(text)
@@ -205,11 +208,11 @@ func (i *Of[K]) UnmarshalText(text []byte) error {
 		*i = Of[K]{}
 		return nil
 	}
-	v, err := Parse[Of[K]](string(text))
-	if err != nil {
-		return err
+	u, err := uuid.ParseBytes(text) // not as a string, which would be an object for every id
+	if err != nil || len(text) != textLength {
+		return errNotID
 	}
-	*i = v
+	*i = Of[K](u)
 	return nil
 }
 
