@@ -53,7 +53,7 @@ func New(t pgtest.T) *Kit { return On(t, template.New(t)) }
 // On is New with a database that the test has already.
 func On(t pgtest.T, db *postgres.DB) *Kit {
 	t.Helper()
-	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: freeAddr(t)}
+	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: FreeAddr(t)}
 	k.StartNode()
 	k.Store = k.Open()
 	t.Cleanup(k.StopNode)
@@ -67,8 +67,8 @@ const (
 	ports     = 12000
 )
 
-// freeAddr is a free loopback address with a port from firstPort on.
-func freeAddr(t pgtest.T) string {
+// FreeAddr is a free loopback address with a port from firstPort on.
+func FreeAddr(t pgtest.T) string {
 	t.Helper()
 	var l net.Listener
 	var err error

@@ -6,16 +6,21 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
 // wireBuffer is how many bytes are carried at once.
 const wireBuffer = 64 << 10
 
-// Wire is a network between a node and its clients that can swallow everything: no connection ends, and what was on the
-// way arrives when it carries again, as TCP would repeat it. Safe for concurrent use.
+// Wire is a network between a node and its clients, or a database and its own, that can swallow everything: no
+// connection ends, and what was on the way arrives when it carries again, as TCP would repeat it. Safe for concurrent
+// use.
 type Wire struct {
 	listener net.Listener
+	network  string // tcp or unix
 	to       string
 	pipes    sync.WaitGroup
 
@@ -28,11 +33,45 @@ type Wire struct {
 // NewWire lays a wire to an address on a free loopback port. It is cut at the end of the test.
 func NewWire(t pgtest.T, to string) *Wire {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	return layWire(t, "127.0.0.1:0", "tcp", to)
+}
+
+// NewNodeWire lays a wire to the address of a node that advertises another host, which is the wire's: clients that ask
+// the node who serves do not pass the wire by.
+func NewNodeWire(t pgtest.T, to, advertised string) *Wire {
+	t.Helper()
+	_, port, err := net.SplitHostPort(to)
 	if err != nil {
 		t.Fatalf("lay a wire: %v", err)
 	}
-	w := &Wire{listener: l, to: to, flows: make(chan struct{})}
+	return layWire(t, net.JoinHostPort(advertised, port), "tcp", to)
+}
+
+// NewDatabaseWire lays a wire to the database of a pool, and gives a second pool whose connections lead through it.
+func NewDatabaseWire(t pgtest.T, pool *pgxpool.Pool) (*Wire, *pgxpool.Pool) {
+	t.Helper()
+	config := pool.Config()
+	network, address := pgconn.NetworkAddress(config.ConnConfig.Host, config.ConnConfig.Port)
+	w := layWire(t, "127.0.0.1:0", network, address)
+	config.ConnConfig.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", w.Addr())
+	}
+	through, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		t.Fatalf("lay a wire to the database: %v", err)
+	}
+	t.Cleanup(through.Close)
+	return w, through
+}
+
+// layWire lays a wire from one address to another.
+func layWire(t pgtest.T, at, network, to string) *Wire {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", at)
+	if err != nil {
+		t.Fatalf("lay a wire: %v", err)
+	}
+	w := &Wire{listener: l, network: network, to: to, flows: make(chan struct{})}
 	close(w.flows)
 	w.pipes.Go(w.accept)
 	t.Cleanup(w.end)
@@ -90,7 +129,7 @@ func (w *Wire) accept() {
 // connect carries one connection in both directions, from when the wire carries.
 func (w *Wire) connect(client net.Conn) {
 	w.wait()
-	node, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", w.to)
+	node, err := (&net.Dialer{}).DialContext(context.Background(), w.network, w.to)
 	if err != nil {
 		_ = client.Close()
 		return
