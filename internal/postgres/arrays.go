@@ -34,15 +34,7 @@ type roomyPlan struct{ pgtype.EncodePlan }
 
 // Encode implements pgtype.EncodePlan.
 func (p roomyPlan) Encode(value any, buf []byte) ([]byte, error) {
-	return p.EncodePlan.Encode(value, withRoom(buf, arraySize(value)))
-}
-
-// withRoom makes room for n more octets.
-func withRoom(buf []byte, n int) []byte {
-	if cap(buf)-len(buf) >= n {
-		return buf
-	}
-	return append(make([]byte, 0, len(buf)+n), buf...)
+	return p.EncodePlan.Encode(value, slices.Grow(buf, arraySize(value)))
 }
 
 // arraySize is how many octets an array takes; 0 when its elements are of another type.

@@ -121,5 +121,5 @@ type encodedPlan struct{}
 // Encode implements pgtype.EncodePlan.
 func (encodedPlan) Encode(value any, buf []byte) ([]byte, error) {
 	array, _ := value.(Encoded)
-	return append(withRoom(buf, len(array)), array...), nil
+	return append(buf, array...), nil
 }

@@ -75,6 +75,7 @@ type core struct {
 	logger *slog.Logger
 	schema string
 	root   []byte   // the installation's secret: it outlives rotations of the platform key
+	claims []byte   // the key of claimed values, derived of it
 	texts  sync.Map // SQL with {schema} to SQL
 }
 
@@ -160,7 +161,7 @@ func (c *core) loadRoot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load root secret: the platform key does not fit this database: %w", err)
 	}
-	c.root = root
+	c.root, c.claims = root, secrets.Derive(root, secrets.Claims)
 	return nil
 }
 
