@@ -77,10 +77,13 @@ type answered struct {
 	err  error
 }
 
+// clustered reports whether an address may lead to several nodes, of which the client finds the leader.
+func clustered(c *esdb.Configuration) bool { return len(c.GossipSeeds) > 0 || c.DnsDiscover }
+
 // newAppends gives nil where only the client itself may append, because it finds the leader of a cluster. The address
 // of a single node is that of the embedded one, or is used like it.
 func newAppends(c *esdb.Configuration) (*appends, error) {
-	if c.Address == "" || len(c.GossipSeeds) > 0 || c.DnsDiscover {
+	if c.Address == "" || clustered(c) {
 		return nil, nil
 	}
 	guard, err := transport(c)

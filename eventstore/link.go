@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,8 +25,8 @@ const (
 	longestPause    = 2 * time.Second       // between two attempts
 	readAttempts    = 4                     // the first one included
 	silence         = 2 * time.Second       // of a call, after which those who watch are told
-	clientPing      = 10 * time.Second      // for which a ping may have no answer, unless the address says otherwise
-	pairPing        = 5 * time.Second       // the same where another node may take over
+	// pairPing is for how long a ping may have no answer where another node may take over, unless the address says it.
+	pairPing = 5 * time.Second
 )
 
 // ErrClosed is the cause of the ErrUnavailable of every call after Close: the program is stopping.
@@ -67,7 +68,7 @@ func newLink(url string, trust *x509.CertPool, log *slog.Logger) (*link, error) 
 	}
 	// A call that begins as the connection ends may wait its ten seconds on it, and the store goes on at the other node
 	// within half a minute all the same (docs/operations.md).
-	if len(config.GossipSeeds) > 0 && config.KeepAliveTimeout == clientPing {
+	if clustered(config) && !strings.Contains(strings.ToLower(url), "keepalivetimeout=") {
 		config.KeepAliveTimeout = pairPing
 	}
 	config.MaxDiscoverAttempts = math.MaxInt

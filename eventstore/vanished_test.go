@@ -32,13 +32,14 @@ type pair struct {
 	schema          string
 	clients, stored *storetest.Wire // of the first node
 	took            chan struct{}   // closed when the second node serves
+	failed          chan struct{}   // closed when it cannot
 	store           *eventstore.Store
 }
 
 // newPair starts both nodes and opens a store that knows the addresses of both.
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	p := &pair{db: pgtest.New(t), took: make(chan struct{})}
+	p := &pair{db: pgtest.New(t), took: make(chan struct{}), failed: make(chan struct{})}
 	p.schema = p.db.Namespace.Schema("log")
 	first, second := storetest.FreeAddr(t), storetest.FreeAddr(t)
 	p.clients = storetest.NewNodeWire(t, first, wiredHost)
@@ -67,13 +68,14 @@ func newPair(t *testing.T) *pair {
 			if ctx.Err() == nil {
 				t.Errorf("the second node: %v", err)
 			}
+			close(p.failed)
 			return
 		}
 		close(p.took)
 		<-ctx.Done()
 		stopNode(t, next)
 	})
-	<-waits
+	p.await(t, waits, "the second node stands by")
 	p.store, err = eventstore.Open(t.Context(), eventstore.Config{
 		URL:   "esdb://" + p.clients.Addr() + "," + other.Addr() + "?tls=false",
 		Codec: catalog.New(catalog.NewMemoryKeys()), Logger: storetest.Quiet(),
@@ -83,6 +85,18 @@ func newPair(t *testing.T) *pair {
 	}
 	t.Cleanup(p.store.Close)
 	return p
+}
+
+// await waits for a signal.
+func (p *pair) await(t *testing.T, signal <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-signal:
+	case <-p.failed:
+		t.FailNow()
+	case <-time.After(noticedWithin):
+		t.Fatalf("not within %s: %s", noticedWithin, what)
+	}
 }
 
 // config is that of a node of the pair.
@@ -111,10 +125,14 @@ func (p *pair) repeated(t *testing.T, stream string, list []eventstore.New) <-ch
 		defer close(done)
 		for {
 			got, err := p.store.Append(t.Context(), stream, eventstore.NoStream, list)
-			if err == nil {
+			switch {
+			case err == nil:
 				done <- got
-			}
-			if !errors.Is(err, eventstore.ErrUnavailable) {
+				return
+			case t.Context().Err() != nil:
+				return
+			case !errors.Is(err, eventstore.ErrUnavailable):
+				t.Errorf("append to %s: %v", stream, err)
 				return
 			}
 		}
@@ -125,7 +143,10 @@ func (p *pair) repeated(t *testing.T, stream string, list []eventstore.New) <-ch
 // until waits until a query of the database gives true.
 func (p *pair) until(t *testing.T, sql string, args ...any) {
 	t.Helper()
-	for ok := false; !ok; {
+	for ok, begun := false, time.Now(); !ok; {
+		if time.Since(begun) > noticedWithin {
+			t.Fatalf("not within %s: %s", noticedWithin, sql)
+		}
 		if err := p.db.Owner.QueryRow(t.Context(), sql, args...).Scan(&ok); err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +199,7 @@ func TestVanished_AStoreGoesOnAtTheNodeThatTakesOver(t *testing.T) {
 	answers := map[string]<-chan eventstore.Appended{unanswered: p.vanishes(t, unanswered, several(2))}
 	vanished := time.Now()
 	answers[lost] = p.repeated(t, lost, several(2))
-	<-p.took
+	p.await(t, p.took, "the second node serves")
 	t.Logf("the other node serves after %s", time.Since(vanished))
 	for name, answer := range answers {
 		select {

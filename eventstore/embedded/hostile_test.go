@@ -121,7 +121,7 @@ func readOf(stream string, subscribe bool) *streams.ReadReq {
 // Sizes of the hostile tests.
 const (
 	mostBytes       = 512_000_000 // that the process of the node may have
-	crowdBytes      = 440 << 20   // that it may have with most readers and writers: its garbage is collected at 384 MiB
+	crowdBytes      = 464 << 20   // that it may have with most readers and writers: its garbage is collected at 384 MiB
 	hostileReaders  = 1000
 	hostileClients  = 8  // connections of them
 	largeEvents     = 40 // of 1 MiB

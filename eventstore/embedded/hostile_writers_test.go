@@ -19,7 +19,7 @@ import (
 // Sizes of the writers of the hostile tests.
 const (
 	hostileWriters = 200
-	clientWriters  = 20             // of a connection
+	clientWriters  = 10             // of a connection, whose windows together fit into its own
 	writerBytes    = 16<<20 - 1<<16 // of the events of an append, which has at most 16 MiB of everything
 )
 
@@ -46,16 +46,17 @@ func hugeWriters(ctx context.Context, t *testing.T, connection string, group *sy
 		return slices.Repeat([]*hotcodec.Frame{frame(t, proposedBytes(0, writerBytes/n))}, n)
 	}
 	small, large, whole := split(300), split(16), split(1)
-	bodies := [hostileWriters / clientWriters][]*hotcodec.Frame{
-		small[:150], small[:150], large[:8], large[:8], small, small, small, small, small, whole,
-	}
+	bodies := slices.Concat(
+		slices.Repeat([][]*hotcodec.Frame{small[:150]}, 4), slices.Repeat([][]*hotcodec.Frame{large[:8]}, 4),
+		slices.Repeat([][]*hotcodec.Frame{small}, 10), slices.Repeat([][]*hotcodec.Frame{whole}, 2),
+	)
 	var answers sync.WaitGroup
 	for c, body := range bodies {
 		client := bare(t, connection)
 		for i := range clientWriters {
 			stream := fmt.Sprintf("huge-%d-%d", c, i)
 			messages := slices.Concat([]*hotcodec.Frame{frame(t, appendOptions(stream))}, body)
-			if c < 4 {
+			if c < 8 {
 				group.Go(func() { w.stop(ctx, client, messages) })
 			} else {
 				answers.Go(func() { w.write(ctx, client, stream, messages) })

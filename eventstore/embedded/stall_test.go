@@ -51,8 +51,20 @@ func TestStall_ACommitWhoseNetworkIsCutRefusesWritesSoon(t *testing.T) {
 	refusedSoon(t, appended(client, "late"))
 	refusedSoon(t, appended(client, "later"))
 	network.heal()
-	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, n.URL()), "after") })
+	acceptedAgain(t, func() <-chan error { return appendedOnce(t, n.URL(), "after") })
 	wantAlive(t, n)
+}
+
+// appendedOnce is appended by a client of its own, which ends with the answer: a node has no room for one each time.
+func appendedOnce(t *testing.T, url, stream string) <-chan error {
+	t.Helper()
+	client, answer := stormClient(t, url), make(chan error, 1)
+	go func() {
+		err := <-appended(client, stream)
+		_ = client.Close()
+		answer <- err
+	}()
+	return answer
 }
 
 // acceptedAgain repeats an append that is refused as long as the statement has not ended.
@@ -195,7 +207,7 @@ func TestStall_ASessionThatCannotBeReplacedRefusesWritesSoon(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, n.URL()), "after") })
+	acceptedAgain(t, func() <-chan error { return appendedOnce(t, n.URL(), "after") })
 	wantNoGap(t, cfg)
 	wantAlive(t, n)
 }
@@ -219,6 +231,6 @@ func TestStall_AnIdleNodeThatIsCutOffRefusesUntilItsDatabaseAnswers(t *testing.T
 		}
 	}
 	network.heal()
-	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, n.URL()), "after") })
+	acceptedAgain(t, func() <-chan error { return appendedOnce(t, n.URL(), "after") })
 	wantAlive(t, n)
 }

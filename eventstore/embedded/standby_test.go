@@ -341,7 +341,7 @@ func TestStandby_GoesOnWaitingWhileTheDatabaseIsAway(t *testing.T) {
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	acceptedAgain(t, func() <-chan error { return appended(stormClient(t, first.URL()), uuid.NewString()) })
+	acceptedAgain(t, func() <-chan error { return appendedOnce(t, first.URL(), uuid.NewString()) })
 	stop(t, first)
 	mustAppend(t, contract.Connect(t, next.takesOver(t).URL()), "after", esdb.NoStream{}, oneEvent())
 }

@@ -3,6 +3,7 @@ package embedded
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -89,18 +90,24 @@ func (b *budget) yield(to *wish) {
 	}
 }
 
-// serveFitting gives memory to the claims that fit, though others come before them, and reports whether there are any.
-// Call with mu held.
+// serveFitting gives memory to the claims that fit, though others come before them, first to the account that holds
+// least, and reports whether there are any. Call with mu held.
 func (b *budget) serveFitting() (served bool) {
-	for _, o := range b.owners {
-		for _, c := range o.claims {
-			if b.fits(c.bytes) {
-				b.serveOne(c)
-				served = true
+	for {
+		var least *owner
+		var fitting *wish
+		for _, o := range b.owners {
+			i := slices.IndexFunc(o.claims, func(c *wish) bool { return b.fits(c.bytes) })
+			if i >= 0 && (least == nil || o.held < least.held) {
+				least, fitting = o, o.claims[i]
 			}
 		}
+		if fitting == nil {
+			return served
+		}
+		b.serveOne(fitting)
+		served = true
 	}
-	return served
 }
 
 // serveOne gives memory to a claim. Call with mu held.

@@ -71,7 +71,7 @@ func (v *Vault) Rotate(ctx context.Context) (int, error) {
 	total := 0
 	var damaged error
 	for _, table := range sealedTables {
-		var after *uuid.UUID
+		var after staleRow
 		var found damage
 		for {
 			stale, err := v.core.stale(ctx, table, after)
@@ -86,26 +86,27 @@ func (v *Vault) Rotate(ctx context.Context) (int, error) {
 			if len(stale) < resealBatch {
 				break
 			}
-			after = &stale[len(stale)-1].Key
+			after = stale[len(stale)-1]
 		}
 		damaged = errors.Join(damaged, found.err(table))
 	}
 	return total, damaged
 }
 
-// stale reads the next batch of a table, in the order of its key.
-func (c *core) stale(ctx context.Context, t sealedTable, after *uuid.UUID) ([]staleRow, error) {
+// stale reads the next batch of a table, in the order of its keys and places: of callbacks' secrets a key alone is that
+// of one of each kind.
+func (c *core) stale(ctx context.Context, t sealedTable, after staleRow) ([]staleRow, error) {
 	place := t.place
 	if place == "" {
 		place = "''"
 	}
 	find := fmt.Sprintf(`
 		select %[1]s as key, %[2]s as sealed, %[3]s as place from %[4]s.%[5]s
-		where %[2]s is not null and substring(%[2]s from 1 for $1) <> $2 and ($4::uuid is null or %[1]s > $4)
-		order by 1 limit $3`,
+		where %[2]s is not null and substring(%[2]s from 1 for $1) <> $2 and (%[1]s, %[3]s) > ($4, $5)
+		order by 1, 3 limit $3`,
 		t.key, t.column, place, c.schema, t.name)
 	prefix := c.ring.CurrentPrefix()
-	rows, _ := c.db.Owner.Query(ctx, find, len(prefix), prefix, resealBatch, after)
+	rows, _ := c.db.Owner.Query(ctx, find, len(prefix), prefix, resealBatch, after.Key, after.Place)
 	return pgx.CollectRows(rows, pgx.RowToStructByName[staleRow])
 }
 

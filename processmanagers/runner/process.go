@@ -110,16 +110,16 @@ func stackOf(err error) string {
 }
 
 // drive runs the process during a term. An input that belongs to no known instance and cannot be taken stops it until a
-// retry; after other failures it starts again in a second, and tells them once a minute while it does not
-// run longer than that. Stopped instances are tried again once at the beginning.
+// retry; after other failures it starts again in a second, and tells them once a minute while it does not run longer
+// than that. Stopped instances are tried again once at the beginning.
 func (p *process) drive(ctx context.Context, t *term) {
 	machine := clock.Steady(clock.System())
 	var away loop.Outage
 	p.note("")
 	for ctx.Err() == nil {
-		began := machine.Now()
-		err := p.run(ctx, t)
-		if machine.Now().Sub(began) > leadPause {
+		var began time.Time
+		err := p.run(ctx, t, func() { began = machine.Now() })
+		if !began.IsZero() && machine.Now().Sub(began) > leadPause {
 			away.Ended()
 		}
 		if errors.Is(err, errFenced) {
@@ -169,12 +169,14 @@ type round struct {
 	loops    *loop.Group             // ends with the round
 }
 
-// run drives the process until a part fails or ctx ends, and stops all parts before it returns.
-func (p *process) run(ctx context.Context, t *term) error {
+// run drives the process until a part fails or ctx ends, and stops all parts before it returns. It calls begins once
+// it is loaded, which can take long and fail, too.
+func (p *process) run(ctx context.Context, t *term, begins func()) error {
 	from, err := p.load(ctx)
 	if err != nil {
 		return err
 	}
+	begins()
 	checkpoint, liveFrom := from.checkpoint, from.liveFrom
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
