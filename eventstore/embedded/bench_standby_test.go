@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // BenchmarkTakeOver measures the time from the moment at which a node vanishes until the one that stands by has stored
@@ -18,7 +19,7 @@ import (
 func BenchmarkTakeOver(b *testing.B) {
 	b.Run("killed", func(b *testing.B) {
 		takeOver(b, time.Second, func(cfg embedded.Config) (url string, vanish func()) {
-			node := startChild(b, pgtest.URL(b), cfg.Schema, freeAddr(b))
+			node := startChild(b, pgtest.URL(b), cfg.Schema, storetest.FreeAddr(b))
 			return node.url, func() { node.kill(b) }
 		})
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // TestLive_NothingIsPublishedBeforeItsCommit: a subscription that begins at the end of the log while a commit is under
@@ -92,7 +93,7 @@ func TestKill_AnAppendInFlightIsInTheLogOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := testConfig(t)
-			database, addr := pgtest.URL(t), freeAddr(t)
+			database, addr := pgtest.URL(t), storetest.FreeAddr(t)
 			node := startChild(t, database, cfg.Schema, addr)
 			client := stormClient(t, node.url)
 			mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())

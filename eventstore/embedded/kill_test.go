@@ -1,28 +1,17 @@
 package embedded_test
 
 import (
-	"net"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
-
-// freeAddr is a free loopback address, for a node that must restart at the same address.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // TestKill_AcknowledgedAppendsSurvive kills the process of the node several times during concurrent appends.
 func TestKill_AcknowledgedAppendsSurvive(t *testing.T) {
 	t.Parallel()
 	schema := pgtest.New(t).Namespace.Schema("eventstore")
-	database, addr := pgtest.URL(t), freeAddr(t)
+	database, addr := pgtest.URL(t), storetest.FreeAddr(t)
 	node := startChild(t, database, schema, addr)
 	s := newStorm(t, node.url, 16)
 	for range 4 {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // Expected revisions of a call beside the exact ones, which are the number of events before the append.
@@ -405,14 +406,14 @@ func TestLinearizable_UnderKills(t *testing.T) {
 	t.Parallel()
 	t.Run("the node is started again", func(t *testing.T) {
 		t.Parallel()
-		cfg, addr := testConfig(t), freeAddr(t)
+		cfg, addr := testConfig(t), storetest.FreeAddr(t)
 		linearizable(t, cfg, startChild(t, pgtest.URL(t), cfg.Schema, addr), seeds(addr), func() *child {
 			return startChild(t, pgtest.URL(t), cfg.Schema, addr)
 		})
 	})
 	t.Run("another one takes over", func(t *testing.T) {
 		t.Parallel()
-		cfg, addrs := testConfig(t), []string{freeAddr(t), freeAddr(t)}
+		cfg, addrs := testConfig(t), []string{storetest.FreeAddr(t), storetest.FreeAddr(t)}
 		first := startChild(t, pgtest.URL(t), cfg.Schema, addrs[0])
 		line := func(round int) *child {
 			next := launchChild(t, pgtest.URL(t), cfg.Schema, addrs[round%2], standby)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // TestPower_AcknowledgedAppendsSurviveACut cuts the power of the host several times during concurrent appends: of the
@@ -15,7 +16,7 @@ import (
 func TestPower_AcknowledgedAppendsSurviveACut(t *testing.T) {
 	t.Parallel()
 	disk := pgtest.NewDisk(t)
-	addr := freeAddr(t)
+	addr := storetest.FreeAddr(t)
 	cluster, node := powerOn(t, disk, addr)
 	s := newStorm(t, node.url, 16)
 	for range 3 {

@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // fourOfWhichOneIsSeen writes four events to a stream, and metadata that hides all but the last.
@@ -183,7 +184,7 @@ func TestScavenge_ANodeThatTakesTheLogAgainGoesOn(t *testing.T) {
 func TestScavenge_AKillBetweenTransactionsLeavesARightLog(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	database, addr := pgtest.URL(t), freeAddr(t)
+	database, addr := pgtest.URL(t), storetest.FreeAddr(t)
 	node := startChild(t, database, cfg.Schema, addr)
 	client := stormClient(t, node.url)
 	const events = 100

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // holder is a node that serves, until it vanishes without a word. back brings it back, where that is possible, and
@@ -23,11 +24,11 @@ type holder struct {
 // holders are nodes that vanish in different ways.
 var holders = map[string]func(t *testing.T, cfg embedded.Config) holder{
 	"is killed": func(t *testing.T, cfg embedded.Config) holder {
-		node := startChild(t, pgtest.URL(t), cfg.Schema, freeAddr(t), "short silence")
+		node := startChild(t, pgtest.URL(t), cfg.Schema, storetest.FreeAddr(t), "short silence")
 		return holder{node.url, func() { node.kill(t) }, func() {}}
 	},
 	"is paused": func(t *testing.T, cfg embedded.Config) holder {
-		node := startChild(t, pgtest.URL(t), cfg.Schema, freeAddr(t), "short silence")
+		node := startChild(t, pgtest.URL(t), cfg.Schema, storetest.FreeAddr(t), "short silence")
 		return holder{node.url, func() { pause(t, node.command.Process) }, func() {
 			if err := node.command.Process.Signal(syscall.SIGCONT); err != nil {
 				t.Fatal(err)

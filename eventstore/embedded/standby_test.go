@@ -20,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // waiting is a node that stands by, or has taken over.
@@ -100,7 +101,7 @@ func wantNoGap(t *testing.T, cfg embedded.Config) {
 func TestStandby_TakesOverFromANodeThatIsKilled(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	addrs := []string{freeAddr(t), freeAddr(t)}
+	addrs := []string{storetest.FreeAddr(t), storetest.FreeAddr(t)}
 	serving := startChild(t, pgtest.URL(t), cfg.Schema, addrs[0])
 	s := newStorm(t, seeds(addrs...), 16)
 	for round := range 3 {
@@ -129,7 +130,7 @@ func TestStandby_TakesOverFromANodeThatIsKilled(t *testing.T) {
 func TestStandby_ANodeThatWasPausedWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	paused := startChild(t, pgtest.URL(t), cfg.Schema, freeAddr(t), "short silence")
+	paused := startChild(t, pgtest.URL(t), cfg.Schema, storetest.FreeAddr(t), "short silence")
 	client := stormClient(t, paused.url)
 	mustAppend(t, client, "before", esdb.NoStream{}, oneEvent())
 	next := standBy(t, cfg)
@@ -255,7 +256,7 @@ func TestStandby_OneOfThreeInLineTakesOver(t *testing.T) {
 	last := mustAppend(t, contract.Connect(t, first.URL()), "s", esdb.NoStream{}, oneEvent())
 	line := map[string]*waiting{}
 	for range 3 {
-		addr := freeAddr(t)
+		addr := storetest.FreeAddr(t)
 		mine := cfg
 		mine.Addr = addr
 		line[addr] = standBy(t, mine)

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
 // endSession has PostgreSQL end the session that holds the log.
@@ -75,7 +76,7 @@ func TestStandby_TakesNothingWhereItCannotListen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Addr = freeAddr(t)
+	cfg.Addr = storetest.FreeAddr(t)
 	next := standBy(t, cfg)
 	next.behind(t, first.URL())
 	taken, err := net.Listen("tcp", cfg.Addr)
