@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -44,10 +45,10 @@ func powerOn(t *testing.T, disk *pgtest.Disk, addr string) (*postgres.Cluster, *
 	return cluster, startChild(t, cluster.URL(), "eventstore", addr)
 }
 
-// powerOff ends a server that cannot write any more.
+// powerOff ends a server that cannot write any more, unless it has noticed that and ended itself.
 func powerOff(t *testing.T, cluster *postgres.Cluster) {
 	t.Helper()
-	if err := syscall.Kill(cluster.PID(), syscall.SIGQUIT); err != nil {
+	if err := syscall.Kill(cluster.PID(), syscall.SIGQUIT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Fatal(err)
 	}
 	_ = cluster.Stop(context.Background()) // it ended badly, as it should
