@@ -7,6 +7,9 @@ const desk = { width: 1366, height: 768 }
 /** numberOf makes a receipt number that nobody has. */
 const numberOf = () => `SJ${Date.now().toString(36).toUpperCase().slice(-6)}${Math.floor(Math.random() * 90 + 10)}`
 
+/** quiet is a second of the days before in which no other flow has paid: what was paid in it is compared, too. */
+const quiet = () => Date.now() - 86_400_000 * (1 + Math.random())
+
 /** stated is an instant as the provider's statements write it. */
 const stated = (ms: number) => new Date(ms + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -17,7 +20,7 @@ flow('a statement shows a payment that is missing here; it is taken in once, and
   const table = [
     'Short Code:,600100', '',
     'Receipt No.,Completion Time,Details,Paid In,Withdrawn,Other Party Info,A/C No.',
-    `${number},${stated(Date.now() - 300_000)},Pay Bill,"${customer.due.toFixed(2)}",,${customer.phone} - LINGANISHA NYUMBA,${String(customer.accountNumber)}`,
+    `${number},${stated(quiet())},Pay Bill,"${customer.due.toFixed(2)}",,${customer.phone} - LINGANISHA NYUMBA,${String(customer.accountNumber)}`,
   ].join('\n')
   const upload = async (text: string) => {
     await page.locator('input[type=file]').setInputFiles({ name: 'statement.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
