@@ -33,6 +33,7 @@ const (
 	openPatience   = 3 * time.Second  // for the connection on which a call is opened
 	sendPatience   = 5 * time.Second  // for the room to send one append; the call is given up after it
 	queued         = 64               // appends whose turn comes next
+	answerWindow   = 1 << 20          // bytes of answers that the server may send before they are read
 )
 
 // appends sends the appends of a session over one BatchAppend call, which stays open: a call for each append costs
@@ -40,7 +41,8 @@ const (
 // client does not give its away. Safe for concurrent use.
 type appends struct {
 	conn   *grpc.ClientConn
-	header metadata.MD // credentials
+	local  func() grpc.ClientConnInterface // of Config
+	header metadata.MD                     // credentials
 
 	refused atomic.Bool                // the server takes no shared call, or none here: the client appends
 	call    atomic.Pointer[sharedCall] // nil before the first append; it may have ended
@@ -82,7 +84,7 @@ func clustered(c *esdb.Configuration) bool { return len(c.GossipSeeds) > 0 || c.
 
 // newAppends gives nil where only the client itself may append, because it finds the leader of a cluster. The address
 // of a single node is that of the embedded one, or is used like it.
-func newAppends(c *esdb.Configuration) (*appends, error) {
+func newAppends(c *esdb.Configuration, local func() grpc.ClientConnInterface) (*appends, error) {
 	if c.Address == "" || clustered(c) {
 		return nil, nil
 	}
@@ -90,7 +92,11 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []grpc.DialOption{grpc.WithTransportCredentials(guard)}
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(guard),
+		// With windows of its own choice the transport sends no ping for each answer, to find out what they should be.
+		grpc.WithInitialWindowSize(answerWindow), grpc.WithInitialConnWindowSize(answerWindow),
+	}
 	if c.KeepAliveInterval >= 0 {
 		opts = append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: c.KeepAliveInterval, Timeout: c.KeepAliveTimeout, PermitWithoutStream: true,
@@ -100,7 +106,7 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 	if err != nil {
 		return nil, fmt.Errorf("event store address: %w", err)
 	}
-	a := &appends{conn: conn}
+	a := &appends{conn: conn, local: local}
 	if c.Username != "" && !c.DisableTLS { // without TLS the client sends no password either
 		plain := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
 		a.header = metadata.Pairs("authorization", "Basic "+plain)
@@ -215,7 +221,7 @@ func (a *appends) shared(caller context.Context) (*sharedCall, error) {
 func (a *appends) opened() (*sharedCall, error) {
 	ctx, end := context.WithCancel(metadata.NewOutgoingContext(context.Background(), a.header))
 	slow := time.AfterFunc(openPatience, end) // the others wait meanwhile
-	stream, err := streams.NewStreamsClient(a.conn).BatchAppend(ctx)
+	stream, err := streams.NewStreamsClient(a.channel()).BatchAppend(ctx)
 	if err != nil || !slow.Stop() {
 		end()
 		return nil, unavailable(errors.Join(errors.New("the call for appends was not opened"), err))
@@ -232,6 +238,16 @@ func (a *appends) opened() (*sharedCall, error) {
 		}
 	}()
 	return c, nil
+}
+
+// channel leads to the node in this program, where there is one, or else over the network.
+func (a *appends) channel() grpc.ClientConnInterface {
+	if a.local != nil {
+		if c := a.local(); c != nil {
+			return c
+		}
+	}
+	return a.conn
 }
 
 // refusedCall reports whether a server does not take appends on a shared call: it does not know the call, or it is not

@@ -79,7 +79,8 @@ func TestAppends_WhoWaitsForACallThatIsNotOpenedHasItsFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	a, err := newAppends(&esdb.Configuration{Address: silent.Addr().String(), DisableTLS: true, KeepAliveInterval: -1})
+	config := &esdb.Configuration{Address: silent.Addr().String(), DisableTLS: true, KeepAliveInterval: -1}
+	a, err := newAppends(config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func TestAppends_AreSharedAtTheNodeOfProduction(t *testing.T) {
 		if got := md.Get("authorization"); !slices.Equal(got, []string{"Basic bGFzdG1pbGU6c2VjcmV0"}) {
 			return status.Errorf(codes.Unauthenticated, "credentials are %q", got)
 		}
-		return accept(call, nil)
+		return accept(call, &atomic.Int32{})
 	}}
 	store := s.openAt(t, "esdb://lastmile:secret@%s?tls=true&tlsCaFile="+file,
 		credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}))
@@ -136,13 +136,21 @@ func certificate(t *testing.T) (pair tls.Certificate, file string) {
 
 // accept answers all appends of a call as written, and counts them.
 func accept(call streams.Streams_BatchAppendServer, got *atomic.Int32) error {
+	return acceptAfter(call, func(context.Context) error {
+		got.Add(1)
+		return nil
+	})
+}
+
+// acceptAfter answers each append of a call as written, after something was done.
+func acceptAfter(call streams.Streams_BatchAppendServer, do func(ctx context.Context) error) error {
 	for {
 		req, err := call.Recv()
+		if err == nil {
+			err = do(call.Context())
+		}
 		if err != nil {
 			return err
-		}
-		if got != nil {
-			got.Add(1)
 		}
 		err = call.Send(&streams.BatchAppendResp{
 			CorrelationId: req.GetCorrelationId(),
@@ -356,6 +364,12 @@ func TestAppends_AStallHoldsNobodyAndNothing(t *testing.T) {
 // OpenMemory opens a store whose server takes every append and keeps none.
 func OpenMemory(t testing.TB) *Store {
 	t.Helper()
-	s := &server{batch: func(call streams.Streams_BatchAppendServer) error { return accept(call, nil) }}
+	return OpenDoing(t, func(context.Context) error { return nil })
+}
+
+// OpenDoing opens a store whose server does something for each append, one after another, and knows nothing of it.
+func OpenDoing(t testing.TB, do func(ctx context.Context) error) *Store {
+	t.Helper()
+	s := &server{batch: func(call streams.Streams_BatchAppendServer) error { return acceptAfter(call, do) }}
 	return s.open(t)
 }

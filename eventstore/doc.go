@@ -11,7 +11,9 @@
 //
 // # Use
 //
-//	store, err := eventstore.Open(ctx, eventstore.Config{URL: node.URL(), Codec: catalog.New(keys)})
+//	store, err := eventstore.Open(ctx, eventstore.Config{
+//		URL: node.URL(), Local: node.Local, Codec: catalog.New(keys),
+//	})
 //	defer store.Close()
 //	done, err := store.Append(ctx, stream, eventstore.NoStream, []eventstore.New{{Event: e, Meta: meta}})
 //	list, err := store.Read(ctx, stream, 0)

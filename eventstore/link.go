@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"google.golang.org/grpc"
 
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
@@ -40,6 +40,7 @@ var ErrClosed = errors.New("event store is closed")
 // calls, and its last user closes it.
 type link struct {
 	config esdb.Configuration
+	local  func() grpc.ClientConnInterface // of Config
 	log    *slog.Logger
 	lost   atomic.Pointer[func()] // of Store.Watch; nil = nobody watches
 
@@ -58,24 +59,24 @@ type session struct {
 }
 
 // newLink parses the address and connects to nothing yet. It fails for an address that the client cannot parse.
-func newLink(url string, trust *x509.CertPool, log *slog.Logger) (*link, error) {
-	config, err := esdb.ParseConnectionString(url)
+func newLink(cfg Config) (*link, error) {
+	config, err := esdb.ParseConnectionString(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("event store address: %w", err)
 	}
-	if trust != nil {
-		config.RootCAs = trust
+	if cfg.Trust != nil {
+		config.RootCAs = cfg.Trust
 	}
 	// A call that begins as the connection ends may wait its ten seconds on it, and the store goes on at the other node
 	// within half a minute all the same (docs/operations.md).
-	if clustered(config) && !strings.Contains(strings.ToLower(url), "keepalivetimeout=") {
+	if clustered(config) && !strings.Contains(strings.ToLower(cfg.URL), "keepalivetimeout=") {
 		config.KeepAliveTimeout = pairPing
 	}
 	config.MaxDiscoverAttempts = math.MaxInt
 	config.Logger = func(level esdb.LogLevel, format string, args ...any) {
-		log.Debug("event store client", "level", level, "text", fmt.Sprintf(format, args...))
+		cfg.Logger.Debug("event store client", "level", level, "text", fmt.Sprintf(format, args...))
 	}
-	return &link{config: *config, log: log, closed: make(chan struct{})}, nil
+	return &link{config: *config, local: cfg.Local, log: cfg.Logger, closed: make(chan struct{})}, nil
 }
 
 // close ends the present session; calls after it fail with ErrClosed. A second close does nothing.
@@ -134,7 +135,7 @@ func (l *link) enter() (*session, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event store client: %w", err)
 		}
-		shared, err := newAppends(&l.config)
+		shared, err := newAppends(&l.config, l.local)
 		if err != nil {
 			_ = client.Close()
 			return nil, err

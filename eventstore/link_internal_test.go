@@ -18,7 +18,7 @@ func TestLink_PingsOfAPairGiveUpSooner(t *testing.T) {
 		"esdb://one:2113,two:2113?tls=false&keepAliveInterval=-1":    pairPing,
 		"esdb://one:2113?tls=false&keepAliveTimeout=7000":            7 * time.Second,
 	} {
-		l, err := newLink(address, nil, slog.New(slog.DiscardHandler))
+		l, err := newLink(Config{URL: address, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil || l.config.KeepAliveTimeout != want {
 			t.Errorf("%s: %s, %v; want %s", address, l.config.KeepAliveTimeout, err, want)
 		}

@@ -15,7 +15,7 @@ import (
 // connectedLink returns a link with a ready session, whose client has no server to reach.
 func connectedLink(t *testing.T) *link {
 	t.Helper()
-	l, err := newLink("esdb://127.0.0.1:1?tls=false", nil, slog.New(slog.DiscardHandler))
+	l, err := newLink(Config{URL: "esdb://127.0.0.1:1?tls=false", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"google.golang.org/grpc"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
@@ -27,8 +28,11 @@ const pageBytes = 8 << 20
 
 // Config selects the store and the codec. Open checks it.
 type Config struct {
-	URL    string         // "esdb://host:port?tls=false"; see the client's manual for clusters
-	Trust  *x509.CertPool // authorities of its certificate; nil = those that the URL names, or else the machine's
+	URL   string         // "esdb://host:port?tls=false"; see the client's manual for clusters
+	Trust *x509.CertPool // authorities of its certificate; nil = those that the URL names, or else the machine's
+	// Local gives a channel to the node at the URL, for appends, when the node is in this program. It is asked before
+	// each call is opened. A Local that is nil, or gives nil, leaves appends to the network.
+	Local  func() grpc.ClientConnInterface
 	Codec  *catalog.Codec // required
 	Logger *slog.Logger   // default: slog.Default
 }
@@ -49,7 +53,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	link, err := newLink(cfg.URL, cfg.Trust, cfg.Logger)
+	link, err := newLink(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open event store: %w", err)
 	}

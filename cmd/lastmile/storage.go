@@ -97,9 +97,11 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 		return nil, err
 	}
 	codec := catalog.New(catalog.From(s.vault.SubjectKeys))
-	s.store, err = eventstore.Open(ctx, eventstore.Config{
-		URL: storeURL, Trust: s.guard.trust(), Codec: codec, Logger: l.logger,
-	})
+	log := eventstore.Config{URL: storeURL, Trust: s.guard.trust(), Codec: codec, Logger: l.logger}
+	if s.node != nil {
+		log.Local = s.node.Local
+	}
+	s.store, err = eventstore.Open(ctx, log)
 	if err != nil {
 		return nil, fmt.Errorf("EVENTSTORE_URL: %w", err)
 	}

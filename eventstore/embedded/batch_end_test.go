@@ -30,9 +30,27 @@ func stopping(t *testing.T, n *embedded.Node) {
 }
 
 // TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds: whether a message of the client ends it, or the stop of the node,
-// after which no append is taken any more.
+// after which no append is taken any more. Over the network, and within the program.
 func TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds(t *testing.T) {
 	t.Parallel()
+	for name, begun := range map[string]func(*testing.T, *embedded.Node) streams.Streams_BatchAppendClient{
+		"remote": func(t *testing.T, n *embedded.Node) streams.Streams_BatchAppendClient {
+			return contract.OpenBatchCall(t, n.URL())
+		},
+		"local": func(t *testing.T, n *embedded.Node) streams.Streams_BatchAppendClient {
+			return opened(t.Context(), t, n)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answeredBeforeTheEnd(t, begun)
+		})
+	}
+}
+
+// answeredBeforeTheEnd is that test for one way to begin calls.
+func answeredBeforeTheEnd(t *testing.T, begun func(*testing.T, *embedded.Node) streams.Streams_BatchAppendClient) {
+	t.Helper()
 	for name, end := range map[string]func(t *testing.T, n *embedded.Node, call streams.Streams_BatchAppendClient){
 		"a broken message": func(t *testing.T, n *embedded.Node, call streams.Streams_BatchAppendClient) {
 			if err := call.Send(&streams.BatchAppendReq{IsFinal: true}); err != nil {
@@ -52,7 +70,7 @@ func TestBatch_WhatWasTakenIsAnsweredBeforeTheCallEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { stop(t, n) })
-			call := contract.OpenBatchCall(t, n.URL())
+			call := begun(t, n)
 			release := held(t, cfg)
 			defer release()
 			if err := call.Send(contract.BatchRequest("taken", 1)); err != nil {

@@ -33,8 +33,7 @@ type group struct {
 // newGroup makes a group that follows another one, which is being committed; nil = all groups are published.
 func (q *sequencer) newGroup(base *group) *group {
 	g := &group{
-		base: base, cache: q.heads, recent: q.recent, heads: map[string]head{}, known: map[identity]seat{},
-		next: q.published + 1, lastStream: q.lastStream,
+		base: base, cache: q.heads, recent: q.recent, next: q.published + 1, lastStream: q.lastStream,
 	}
 	if base != nil {
 		base.base = nil
@@ -291,7 +290,7 @@ func (g *group) addDeletion(w *write) int64 {
 	}
 	h := g.head(w.stream)
 	h.last = tombstoneRevision - 1
-	g.heads[w.stream] = h
+	g.leave(w.stream, h)
 	return g.add(w.stream, &proposal{id: uuid.New(), kind: tombstoneType}).position
 }
 
@@ -307,15 +306,26 @@ func (g *group) add(stream string, p *proposal) seat {
 	if isMetastream(stream) {
 		h.isJSON, h.body, h.meta = p.isJSON, p.data, parseStreamMeta(p.isJSON, p.data)
 	}
-	g.heads[stream] = h
+	g.leave(stream, h)
 	at := seat{revision: h.last, position: g.next}
 	g.next++
+	if g.known == nil {
+		g.known = map[identity]seat{}
+	}
 	g.known[identity{h.id, p.id}] = at
 	g.rows = append(g.rows, record{
 		position: at.position, revision: at.revision, streamID: h.id, stream: stream, kind: p.kind, id: p.id,
 		isJSON: p.isJSON, metadata: notNil(p.metadata), data: notNil(p.data),
 	})
 	return at
+}
+
+// leave changes the head of a stream. Most groups are empty: one is made whenever another is being committed.
+func (g *group) leave(stream string, h head) {
+	if g.heads == nil {
+		g.heads = map[string]head{}
+	}
+	g.heads[stream] = h
 }
 
 // notNil turns nil into an empty slice, since the columns allow no null.

@@ -29,6 +29,7 @@ type Node struct {
 	writes    *writeMemory
 	calls     callCount
 	server    *grpc.Server
+	local     *localChannel
 
 	stopping chan struct{} // closed when the node begins to stop
 	begin    sync.Once
@@ -139,7 +140,8 @@ func (n *Node) canServe(ctx context.Context) error {
 func (n *Node) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
-	n.server = newServer(n)
+	intercept := n.interceptor()
+	n.server, n.local = newServer(n, intercept), newLocal(n, intercept)
 	go n.sequencer.run(ctx)
 	looker := &typeLooker{
 		pool: n.config.Pool, queries: n.log.queries, tail: n.tail, blocks: n.log.types, failed: func(err error) {
@@ -163,6 +165,7 @@ func (n *Node) watch() {
 	select {
 	case err := <-n.sequencer.fatal:
 		n.beginStop()
+		n.local.cut()
 		n.server.Stop()
 		n.fatal <- err
 	default:
@@ -218,6 +221,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	go func() {
 		defer close(graceful)
 		n.server.GracefulStop()
+		n.local.stop()
 	}()
 	var err error
 	select {
@@ -225,6 +229,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 		n.cancel() // a statement that hangs must not delay the stop
+		n.local.cut()
 		n.server.Stop()
 		<-graceful
 	}

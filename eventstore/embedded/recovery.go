@@ -27,11 +27,30 @@ func (g *group) patience() time.Duration {
 	return outagePatience + time.Duration(bytes)*time.Second/slowDatabase
 }
 
+// statements are run one after another by a goroutine of their own, whose stack has grown already.
+type statements struct {
+	next  chan func() error
+	ended chan error // has room for one
+}
+
+// newStatements waits for statements until close.
+func newStatements() statements {
+	s := statements{next: make(chan func() error), ended: make(chan error, 1)}
+	go func() {
+		for statement := range s.next {
+			s.ended <- statement()
+		}
+	}()
+	return s
+}
+
+// close ends the goroutine. No statement may run.
+func (s statements) close() { close(s.next) }
+
 // begin runs a statement of the session. Until attend has seen its end, nobody else may use the session.
 func (q *sequencer) begin(statement func() error) (ended <-chan error) {
-	end := make(chan error, 1)
-	go func() { end <- statement() }()
-	return end
+	q.statements.next <- statement
+	return q.statements.ended
 }
 
 // attend waits for the end of a statement. Meanwhile the writes that come are taken into next, if that is not nil. When

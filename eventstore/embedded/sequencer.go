@@ -44,11 +44,12 @@ type sequencer struct {
 	epoch atomic.Int64  // of the session, for the scavenger
 
 	// Only the goroutine uses these.
-	session   *session
-	heads     *headCache
-	recent    *recentEvents
-	published int64     // last committed position
-	newest    uuid.UUID // the event at it
+	session    *session
+	statements statements // of the session
+	heads      *headCache
+	recent     *recentEvents
+	published  int64     // last committed position
+	newest     uuid.UUID // the event at it
 	// lastStream is the last number that a stream got. The next new stream gets the next one.
 	lastStream int64
 	answered   time.Time // by patienceClock: when the database has last shown that the log is this node's
@@ -108,6 +109,8 @@ var errNoDatabase = unavailable("the event store cannot reach its database")
 func (q *sequencer) run(ctx context.Context) {
 	defer close(q.ended)
 	defer func() { q.session.close() }()
+	q.statements = newStatements()
+	defer q.statements.close()
 	idle := time.NewTicker(idleGlance)
 	defer idle.Stop()
 	for {

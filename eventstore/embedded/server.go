@@ -33,10 +33,12 @@ const streamWorkers = 32
 // keepaliveTimeout is how long a client may leave a ping or a packet without an answer.
 const keepaliveTimeout = 20 * time.Second
 
-// newServer registers the services, with a check of credentials before each call and the protocol's error trailers
-// after it. Services that are not registered answer Unimplemented.
-func newServer(n *Node) *grpc.Server {
-	g := newGuard(n.config.Username, n.config.Password)
+// serverCodec reads and writes the messages of all calls (eventstore/hotcodec).
+var serverCodec = intakeCodec{encoding.GetCodecV2(proto.Name)}
+
+// newServer registers the services, whose calls all go through intercept. Services that are not registered answer
+// Unimplemented.
+func newServer(n *Node, intercept grpc.StreamServerInterceptor) *grpc.Server {
 	transport := insecure.NewCredentials()
 	if n.config.TLS != nil {
 		transport = credentials.NewTLS(n.config.TLS)
@@ -55,41 +57,45 @@ func newServer(n *Node) *grpc.Server {
 		grpc.MaxHeaderListSize(headerListBytes),
 		experimental.BufferPool(n.intake),
 		grpc.Creds(watched{transport, n.intake}),
-		grpc.ForceServerCodecV2(intakeCodec{encoding.GetCodecV2(proto.Name)}), // eventstore/hotcodec
+		grpc.ForceServerCodecV2(serverCodec),
 		// Clients ping every 10 s, also when no call is running; the default policy would drop their connections.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: 20 * time.Millisecond, PermitWithoutStream: true,
 		}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: keepaliveTimeout}),
-		// There are no other calls: see asStreams.
-		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
-			handler grpc.StreamHandler) error {
-			leave, err := func() {}, g.check(ss.Context(), info.FullMethod)
-			if err == nil {
-				leave, err = n.calls.enter(ss.Context())
-			}
-			if err == nil && !openMethods[info.FullMethod] {
-				accountOf(ss.Context()).known.Store(true)
-			}
-			defer leave()
-			if err != nil {
-				if info.IsClientStream && !info.IsServerStream {
-					n.calls.drain(ss, n.stopping)
-				}
-				return err
-			}
-			if !info.IsClientStream {
-				ss = &prompt{ServerStream: ss, node: n}
-			}
-			err = handler(srv, ss)
-			return n.outward(err, info.FullMethod, func(r *refusal) { ss.SetTrailer(r.metadata()) })
-		}),
+		grpc.StreamInterceptor(intercept), // there are no other calls: see asStreams
 	}
 	server := grpc.NewServer(options...)
 	server.RegisterService(n.asStreams(streams.Streams_ServiceDesc), &streamsService{node: n})
 	server.RegisterService(n.asStreams(gossip.Gossip_ServiceDesc), &gossipService{node: n})
 	server.RegisterService(n.asStreams(serverfeatures.ServerFeatures_ServiceDesc), featuresService{})
 	return server
+}
+
+// interceptor checks the credentials before each call, counts it, and sends the protocol's error trailers after it.
+func (n *Node) interceptor() grpc.StreamServerInterceptor {
+	g := newGuard(n.config.Username, n.config.Password)
+	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		leave, err := func() {}, g.check(ss.Context(), info.FullMethod)
+		if err == nil {
+			leave, err = n.calls.enter(ss.Context())
+		}
+		if err == nil && !openMethods[info.FullMethod] {
+			accountOf(ss.Context()).known.Store(true)
+		}
+		defer leave()
+		if err != nil {
+			if info.IsClientStream && !info.IsServerStream {
+				n.calls.drain(ss, n.stopping)
+			}
+			return err
+		}
+		if !info.IsClientStream {
+			ss = &prompt{ServerStream: ss, node: n}
+		}
+		err = handler(srv, ss)
+		return n.outward(err, info.FullMethod, func(r *refusal) { ss.SetTrailer(r.metadata()) })
+	}
 }
 
 // asStreams lets calls of one message begin as others do: they are counted, and their credentials are looked at, before

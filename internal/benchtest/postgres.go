@@ -57,24 +57,32 @@ const bareInto = `
 // stream, as fast as it can.
 func (l *Bare) AppendRate(b *testing.B, group int, row Row) float64 {
 	b.Helper()
+	commit, release := l.Committing(b, group, row)
+	defer release()
+	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error { return commit(ctx) })
+}
+
+// Committing gives a function that commits a group of the given size, each event in another stream. It has a connection
+// to itself until release.
+func (l *Bare) Committing(b *testing.B, group int, row Row) (commit func(ctx context.Context) error, release func()) {
+	b.Helper()
 	conn, err := l.pool.Acquire(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer conn.Release()
 	postgres.Prepare(conn.Conn())
 	statement, arguments := bareInsert, l.group
 	if group == 1 {
 		statement, arguments = bareInsertOne, l.one
 	}
 	sql := strings.ReplaceAll(statement.Text, "{table}", pgx.Identifier{l.schema, "bench_bare"}.Sanitize())
-	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error {
+	return func(ctx context.Context) error {
 		args, err := statement.Arguments(arguments(group, row))
 		if err == nil {
 			_, err = conn.Exec(ctx, sql, args...)
 		}
 		return err
-	})
+	}, conn.Release
 }
 
 // storedBytes is how many bytes the record of an event has beside its type, its metadata and its data.

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
 
 	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/eventstore"
@@ -31,8 +33,9 @@ type Kit struct {
 	DB    *postgres.DB
 	Node  *embedded.Node
 
-	t    pgtest.T
-	addr string
+	t       pgtest.T
+	addr    string
+	serving atomic.Pointer[embedded.Node] // is Node, for the stores
 }
 
 // template has the tables of the event store.
@@ -55,7 +58,7 @@ func On(t pgtest.T, db *postgres.DB) *Kit {
 	t.Helper()
 	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: FreeAddr(t)}
 	k.StartNode()
-	k.Store = k.Open()
+	k.Store = k.open(k.local)
 	t.Cleanup(k.StopNode)
 	return k
 }
@@ -86,17 +89,29 @@ func FreeAddr(t pgtest.T) string {
 // Addr is where the node listens.
 func (k *Kit) Addr() string { return k.addr }
 
-// Open opens another store on the node, as another replica would. It is closed at the end of the test.
-func (k *Kit) Open() *eventstore.Store {
+// Open opens another store on the node, over the network, as another program would. It is closed at the end of the
+// test.
+func (k *Kit) Open() *eventstore.Store { return k.open(nil) }
+
+// open opens a store with a way to the node.
+func (k *Kit) open(local func() grpc.ClientConnInterface) *eventstore.Store {
 	k.t.Helper()
 	s, err := eventstore.Open(context.Background(), eventstore.Config{
-		URL: k.Node.URL(), Codec: catalog.New(k.Keys), Logger: Quiet(),
+		URL: k.Node.URL(), Local: local, Codec: catalog.New(k.Keys), Logger: Quiet(),
 	})
 	if err != nil {
 		k.t.Fatalf("open store: %v", err)
 	}
 	k.t.Cleanup(s.Close)
 	return s
+}
+
+// local leads the stores to the node as long as it runs.
+func (k *Kit) local() grpc.ClientConnInterface {
+	if node := k.serving.Load(); node != nil {
+		return node.Local()
+	}
+	return nil
 }
 
 // StartNode starts the node at the address that it had before StopNode, with the same log.
@@ -107,6 +122,7 @@ func (k *Kit) StartNode() {
 		k.t.Fatalf("start event store node: %v", err)
 	}
 	k.Node = node
+	k.serving.Store(node)
 }
 
 // startNode starts a node at an address, with its log in the schema of all kits.
@@ -128,6 +144,7 @@ func (k *Kit) StopNode() {
 		k.t.Errorf("stop event store node: %v", err)
 	}
 	k.Node = nil
+	k.serving.Store(nil)
 }
 
 // RestoreNode stops the node and starts it with the log as it was at a position, as after a restore from a backup.
