@@ -21,6 +21,7 @@ type account struct {
 	heldBack   atomic.Int64        // permissions to send that the node holds back, and messages that it does not take
 	allowedAt  atomic.Value        // a time.Time: when it last did not any more
 	running    atomic.Int64        // calls that run
+	restedAt   atomic.Value        // a time.Time: when the last call ended
 	known      atomic.Bool         // a call has shown the credentials that it needs
 }
 

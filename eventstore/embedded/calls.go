@@ -15,7 +15,7 @@ import (
 
 // Bounds of connections and calls.
 const (
-	connections     = 256     // further ones wait until one ends
+	connections     = 256     // further ones wait until one ends, or has had no call for unusedPatience
 	connectionCalls = 512     // of one connection at the same time; its client waits with further ones
 	allCalls        = 2048    // of all connections; further ones are refused, but for the next bound
 	ownCalls        = 16      // that a connection may always have
@@ -25,6 +25,10 @@ const (
 	drainedBytes  = 4 * maxRecordBytes // of each at most: more than any append has
 	drainPatience = 10 * time.Second   // for its client
 )
+
+// unusedPatience is how long a connection has had no call that gives its place to another one. The stock client for Go
+// leaves a connection behind, and keeps it alive, after each call that the node answers with Unavailable.
+const unusedPatience = 5 * time.Second
 
 // errTooManyCalls refuses a call that has done nothing.
 var errTooManyCalls = &refusal{code: codes.Aborted, message: "too many calls at once; try again"}
@@ -50,6 +54,7 @@ func (c *callCount) enter(ctx context.Context) (leave func(), err error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.all--
+		a.restedAt.Store(patienceClock.Now())
 		a.running.Add(-1)
 	}, nil
 }
@@ -91,13 +96,14 @@ func (c *callCount) drains(by int) bool {
 	return true
 }
 
-// limitedListener gives a bounded number of connections a place. Further ones wait, and the oldest one is closed for
-// them on which nobody has shown credentials yet.
+// limitedListener gives a bounded number of connections a place. Further ones wait, and the one that is least missed is
+// closed for them.
 type limitedListener struct {
 	net.Listener
 	places chan struct{}
 	done   chan struct{}
 	once   sync.Once
+	unused time.Duration // see unusedPatience
 
 	mu     sync.Mutex
 	placed list.List // of *placedConn, the oldest first
@@ -105,7 +111,9 @@ type limitedListener struct {
 
 // newLimitedListener has so many places.
 func newLimitedListener(l net.Listener, places int) *limitedListener {
-	return &limitedListener{Listener: l, places: make(chan struct{}, places), done: make(chan struct{})}
+	return &limitedListener{
+		Listener: l, places: make(chan struct{}, places), done: make(chan struct{}), unused: unusedPatience,
+	}
 }
 
 // Accept waits for a connection, then for a place.
@@ -153,24 +161,31 @@ func (l *limitedListener) await() error {
 	}
 }
 
-// makePlace closes the oldest connection on which nobody has shown credentials.
+// makePlace closes the connection that is least missed.
 func (l *limitedListener) makePlace() {
-	if c := l.oldestStranger(); c != nil {
+	if c := l.leastMissed(); c != nil {
 		c.dismiss()
 	}
 }
 
-// oldestStranger is that connection; nil = there is none.
-func (l *limitedListener) oldestStranger() *placedConn {
+// leastMissed is the oldest connection on which nobody has shown credentials, or else the one that has had no call for
+// the longest time; nil = all have calls, or have had one lately.
+func (l *limitedListener) leastMissed() (idle *placedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	since := patienceClock.Now().Add(-l.unused)
 	for at := l.placed.Front(); at != nil; at = at.Next() {
 		c := at.Value.(*placedConn)
-		if client := c.client.Load(); client == nil || !client.known.Load() {
+		client := c.client.Load()
+		if client == nil || !client.known.Load() {
 			return c
 		}
+		rested, has := client.restedAt.Load().(time.Time)
+		if has && client.running.Load() == 0 && !rested.After(since) {
+			idle, since = c, rested
+		}
 	}
-	return nil
+	return idle
 }
 
 // endUnacknowledged lets the connection fail when its client acknowledges nothing for some time. The server does so
@@ -234,7 +249,7 @@ func (c *placedConn) Close() error {
 // dismiss closes the connection for another one, and tells a client that is there.
 func (c *placedConn) dismiss() {
 	if client := c.client.Load(); client != nil {
-		client.dismiss("there are too many connections, and this one has no call with credentials")
+		client.dismiss("there are too many connections, and this one is not used")
 		return
 	}
 	_ = c.Close()

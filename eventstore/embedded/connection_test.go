@@ -394,3 +394,48 @@ func TestListener_ThoseWithoutCredentialsMakePlace(t *testing.T) {
 	_ = l.Close()
 	<-ended
 }
+
+// TestListener_ThoseWithoutCallsMakePlace when all have shown credentials: the one that has had none for longest, and
+// none that has one.
+func TestListener_ThoseWithoutCallsMakePlace(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLimitedListener(inner, 3)
+	defer func() { _ = l.Close() }()
+	dialled(t, l, 4)
+	var placed []*connection
+	var calls callCount
+	var leave []func()
+	for range 3 {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := newConnection(c, newIntake(1))
+		client.known.Store(true)
+		c.(*placedConn).client.Store(client)
+		end, err := calls.enter(connected(&client.account))
+		if err != nil {
+			t.Fatal(err)
+		}
+		placed, leave = append(placed, client), append(leave, end)
+	}
+	leave[2]()
+	leave[1]()
+	l.unused = time.Hour
+	if c := l.leastMissed(); c != nil {
+		t.Error("a connection that was used lately makes place")
+	}
+	l.unused = 0
+	if _, err := l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	for n, stays := range []bool{true, true, false} {
+		if _, err := placed[n].Conn.Write([]byte("x")); (err == nil) != stays {
+			t.Errorf("connection %d: %v", n, err)
+		}
+	}
+}

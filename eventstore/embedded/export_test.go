@@ -5,6 +5,9 @@ import (
 	"runtime"
 )
 
+// MostConnections is how many connections a node has at the same time.
+const MostConnections = connections
+
 // HolderSilence is the silence of a node that has no other one.
 const HolderSilence = holderSilence
 
