@@ -37,7 +37,7 @@ flow('a customer asks in the portal, staff notes and answers, and the customer r
     await field(main, 'Note for staff').fill('The mast, once more.')
     await button(main, 'Keep the note').click()
     await told(page, 'Kept.')
-    await main.getByText('The mast, once more.').waitFor()
+    await main.getByRole('paragraph').filter({ hasText: 'The mast, once more.' }).waitFor() // not the field, which may have it still
     await field(main, 'Answer the customer').fill('We are on our way.')
     await button(main, 'Send the answer').click()
     await told(page, 'Sent. The customer is told.')
