@@ -14,6 +14,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
@@ -137,7 +138,7 @@ func (w *watched) idle() {
 	})
 }
 
-// look has the auditor look twice at a router.
+// look has the auditor look twice at a router, and waits until what it recorded is shown.
 func (w *watched) look(r simRouter) {
 	w.t.Helper()
 	if err := r.Idle(w.t.Context()); err != nil {
@@ -147,9 +148,20 @@ func (w *watched) look(r simRouter) {
 	w.idle()
 	w.later(21 * time.Second)
 	w.idle()
+	w.caughtUp(accessviews.DifferencesName)
 }
 
-// shows wants exactly some kinds after two looks at a router, or some more, and gives the differences by kind.
+// compared reports whether the last look at a router compared it. One that could not changes no difference, and what is
+// open then may be of long ago.
+func (w *watched) compared(r simRouter) bool {
+	w.t.Helper()
+	return slices.ContainsFunc(w.all(w.admin, "/access-audits"), func(look answer) bool {
+		return look.text("deviceId") == r.device && look["why"] == nil
+	})
+}
+
+// shows wants exactly some kinds after two looks that compared a router, or some more, and gives the differences by
+// kind.
 func (w *watched) shows(r simRouter, when string, want ...string) map[string]answer {
 	w.t.Helper()
 	slices.Sort(want)
@@ -163,7 +175,7 @@ func (w *watched) shows(r simRouter, when string, want ...string) map[string]ans
 			out[d.text("kind")] = d
 		}
 		slices.Sort(kinds)
-		return slices.Equal(kinds, want), fmt.Errorf("%v", list)
+		return slices.Equal(kinds, want) && w.compared(r), fmt.Errorf("%v", list)
 	})
 	return out
 }

@@ -79,16 +79,11 @@ func appendRate(b *testing.B, store *eventstore.Store) float64 {
 // rest waits until every read model shows what was appended to the log beside the program, as a limit was measured.
 func (k *kit) rest(b *testing.B) {
 	b.Helper()
-	head, err := k.app.storage.store.Head(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	var models []string
 	for _, model := range k.app.engines.projections.Status() {
-		k.eventually("the end of the log in "+model.Name, func(ctx context.Context) (bool, error) {
-			err := k.app.engines.views.WaitFor(ctx, model.Name, head)
-			return err == nil, err
-		})
+		models = append(models, model.Name)
 	}
+	k.caughtUp(models...)
 }
 
 // BenchmarkCommands measures writes a second over HTTP, each with sign-in check, claims, event, and an answer that

@@ -285,6 +285,21 @@ func (k *kit) eventually(what string, check func(ctx context.Context) (bool, err
 	}
 }
 
+// caughtUp waits until read models show what the log has now, also what was appended beside the requests of the tests.
+func (k *kit) caughtUp(models ...string) {
+	k.t.Helper()
+	head, err := k.app.storage.store.Head(k.t.Context())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, model := range models {
+		k.eventually("the end of the log in "+model, func(ctx context.Context) (bool, error) {
+			err := k.app.engines.views.WaitFor(ctx, model, head)
+			return err == nil, err
+		})
+	}
+}
+
 // all reads all pages of a list.
 func (k *kit) all(c apiClient, path string) []answer {
 	k.t.Helper()
