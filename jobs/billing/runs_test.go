@@ -56,9 +56,7 @@ func newRunKit(t *testing.T, subscriptions int, also ...processmanagers.Any) *ru
 	for n := range subscriptions {
 		k.subscribe(t, events.Postpaid, "customer"+strconv.Itoa(n))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	k.whenIssued(ctx, t, 0, subscriptions) // of their first parts
+	k.whenIssued(t, 0, subscriptions) // of their first parts
 	k.WaitForAll(t, k.views, billingviews.DueName, billingviews.RunsName)
 	return k
 }
@@ -198,16 +196,30 @@ func (k *runKit) perSubscription(t *testing.T, from uint64) madeByRun {
 	return m
 }
 
-// whenIssued waits until so many subscriptions have an invoice that was issued after a position.
-func (k *runKit) whenIssued(ctx context.Context, t *testing.T, from uint64, count int) madeByRun {
+// grownUntil looks whenever the log has grown, and reports whether what it looks for came within a minute.
+func (k *runKit) grownUntil(t *testing.T, came func() bool) bool {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for {
 		head := k.Feed(t).Head() // before the look, so that nothing is missed
-		m := k.perSubscription(t, from)
-		if len(m.issued) >= count || k.Feed(t).Wait(ctx, head) != nil {
-			return m
+		if came() {
+			return true
+		}
+		if k.Feed(t).Wait(ctx, head) != nil {
+			return false
 		}
 	}
+}
+
+// whenIssued waits until so many subscriptions have an invoice that was issued after a position.
+func (k *runKit) whenIssued(t *testing.T, from uint64, count int) (m madeByRun) {
+	t.Helper()
+	k.grownUntil(t, func() bool {
+		m = k.perSubscription(t, from)
+		return len(m.issued) >= count
+	})
+	return m
 }
 
 // TestRuns_KilledAtAnyPointMissNothingAndMakeNothingTwice ends the work after numbers of events by chance, each time
@@ -226,9 +238,7 @@ func TestRuns_KilledAtAnyPointMissNothingAndMakeNothingTwice(t *testing.T) {
 		}
 	}
 	k.clock.Advance(3 * time.Minute) // the processes finish what was begun
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	m := k.whenIssued(ctx, t, from, customers)
+	m := k.whenIssued(t, from, customers)
 	for subscription, n := range m.due {
 		if n != 1 || m.drafted[subscription] != 1 || m.issued[subscription] != 1 {
 			t.Errorf("%s (seed %d): %d due, %d drafted, %d issued", subscription, seed, n, m.drafted[subscription],
