@@ -228,6 +228,27 @@ func TestIntake_WhoSendsMostThatIsNotTakenIsDismissed(t *testing.T) {
 	}
 }
 
+// TestIntake_WhoStopsIsDismissedBeforeWhomTheNodeKeepsWaiting, where both have as many requests that have not come.
+func TestIntake_WhoStopsIsDismissedBeforeWhomTheNodeKeepsWaiting(t *testing.T) {
+	t.Parallel()
+	in := newIntake(1 << 20)
+	var conns [10]*testConn
+	for i := range conns {
+		var c *connection
+		c, conns[i] = greeted(t, in)
+		receive(t, c, conns[i], 100, http2Frame(frameHeaders, 0, 1, nil))
+		if i > 0 {
+			defer c.account.hold(time.Now)()
+		}
+	}
+	in.dismissMost()
+	for i, conn := range conns {
+		if isDone(conn.closed) != (i == 0) {
+			t.Errorf("connection %d is dismissed: %v", i, i != 0)
+		}
+	}
+}
+
 // TestIntake_WhoHasMostCallsIsDismissedWhenAllAreSent, and nobody who has none.
 func TestIntake_WhoHasMostCallsIsDismissedWhenAllAreSent(t *testing.T) {
 	t.Parallel()
@@ -260,14 +281,16 @@ func takeAndForget(in *intake, bytes int64) {
 	}
 }
 
-// TestIntake_BytesThatNobodyCanReadAreCollected before anybody is dismissed, also when large messages wait for them.
+// TestIntake_BytesThatNobodyCanReadAreCollected before anybody is dismissed, however long that takes, also when large
+// messages wait for them.
 func TestIntake_BytesThatNobodyCanReadAreCollected(t *testing.T) {
 	t.Parallel()
 	in := newIntake(1 << 20)
-	in.patience = time.Hour // until they are
+	in.patience = 0
 	conn := newTestConn()
 	c := newConnection(conn, in)
 	receive(t, c, conn, 100, append(make([]byte, prefaceBytes), http2Frame(frameHeaders, 0, 1, nil)...))
+	runtime.SetFinalizer(&swept{}, func(*swept) { time.Sleep(100 * time.Millisecond) }) // a machine that is busy
 	takeAndForget(in, 3*arrivedBytes)
 	if got := in.arrived.Load(); got > arrivedBytes {
 		t.Errorf("%d bytes are counted", got)

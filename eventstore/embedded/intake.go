@@ -122,9 +122,13 @@ func (in *intake) shed(enough func() bool) {
 	}()
 }
 
-// dismissMost closes the connection on which most calls have not sent all of their request, or else most calls are.
+// dismissMost closes the connection on which most calls have not sent all of their request, or else most calls are. A
+// call that the node keeps from going on counts half of one whose client does not go on.
 func (in *intake) dismissMost() {
-	of := func(c *connection) int64 { return c.sending.Load()<<32 + c.calls.Load() }
+	of := func(c *connection) int64 {
+		sending := c.sending.Load()
+		return (2*sending-min(sending, c.account.heldBack.Load()))<<32 + c.calls.Load()
+	}
 	in.dismiss(of, "too many bytes have been sent that the node cannot take")
 }
 
@@ -140,26 +144,41 @@ func (in *intake) most(of func(*connection) int64) (most *connection) {
 	return most
 }
 
-// collect has what nobody can read any more given back, until that is enough, for so long at most.
+// collect has what nobody can read any more given back, until that is enough. It gives up when nothing more has come
+// for so long after two collections of garbage: how long these take is up to the load of the machine, and not to any
+// client.
 func (in *intake) collect(patience time.Duration, enough func() bool) bool {
-	if enough() {
-		return true
-	}
-	over := time.After(patience)
-	for {
-		runtime.GC() // the buffers come back soon after it
-		for again, due := time.After(patience/4), false; !due; {
-			select {
-			case <-in.freed:
-			case <-again:
-				due = true
-			case <-over:
-				return enough()
-			}
-			if enough() {
-				return true
-			}
+	for range 2 {
+		if enough() {
+			return true
 		}
+		sweep()
+	}
+	over, again := time.After(patience), time.NewTicker(max(patience/4, time.Millisecond))
+	defer again.Stop()
+	for !enough() {
+		select {
+		case <-in.freed:
+		case <-again.C:
+			sweep()
+		case <-over:
+			return enough()
+		}
+	}
+	return true
+}
+
+// swept is garbage whose end is told.
+type swept struct{ told chan struct{} }
+
+// sweep collects garbage, and waits until the finalizers of what was found have run, a second at most.
+func sweep() {
+	told := make(chan struct{})
+	runtime.SetFinalizer(&swept{told}, func(s *swept) { close(s.told) })
+	runtime.GC()
+	select {
+	case <-told:
+	case <-time.After(time.Second):
 	}
 }
 
