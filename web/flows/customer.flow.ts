@@ -283,17 +283,19 @@ flow('the portal opens without a network and says so, keeps nothing of the custo
   await context.setOffline(false)
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
 
-  // Another worker takes over, as that of a new version does, and throws away what one before it has kept.
+  // Another worker waits until the page is left, as that of a new version does, and throws away then what one before it has kept.
   await page.evaluate(async () => {
     await caches.open('portal-of-before')
     await navigator.serviceWorker.register('/portal/worker.js?next', { scope: '/portal/' })
   })
   await page.getByText('There is a new version of these pages.').waitFor()
-  await expect.poll(() => page.evaluate(() => caches.keys())).toHaveLength(1)
+  expect(await page.evaluate(() => caches.keys()), 'the open page keeps its files').toHaveLength(2)
   await page.evaluate(() => Object.assign(window, { old: true }))
   await place(page, 'Home').click()
   await home(page)
   expect(await page.evaluate(() => 'old' in window), 'the next page is of the new version').toBe(false)
+  expect(await page.evaluate(() => caches.keys())).toHaveLength(1)
+  expect(await page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toContain('?next')
 
   await place(page, 'Profile').click()
   await button(page, 'Sign out').click()

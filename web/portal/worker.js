@@ -8,7 +8,12 @@ const page = '/portal/'
 
 self.addEventListener('install', (event) => {
   const fresh = files.map((file) => new Request(file, { cache: file.includes('/assets/') ? 'default' : 'reload', credentials: 'omit' }))
-  event.waitUntil(caches.open(kept).then((cache) => cache.addAll(fresh)).then(() => self.skipWaiting()))
+  event.waitUntil(caches.open(kept).then((cache) => cache.addAll(fresh)))
+})
+
+// It waits while pages of the version before are open, which need its files, until one of them is left for the new one.
+self.addEventListener('message', (event) => {
+  if (event.data === 'take over') event.waitUntil(self.skipWaiting())
 })
 
 self.addEventListener('activate', (event) => {

@@ -1,9 +1,12 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { onlineManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { readUntilRead, triedTwice } from '../api/again'
 import { LanguageContext, useSpoken } from '../text/catalogue'
 import { Boundary } from '../ui/Boundary'
 import { Failed } from './Failed'
 import { Gate } from './Gate'
+
+// A page that opens without a network, as the worker has it, reads as soon as there is one.
+onlineManager.setOnline(navigator.onLine)
 
 // Customers get no stream of changes: what is shown is read again when somebody comes back to it, and every minute.
 const queries = new QueryClient({

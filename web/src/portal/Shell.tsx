@@ -7,7 +7,7 @@ import { nameOf, useOwn } from './accounts'
 import { go, to, useAddress } from './address'
 import { Home } from './Home'
 import { Button, Choice, Go, Mark, marks, Page, Waiting } from './parts'
-import { useNewVersion } from './updates'
+import { leave, useNewVersion } from './updates'
 
 // What nobody needs to see the own state is read later; the worker keeps it with the rest.
 const pay = () => import('./Pay')
@@ -60,7 +60,7 @@ export function Shell() {
       <main id="content" tabIndex={-1} key={account.id}>
         <div role="status">
           {old && <p className="note attention">{t.old}</p>}
-          {waits && <p className="note">{t.newVersion} <Button onClick={() => location.reload()}>{t.loadVersion}</Button></p>}
+          {waits && <p className="note">{t.newVersion} <Button onClick={() => leave(() => location.reload())}>{t.loadVersion}</Button></p>}
         </div>
         <Boundary key={page} instead={() => <Missing />}><Suspense fallback={<Waiting height={300} />}><Of page={page} /></Suspense></Boundary>
       </main>

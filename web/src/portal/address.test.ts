@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-vi.mock('./updates', () => ({ newVersionWaits: () => false }))
+vi.mock('./updates', () => ({ newVersionWaits: () => false, leave: (open: () => void) => open() }))
 const { addressOf, to } = await import('./address')
 
 test('an address is a page with what it is about', () => {

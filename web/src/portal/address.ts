@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { newVersionWaits } from './updates'
+import { leave, newVersionWaits } from './updates'
 
 const base = '/portal/'
 const listeners = new Set<() => void>()
@@ -39,7 +39,7 @@ export function to(page: string, query: Record<string, string | undefined> = {})
 
 /** go opens a page of the portal. Where a new version of it waits, that one is opened. */
 export function go(address: string, how: 'push' | 'replace' = 'push') {
-  if (how === 'push' && newVersionWaits()) return location.assign(address)
+  if (how === 'push' && newVersionWaits()) return leave(() => location.assign(address))
   if (how === 'push') history.pushState(null, '', address)
   else history.replaceState(null, '', address)
   for (const changed of listeners) changed()
