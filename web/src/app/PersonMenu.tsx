@@ -8,7 +8,7 @@ import { useOpened } from '../ui/OpenedMenu'
 import { ProblemNote } from '../ui/ProblemNote'
 import { usePerson } from './person'
 import { forgetRecent } from './recent'
-import { useSignOut } from './useSignOut'
+import { openStaff, useSignOut } from './useSignOut'
 
 const schemes = ['auto', 'light', 'dark'] as const
 
@@ -28,6 +28,7 @@ export function PersonMenu({ onCalls }: PersonMenuProps) {
   const out = useSignOut(() => {
     forgetRecent(me.id ?? '')
     queries.clear()
+    openStaff()
   })
   const mark = (on: boolean) => (on ? <Check size={14} aria-hidden /> : <span style={{ width: 14 }} />)
   return (

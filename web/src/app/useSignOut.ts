@@ -2,16 +2,15 @@ import { useMutation } from '@tanstack/react-query'
 import { client } from '../api/client'
 import { asProblem, type Problem } from '../api/problem'
 
+/** openStaff opens the pages of staff anew: nothing of the person stays. */
+export const openStaff = () => location.assign('/app/')
+
 /**
  * useSignOut ends the session. The page lets go of the person only when the server has done it, or knows of no session:
- * whoever is told that he is signed out is. `to` is the page that comes next. `gone` = this browser has no session any more, though the server could not
- * end its own.
+ * whoever is told that he is signed out is. `leave` opens the page that comes next. `gone` = this browser has no session
+ * any more, though the server could not end its own.
  */
-export function useSignOut(forget: () => void = () => undefined, to = '/app/') {
-  const leave = () => {
-    forget()
-    location.assign(to)
-  }
+export function useSignOut(leave = openStaff) {
   const out = useMutation<void, Problem>({
     mutationFn: async () => {
       try {

@@ -1,6 +1,7 @@
 import { useText } from '../text/catalogue'
 import { portalPagesText } from '../text/portalPages'
 import { Button } from './parts'
+import { reload } from './updates'
 
 /** Failed stands where a page could not be drawn. */
 export function Failed() {
@@ -8,7 +9,7 @@ export function Failed() {
   return (
     <main className="alone" role="alert">
       <h1>{t.failedHere}</h1>
-      <Button look="main" onClick={() => location.reload()}>{t.reload}</Button>
+      <Button look="main" onClick={reload}>{t.reload}</Button>
     </main>
   )
 }

@@ -15,8 +15,10 @@ import { portalPagesText } from '../text/portalPages'
 import { signInText } from '../text/signin'
 import { chosenOf, OwnContext } from './accounts'
 import { useAddress } from './address'
+import { NewVersion } from './NewVersion'
 import { Button, Note, Page, Waiting } from './parts'
 import { Shell } from './Shell'
+import { openPortal } from './updates'
 
 // Whoever is signed in has no need of it.
 const Form = lazy(() => import('./SignIn'))
@@ -77,7 +79,7 @@ const untilOpen = (read: { state: { error: object | null } }) => readUntilRead(r
 
 /** Alone is a page for somebody to whom no other one is shown. */
 function Alone({ title, children }: { title: string; children: ReactNode }) {
-  return <main className="alone"><Page title={title}>{children}</Page></main>
+  return <main className="alone"><div role="status"><NewVersion /></div><Page title={title}>{children}</Page></main>
 }
 
 /** Inside has the pages of a customer; anybody else is led to the own ones. */
@@ -103,7 +105,7 @@ function Customer({ me }: { me: Shape<'MeResponse'> }) {
   const timezone = account?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   const currency = account?.currency ?? 'KES'
   const zone = useMemo(() => ({ timezone, currency }), [timezone, currency])
-  const out = useSignOut(undefined, '/portal/')
+  const out = useSignOut(openPortal)
   if (own) return <ZoneContext value={zone}><OwnContext value={own}><Shell /></OwnContext></ZoneContext>
   if (list.error) return <Alone title={me.org?.name ?? ''}><Note of={list.error} retry={list.refetch} /></Alone>
   if (list.isPending) return <main className="alone"><Waiting height={200} /></main>

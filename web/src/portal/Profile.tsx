@@ -14,12 +14,13 @@ import { choose, type Colours, coloursNow } from './colours'
 import { Button, Card, Choice, Facts, Field, Note, Page } from './parts'
 import { useInstall } from './install'
 import { MyData } from './MyData'
+import { openPortal } from './updates'
 
 /** Profile answers: who am I here, how am I written to, and where am I signed in? */
 export default function Profile() {
   const t = useText(portalPagesText)
   const { account: a } = useOwn()
-  const out = useSignOut(undefined, '/portal/')
+  const out = useSignOut(openPortal)
   return (
     <Page title={t.profile}>
       <SignInAddress />

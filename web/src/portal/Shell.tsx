@@ -6,8 +6,9 @@ import { Boundary } from '../ui/Boundary'
 import { nameOf, useOwn } from './accounts'
 import { go, to, useAddress } from './address'
 import { Home } from './Home'
+import { NewVersion } from './NewVersion'
 import { Button, Choice, Go, Mark, marks, Page, Waiting } from './parts'
-import { leave, useNewVersion } from './updates'
+import { reload } from './updates'
 
 // What nobody needs to see the own state is read later; the worker keeps it with the rest.
 const pay = () => import('./Pay')
@@ -34,7 +35,6 @@ export function Shell() {
   const several = accounts.length > 1
   const about = several ? account.id : undefined
   const old = useOutdated()
-  const waits = useNewVersion()
   useEffect(() => void pay().catch(() => undefined), []) // whoever comes to pay waits for nothing
   return (
     <div className="shell">
@@ -60,7 +60,7 @@ export function Shell() {
       <main id="content" tabIndex={-1} key={account.id}>
         <div role="status">
           {old && <p className="note attention">{t.old}</p>}
-          {waits && <p className="note">{t.newVersion} <Button onClick={() => leave(() => location.reload())}>{t.loadVersion}</Button></p>}
+          <NewVersion />
         </div>
         <Boundary key={page} instead={() => <Missing />}><Suspense fallback={<Waiting height={300} />}><Of page={page} /></Suspense></Boundary>
       </main>
@@ -71,7 +71,7 @@ export function Shell() {
 /** Missing stands where a page could not be read, or drawn. */
 function Missing() {
   const t = useText(portalPagesText)
-  return <Page title={t.failedHere}><Button look="main" onClick={() => location.reload()}>{t.reload}</Button></Page>
+  return <Page title={t.failedHere}><Button look="main" onClick={reload}>{t.reload}</Button></Page>
 }
 
 /** Of is the page at an address. */

@@ -9,6 +9,7 @@ import { isolated } from '../text/isolated'
 import { portalPagesText } from '../text/portalPages'
 import { signInText } from '../text/signin'
 import { Form } from '../ui/Form'
+import { NewVersion } from './NewVersion'
 import { Button, Field, Note, Page } from './parts'
 
 /** SignIn lets a customer sign in by a code; at the platform's own address an organization is chosen first. */
@@ -19,6 +20,7 @@ export default function SignIn({ hint, onDone }: { hint?: string; onDone: () => 
   return (
     <main className="alone">
       <p className="place">{place?.name ?? ' '}</p>
+      <div role="status"><NewVersion /></div>
       <Page title={place?.platform === false ? `${t.signIn} · ${isolated(place.name)}` : t.signIn}>
         <p className="dim">{hint ?? words.signInHint}</p>
         <ByCode onDone={onDone} />

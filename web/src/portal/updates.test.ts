@@ -13,7 +13,7 @@ class Worker extends EventTarget {
 
 /** Registration is what the browser has for the portal. */
 class Registration extends EventTarget {
-  active: Worker | null = new Worker()
+  active: Worker | null = Object.assign(new Worker(), { state: 'activated' })
   waiting: Worker | null = null
   installing: Worker | null = null
   update = () => Promise.resolve()
@@ -21,17 +21,19 @@ class Registration extends EventTarget {
 
 const workers = Object.assign(new EventTarget(), { controller: {} as object | null, register: vi.fn() })
 
+let window: EventTarget
+
 /** opened is a page of the portal that has just been loaded with a registration. */
 async function opened(registration: Registration) {
   vi.resetModules()
-  const window = new EventTarget()
+  window = new EventTarget()
   vi.stubGlobal('window', window)
   vi.stubGlobal('navigator', { serviceWorker: workers })
   workers.register.mockResolvedValue(registration)
   const page = await import('./updates')
   page.keepShell()
   window.dispatchEvent(new Event('load'))
-  await Promise.resolve()
+  await vi.advanceTimersByTimeAsync(0)
   return page
 }
 
@@ -44,6 +46,7 @@ function arrives(registration: Registration): Worker {
 
 beforeEach(() => {
   vi.useFakeTimers()
+  workers.controller = {}
   return () => vi.useRealTimers()
 })
 
@@ -70,6 +73,33 @@ test('a page is left for the new version when its worker has taken over, for the
   expect(bills).toHaveBeenCalledOnce()
 })
 
+test('a page of another window is left when the worker that takes over there has done so', async () => {
+  const registration = new Registration()
+  const { leave } = await opened(registration)
+  const worker = (registration.active = new Worker())
+  worker.becomes('activating')
+  const open = vi.fn()
+  leave(open)
+  expect(open).not.toHaveBeenCalled()
+  worker.becomes('activated')
+  expect(open).toHaveBeenCalledOnce()
+})
+
+test('whoever goes back while a worker takes over stays there, and can leave later', async () => {
+  const registration = new Registration()
+  const worker = (registration.waiting = new Worker())
+  const { leave } = await opened(registration)
+  const open = vi.fn()
+  leave(open)
+  window.dispatchEvent(new Event('popstate'))
+  worker.becomes('activated')
+  expect(open).not.toHaveBeenCalled()
+  registration.active = worker
+  registration.waiting = null
+  leave(open)
+  expect(open).toHaveBeenCalledOnce()
+})
+
 test('a worker that does not take over holds up nobody for long', async () => {
   const registration = new Registration()
   registration.waiting = new Worker()
@@ -92,6 +122,7 @@ test('the first version of all is not told of, and that another page has opened 
   workers.controller = null
   const first = await opened(registration)
   arrives(registration).becomes('installed')
+  workers.controller = {}
   workers.dispatchEvent(new Event('controllerchange'))
   expect(first.newVersionWaits()).toBe(false)
   workers.dispatchEvent(new Event('controllerchange'))

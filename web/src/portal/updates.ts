@@ -6,7 +6,7 @@ const asks = 30 * 60_000
 let waits = false
 const listeners = new Set<() => void>()
 
-/** newVersionWaits reports whether the next page that is opened is of a new version. */
+/** newVersionWaits reports whether a new version can be opened, by leave. */
 export const newVersionWaits = () => waits
 
 /** useNewVersion follows newVersionWaits. */
@@ -26,11 +26,13 @@ function waitsNow() {
   for (const changed of listeners) changed()
 }
 
+// What the browser has for the portal, from when the page has asked.
 let kept: ServiceWorkerRegistration | undefined
 
 /**
  * keepShell has the worker keep the portal's own files on this device. When the program serves other ones, another worker
- * keeps those and waits, and this page says so: nothing that somebody is typing is lost, and the files of the page stay.
+ * keeps those and waits, and this page says so: nothing that somebody is typing is lost, and the files of the page stay
+ * until a page is left for the new version.
  */
 export function keepShell() {
   if (!('serviceWorker' in navigator)) return
@@ -48,21 +50,21 @@ export function keepShell() {
       const look = () => void registered.update().catch(() => undefined) // without a network it is asked later
       setInterval(look, asks)
       window.addEventListener('focus', look)
-      if (registered.waiting && registered.active) waitsNow()
+      if (registered.waiting && workers.controller) waitsNow()
       follow(registered.installing)
       registered.addEventListener('updatefound', () => follow(registered.installing))
     }, () => undefined) // a browser that keeps nothing reads the files each time
   })
 }
 
-/** follow hears when a worker has kept its files; the first one of all has nothing to wait for. */
+/** follow hears when a worker has kept its files. A page without a worker is of the newest version, as the network has it. */
 function follow(worker: ServiceWorker | null) {
   worker?.addEventListener('statechange', () => {
-    if (worker.state === 'installed' && kept?.active) waitsNow()
+    if (worker.state === 'installed' && navigator.serviceWorker.controller) waitsNow()
   })
 }
 
-// So long a page is not left because a worker does not take over, in milliseconds.
+// How long a page waits for a worker to take over before it is left all the same, in milliseconds.
 const takesOver = 3000
 
 // What is opened when it has; whatever was asked for last.
@@ -73,16 +75,17 @@ let opens: (() => void) | null = null
  * over: a page that is asked for while one worker takes the other's place may never be answered.
  */
 export function leave(open: () => void) {
-  const next = kept?.waiting
   if (opens) {
     opens = open
     return
   }
-  if (!next) return open()
+  const next = kept?.waiting ?? kept?.active
+  if (!next || next.state === 'activated') return open()
   opens = open
   const over = () => {
     clearTimeout(overdue)
     next.removeEventListener('statechange', heard)
+    window.removeEventListener('popstate', back)
     const last = opens
     opens = null
     last?.()
@@ -90,7 +93,18 @@ export function leave(open: () => void) {
   const heard = () => {
     if (next.state === 'activated' || next.state === 'redundant') over()
   }
+  // Whoever goes back meanwhile is there already.
+  const back = () => {
+    opens = () => undefined
+  }
   const overdue = setTimeout(over, takesOver)
   next.addEventListener('statechange', heard)
+  window.addEventListener('popstate', back)
   next.postMessage('take over')
 }
+
+/** reload opens the page anew, of the new version where one waits. */
+export const reload = () => leave(() => location.reload())
+
+/** openPortal opens the portal anew: nothing of the person stays. */
+export const openPortal = () => leave(() => location.assign('/portal/'))
