@@ -94,6 +94,8 @@ func TestSearch_FindsEachThingByWhatPeopleReadOut(t *testing.T) {
 		"0711000077": {"subscriber phone " + amina}, "711000077": {"subscriber phone " + amina},
 		"+254 711-000-077": {"subscriber phone " + amina}, "(0711) 000 077": {"subscriber phone " + amina},
 		"00254711000077": {"subscriber phone " + amina}, "+2540711000077": {"subscriber phone " + amina},
+		"71100": {"subscriber phone " + amina}, "+2547110": {"subscriber phone " + amina},
+		"otieno 0711": {"subscriber name " + amina}, "711 otieno": {"subscriber name " + amina},
 		"071100": {"subscriber phone " + amina}, "0077": {"subscriber phone " + amina},
 		"0754123456": {"subscriber phone Brian Otieno-Amin"}, "3456": {"subscriber phone Brian Otieno-Amin"},
 		"077":               {},

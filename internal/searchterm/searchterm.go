@@ -4,6 +4,7 @@
 package searchterm
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 	"unicode"
@@ -122,34 +123,61 @@ func Begin(words, terms []string) (begin, whole bool) {
 const looked = 5000
 
 // rowsSQL is the search in {schema}.terms. The longest word leads, because the fewest terms begin with it; each row of
-// its range must have terms for the other words. The words are arguments, none is part of the text.
+// its ranges must have a term for each of the other words. The words are arguments, none is part of the text.
 const rowsSQL = `
-select l.{key} from (
-	select t.{key}, t.term from {schema}.terms t
-	where t.org_id = @org and t.term >= @from and t.term < @to order by t.term, t.{key} limit @looked
-) l
-where not exists (
-	select from unnest(@more_from::text[], @more_to::text[]) w (low, high) where not exists (
-		select from {schema}.terms u where u.{key} = l.{key} and u.term >= w.low and u.term < w.high))
-order by l.term, l.{key} limit @rows`
+select found.{key} from unnest(@from::text[], @to::text[]) w (low, high)
+cross join lateral (
+	select l.{key} from (
+		select t.{key}, t.term from {schema}.terms t
+		where t.org_id = @org and t.term >= w.low and t.term < w.high order by t.term, t.{key} limit @looked
+	) l
+	where not exists (
+		select from unnest(@more_from::text[], @more_to::text[], @or_from::text[], @or_to::text[])
+			o (low, high, or_low, or_high)
+		where not exists (
+			select from {schema}.terms u where u.{key} = l.{key}
+				and (u.term >= o.low and u.term < o.high or u.term >= o.or_low and u.term < o.or_high)))
+	order by l.term, l.{key} limit @rows
+) found`
 
-// RowsSQL is the statement that finds up to max rows in {schema}.terms by the words, each of which must begin a term of
-// the row; key is the column of the rows' ids. The arguments are @org, which the caller adds, and those that it
-// returns. A row comes once for each of its terms that the longest word begins. There must be a word.
-func RowsSQL(key string, words []string, max int) (string, pgx.NamedArgs) {
+// Word is a word of a search.
+type Word struct {
+	Text string
+	Or   string // another way to write it, "" = there is none
+}
+
+// RowsSQL is the statement that finds rows in {schema}.terms by words, each of which must begin a term of the row, in
+// one of its ways; key is the column of the rows' ids. For each way to write the longest word up to max rows come, one
+// for each of their terms that it begins. The arguments are @org, which the caller adds, and those that RowsSQL
+// returns. There must be a word.
+func RowsSQL(key string, words []Word, max int) (string, pgx.NamedArgs) {
 	lead := 0
 	for i, word := range words {
-		if len(word) > len(words[lead]) {
+		if len(word.Text) > len(words[lead].Text) {
 			lead = i
 		}
 	}
-	from, to := []string{}, []string{}
+	from := []string{words[lead].Text}
+	if or := words[lead].Or; or != "" {
+		from = append(from, or)
+	}
+	more, or := []string{}, []string{}
 	for i, word := range words {
 		if i != lead {
-			from, to = append(from, word), append(to, End(word))
+			more, or = append(more, word.Text), append(or, cmp.Or(word.Or, word.Text))
 		}
 	}
 	return strings.ReplaceAll(rowsSQL, "{key}", key), pgx.NamedArgs{
-		"from": words[lead], "to": End(words[lead]), "more_from": from, "more_to": to, "looked": looked, "rows": max,
+		"from": from, "to": ends(from), "more_from": more, "more_to": ends(more), "or_from": or, "or_to": ends(or),
+		"looked": looked, "rows": max,
 	}
+}
+
+// ends are the ends of the ranges of some prefixes.
+func ends(prefixes []string) []string {
+	out := make([]string, len(prefixes))
+	for i, prefix := range prefixes {
+		out[i] = End(prefix)
+	}
+	return out
 }

@@ -20,7 +20,7 @@ order by phone_reversed, subscriber_id limit @max`
 
 // Find queues a search: for customers of an organization of whom each word begins a name, phone, e-mail address or
 // account number, and for those whose phone ends with the digits that were typed. Of each kind the first ones come, at
-// most twice max in all, in no order. Forgotten persons are not found.
+// most three times max in all, in no order. Forgotten persons are not found.
 func (q SubscribersQuery) Find(r *postgres.Reads, into *[]SubscriberRow, org id.Organization, text string, max int) {
 	sql, args := findSQL(org, text, max)
 	postgres.Collect(r, into, pgx.RowToStructByName[SubscriberRow], q.Views.SQL(SubscribersName, sql), args)
@@ -30,7 +30,7 @@ func (q SubscribersQuery) Find(r *postgres.Reads, into *[]SubscriberRow, org id.
 func findSQL(org id.Organization, text string, max int) (string, pgx.NamedArgs) {
 	args := pgx.NamedArgs{"org": org, "max": max}
 	found := []string{}
-	if words := searchWords(text); len(words) > 0 {
+	if words := typed(text); len(words) > 0 {
 		sql, more := searchterm.RowsSQL("subscriber_id", words, max)
 		found = append(found, "("+sql+")")
 		maps.Copy(args, more)
@@ -54,7 +54,7 @@ func (r SubscriberRow) Found(text string) searchterm.Match {
 			by    string
 			terms []string
 		}{
-			{"account", []string{r.AccountNumber}}, {"phone", phoneTerms(null.Zero(r.Phone))},
+			{"account", []string{r.AccountNumber}}, {"phone", phoneTexts(null.Zero(r.Phone))},
 			{"email", []string{strings.ToLower(null.Zero(r.Email))}},
 		} {
 			if begin, whole := searchterm.Begin(words, f.terms); begin {

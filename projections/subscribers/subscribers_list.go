@@ -102,17 +102,25 @@ func (f SubscriberFilter) yesOrNo() []string {
 // ofWords lists the conditions of the search.
 func (f SubscriberFilter) ofWords(args pgx.NamedArgs) []string {
 	var where []string
-	words := searchWords(f.Search)
+	words := typed(f.Search)
 	if len(words) == 0 && f.Search != "" { // the search has no letter and no digit: nothing matches
 		where = append(where, `false`)
 	}
 	for i, word := range words {
-		from, to := fmt.Sprintf("word%d", i), fmt.Sprintf("end%d", i)
-		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t
-			where t.org_id = @org and t.term >= @%s and t.term < @%s)`, from, to))
-		args[from], args[to] = word, searchterm.End(word)
+		found := termsSQL(args, fmt.Sprint("word", i), word.Text)
+		if word.Or != "" {
+			found += " union all " + termsSQL(args, fmt.Sprint("or", i), word.Or)
+		}
+		where = append(where, `s.subscriber_id in (`+found+`)`)
 	}
 	return where
+}
+
+// termsSQL finds the customers who have a term with a beginning, and adds its range to the arguments by a name.
+func termsSQL(args pgx.NamedArgs, name, begin string) string {
+	args[name], args[name+"_end"] = begin, searchterm.End(begin)
+	return `select t.subscriber_id from {schema}.terms t
+		where t.org_id = @org and t.term >= @` + name + ` and t.term < @` + name + `_end`
 }
 
 // SubscriberCounts counts the customers of an organization. Those who have no service have no access that is counted.

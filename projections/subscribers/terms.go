@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
 )
 
-// termsOf lists the words that find a subscriber: the words of the name, the phone in each way that people write it,
-// and the e-mail address.
+// termsOf lists the words that find a subscriber: the words of the name, the phone with its country code, and the
+// e-mail address.
 func termsOf(d events.SubscriberDetails) []string {
 	seen := map[string]bool{}
 	terms := []string{}
@@ -25,9 +25,7 @@ func termsOf(d events.SubscriberDetails) []string {
 			add(word)
 		}
 	}
-	for _, phone := range phoneTerms(d.Phone.Reveal()) {
-		add(phone)
-	}
+	add(strings.TrimPrefix(d.Phone.Reveal(), "+"))
 	add(strings.ToLower(d.Email.Reveal()))
 	for _, alias := range d.AccountAliases {
 		add(strings.ToLower(alias.Reveal()))
@@ -35,14 +33,30 @@ func termsOf(d events.SubscriberDetails) []string {
 	return terms
 }
 
-// phoneTerms are the ways in which people write a phone, in digits: with the country code and, of a Kenyan number,
+// kenya is the country code of Kenya, where people write a phone without it.
+const kenya = "254"
+
+// phoneTexts are the ways in which people write a phone, in digits: with the country code and, of a Kenyan number,
 // without it.
-func phoneTerms(phone string) []string {
+func phoneTexts(phone string) []string {
 	phone = strings.TrimPrefix(phone, "+")
-	if local, kenyan := strings.CutPrefix(phone, "254"); kenyan {
+	if local, kenyan := strings.CutPrefix(phone, kenya); kenyan {
 		return []string{phone, "0" + local, local}
 	}
 	return []string{phone}
+}
+
+// typed are the words of a search as they are looked up. Digits can begin a phone of Kenya without its country code.
+func typed(q string) []searchterm.Word {
+	var words []searchterm.Word
+	for _, text := range searchWords(q) {
+		word := searchterm.Word{Text: text}
+		if strings.Trim(text, "0123456789") == "" {
+			word.Or = kenya + strings.TrimPrefix(text, "0")
+		}
+		words = append(words, word)
+	}
+	return words
 }
 
 // prefixed is an account number behind the prefix of its organization, as people type it when they pay.
