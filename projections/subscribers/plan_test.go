@@ -34,7 +34,7 @@ var fillSQL = []string{
 	from generate_series(1, 100000) n, unnest(array[$1::text, $2::text]) o where o = $1 or n <= 10000`,
 	`insert into {schema}.terms select s.org_id, t, s.subscriber_id
 	from {schema}.subscribers s,
-		unnest(array[account_number, lower(first_name), lower(last_name), substr(phone, 2)]) t
+		unnest(array[account_number, lower(first_name), lower(last_name), 'tel:' || substr(phone, 5)]) t
 	where s.first_name is not null on conflict do nothing`,
 	`insert into {schema}.tags select org_id, unnest(tags), subscriber_id from {schema}.subscribers
 	on conflict do nothing`,
@@ -99,7 +99,8 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 		"a rare word":     {filter: subscribersviews.SubscriberFilter{Search: "last77777"}, index: "terms_pkey"},
 		"two words":       {filter: subscribersviews.SubscriberFilter{Search: "first7 last777"}, index: "terms_pkey"},
 		"a phone":         {filter: subscribersviews.SubscriberFilter{Search: "0700077777"}, index: "terms_pkey"},
-		"a phone's start": {filter: subscribersviews.SubscriberFilter{Search: "first7 070007"}, index: "terms_pkey"},
+		"a phone's start": {filter: subscribersviews.SubscriberFilter{Search: "first7 07000777"}, index: "terms_pkey"},
+		"many phones":     {filter: subscribersviews.SubscriberFilter{Search: "07"}, index: "subscribers_newest"},
 		"account number":  {filter: subscribersviews.SubscriberFilter{Search: "00077777"}, index: "terms_pkey"},
 		"tag":             {filter: subscribersviews.SubscriberFilter{Tag: "vip"}, index: "subscribers_pkey"},
 	} {

@@ -50,15 +50,12 @@ func findSQL(org id.Organization, text string, max int) (string, pgx.NamedArgs) 
 func (r SubscriberRow) Found(text string) searchterm.Match {
 	words := searchWords(text)
 	if len(words) == 1 {
-		for _, f := range []struct {
-			by    string
-			terms []string
-		}{
-			{"account", []string{r.AccountNumber}}, {"phone", phoneTexts(null.Zero(r.Phone))},
-			{"email", []string{strings.ToLower(null.Zero(r.Email))}},
+		for _, f := range []struct{ by, word, term string }{
+			{"account", words[0], r.AccountNumber}, {"phone", phoneTerm(words[0]), phoneTerm(null.Zero(r.Phone))},
+			{"email", words[0], strings.ToLower(null.Zero(r.Email))},
 		} {
-			if begin, whole := searchterm.Begin(words, f.terms); begin {
-				return searchterm.Match{By: f.by, Whole: whole}
+			if f.word != "" && strings.HasPrefix(f.term, f.word) {
+				return searchterm.Match{By: f.by, Whole: f.term == f.word}
 			}
 		}
 		if tail := searchTail(text); tail != "" && strings.HasSuffix(null.Zero(r.Phone), tail) {

@@ -107,20 +107,20 @@ func (f SubscriberFilter) ofWords(args pgx.NamedArgs) []string {
 		where = append(where, `false`)
 	}
 	for i, word := range words {
-		found := termsSQL(args, fmt.Sprint("word", i), word.Text)
+		begins := termBegins(args, fmt.Sprint("word", i), word.Text)
 		if word.Or != "" {
-			found += " union all " + termsSQL(args, fmt.Sprint("or", i), word.Or)
+			begins += " or " + termBegins(args, fmt.Sprint("or", i), word.Or)
 		}
-		where = append(where, `s.subscriber_id in (`+found+`)`)
+		where = append(where, `s.subscriber_id in (select t.subscriber_id from {schema}.terms t
+			where t.org_id = @org and (`+begins+`))`)
 	}
 	return where
 }
 
-// termsSQL finds the customers who have a term with a beginning, and adds its range to the arguments by a name.
-func termsSQL(args pgx.NamedArgs, name, begin string) string {
-	args[name], args[name+"_end"] = begin, searchterm.End(begin)
-	return `select t.subscriber_id from {schema}.terms t
-		where t.org_id = @org and t.term >= @` + name + ` and t.term < @` + name + `_end`
+// termBegins is the condition that a term t begins with a text. It adds the range to the arguments by a name.
+func termBegins(args pgx.NamedArgs, name, text string) string {
+	args[name], args[name+"_end"] = text, searchterm.End(text)
+	return `t.term >= @` + name + ` and t.term < @` + name + `_end`
 }
 
 // SubscriberCounts counts the customers of an organization. Those who have no service have no access that is counted.

@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
 )
 
-// termsOf lists the words that find a subscriber: the words of the name, the phone with its country code, and the
-// e-mail address.
+// termsOf lists the words that find a subscriber: the words of the name, the phone, the e-mail address, and the account
+// numbers of before.
 func termsOf(d events.SubscriberDetails) []string {
 	seen := map[string]bool{}
 	terms := []string{}
@@ -25,7 +25,7 @@ func termsOf(d events.SubscriberDetails) []string {
 			add(word)
 		}
 	}
-	add(strings.TrimPrefix(d.Phone.Reveal(), "+"))
+	add(phoneTerm(d.Phone.Reveal()))
 	add(strings.ToLower(d.Email.Reveal()))
 	for _, alias := range d.AccountAliases {
 		add(strings.ToLower(alias.Reveal()))
@@ -36,25 +36,26 @@ func termsOf(d events.SubscriberDetails) []string {
 // kenya is the country code of Kenya, where people write a phone without it.
 const kenya = "254"
 
-// phoneTexts are the ways in which people write a phone, in digits: with the country code and, of a Kenyan number,
-// without it.
-func phoneTexts(phone string) []string {
-	phone = strings.TrimPrefix(phone, "+")
-	if local, kenyan := strings.CutPrefix(phone, kenya); kenyan {
-		return []string{phone, "0" + local, local}
+// phoneTerm is the term of a phone, and of the first digits of one the beginning of its term. It is the same in each
+// way that people write a phone: with the country code of Kenya, with a 0 in its place or behind it, and with neither.
+// Nothing but a phone has such a term. It is "" for a text that is not of digits.
+func phoneTerm(text string) string {
+	const phone = "tel:"
+	digits := searchterm.Digits(text)
+	switch {
+	case digits == "":
+		return ""
+	case strings.HasPrefix(kenya, digits):
+		return phone
 	}
-	return []string{phone}
+	return phone + strings.TrimPrefix(strings.TrimPrefix(digits, kenya), "0")
 }
 
-// typed are the words of a search as they are looked up. Digits can begin a phone of Kenya without its country code.
+// typed are the words of a search as they are looked up. Digits can begin a phone, too.
 func typed(q string) []searchterm.Word {
 	var words []searchterm.Word
 	for _, text := range searchWords(q) {
-		word := searchterm.Word{Text: text}
-		if strings.Trim(text, "0123456789") == "" {
-			word.Or = kenya + strings.TrimPrefix(text, "0")
-		}
-		words = append(words, word)
+		words = append(words, searchterm.Word{Text: text, Or: phoneTerm(text)})
 	}
 	return words
 }
@@ -85,15 +86,11 @@ func searchWords(q string) []string {
 	return searchterm.Typed(q)
 }
 
-// searchDigits are the digits of a search that has nothing else, "" for any other one. A phone is brought into the form
-// of its term: 00 before the country code goes, and so does a 0 after that of Kenya.
+// searchDigits are the digits of a search that has nothing else, "" for any other one. Before a country code 00 goes.
 func searchDigits(q string) string {
 	digits := searchterm.Digits(q)
 	if len(digits) > len("254712345678") {
 		digits = strings.TrimPrefix(digits, "00")
-	}
-	if local, both := strings.CutPrefix(digits, "2540"); both && len(local) == len("712345678") {
-		return "254" + local
 	}
 	return digits
 }
