@@ -33,6 +33,7 @@ type bench struct {
 	node   *embedded.Node
 	client *esdb.Client
 	bare   *benchtest.Bare
+	pool   *pgxpool.Pool // of the server
 }
 
 // bareRate is the limit of appends in groups of the given size.
@@ -64,6 +65,7 @@ func newBench(b *testing.B) *bench {
 	node := start(b, embedded.Config{Pool: pool, Schema: "bench", Addr: "127.0.0.1:0", Logger: quiet()})
 	return &bench{
 		node: node, client: contract.Connect(b, node.URL()), bare: benchtest.NewBare(b, pool, "bench"),
+		pool: pool,
 	}
 }
 
@@ -174,23 +176,25 @@ func BenchmarkRareType(b *testing.B) {
 	benchtest.ReportTime(b, "first", benchtest.Quantile(took, 50), rareWithin, 1)
 }
 
-// readRate reads $all once and returns the events per second.
+// readRate returns the events per second that a client reads, measured for one turn. At the end of the log it begins
+// anew.
 func (s *bench) readRate(b *testing.B) float64 {
 	b.Helper()
-	began, count := time.Now(), 0
-	r, err := s.client.ReadAll(b.Context(), esdb.ReadAllOptions{}, math.MaxUint64)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer r.Close()
-	for {
-		_, err := r.Recv()
-		if errors.Is(err, io.EOF) {
-			return float64(count) / time.Since(began).Seconds()
-		}
+	began, turn, count := time.Now(), benchtest.Turn(b), 0
+	for time.Since(began) < turn {
+		r, err := s.client.ReadAll(b.Context(), esdb.ReadAllOptions{}, math.MaxUint64)
 		if err != nil {
 			b.Fatal(err)
 		}
-		count++
+		for err == nil && (count%1000 > 0 || time.Since(began) < turn) {
+			if _, err = r.Recv(); err == nil {
+				count++
+			}
+		}
+		r.Close()
+		if err != nil && !errors.Is(err, io.EOF) {
+			b.Fatal(err)
+		}
 	}
+	return float64(count) / time.Since(began).Seconds()
 }
