@@ -80,7 +80,7 @@ from generate_series(1, $2) n`)
 			'active', created_at, 'u' || account_number, created_at, created_at, paid_until, ''
 		from {schema}.subscribers`, `insert into {schema}.terms select org_id, t, subscriber_id
 		from {schema}.subscribers, unnest(string_to_array(name_key, ' ')
-			|| array[account_number, email, 'tel:' || substr(phone, 5)]) t
+			|| array[account_number, email, ':' || substr(phone, 5)]) t
 		on conflict do nothing`, `vacuum analyze {schema}.subscribers`, `vacuum analyze {schema}.services`,
 		`vacuum analyze {schema}.terms`,
 	} {

@@ -97,7 +97,7 @@ select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $1, (1000
 from names, generate_series(1, $2) n`))
 	fill(views.SQL(subscribersviews.SubscribersName, `
 insert into {schema}.terms select org_id, t, subscriber_id from {schema}.subscribers, unnest(string_to_array(
-	lower(first_name || ' ' || last_name), ' ') || array[account_number, email, 'tel:' || substr(phone, 5)]) t
+	lower(first_name || ' ' || last_name), ' ') || array[account_number, email, ':' || substr(phone, 5)]) t
 where org_id = $1 and $2 > 0 on conflict do nothing`))
 	fill(views.SQL(subscribersviews.SubscriptionsName, `
 insert into {schema}.subscriptions

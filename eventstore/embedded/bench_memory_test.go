@@ -20,9 +20,9 @@ import (
 )
 
 // BenchmarkReadAllOfMemory compares the events per second of a read of the whole log, through the stock client, with
-// what the same client reads from a server that has the node's own answers in memory. Aim 0.9. Both read once before,
-// until the heap has the size that it keeps. Then it reports the processor time that an event takes in this program,
-// in PostgreSQL, and where the answers are in memory (memory_us), which is in this program, too.
+// what the same client reads from a server that has the node's own answers in memory. Aim 0.9. Both read for one
+// turn before, so that the heap has grown. Then it reports the processor time that an event takes in this program, in
+// PostgreSQL, and in this program where the answers are in memory (memory_us).
 func BenchmarkReadAllOfMemory(b *testing.B) {
 	s := newBench(b)
 	events := benchtest.Size(b, "READ_EVENTS", 300_000)
@@ -35,7 +35,7 @@ func BenchmarkReadAllOfMemory(b *testing.B) {
 	for b.Loop() {
 		benchtest.Compare(b, "events/s", 0.9, read, known)
 		benchtest.ReportProcessors(b, s.pool, read)
-		b.ReportMetric(benchtest.Processors(b, s.pool, known).Both(), "memory_us")
+		b.ReportMetric(benchtest.Processors(b, s.pool, known).Program, "memory_us")
 	}
 }
 

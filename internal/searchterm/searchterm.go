@@ -118,8 +118,8 @@ func Begin(words, terms []string) (begin, whole bool) {
 	return begin, whole
 }
 
-// looked bounds how many terms a search reads that begin with its longest word. More of them begin with two letters at
-// most, and then the first ones have enough rows in which the other words are, too.
+// looked bounds how many terms a search reads that begin with its longest word. More of them begin with two letters or
+// a few digits at most, and then the first ones have enough rows in which the other words are, too.
 const looked = 5000
 
 // rowsSQL is the search in {schema}.terms. The longest word leads, because the fewest terms begin with it; each row of

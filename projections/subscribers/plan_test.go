@@ -34,7 +34,7 @@ var fillSQL = []string{
 	from generate_series(1, 100000) n, unnest(array[$1::text, $2::text]) o where o = $1 or n <= 10000`,
 	`insert into {schema}.terms select s.org_id, t, s.subscriber_id
 	from {schema}.subscribers s,
-		unnest(array[account_number, lower(first_name), lower(last_name), 'tel:' || substr(phone, 5)]) t
+		unnest(array[account_number, lower(first_name), lower(last_name), ':' || substr(phone, 5)]) t
 	where s.first_name is not null on conflict do nothing`,
 	`insert into {schema}.tags select org_id, unnest(tags), subscriber_id from {schema}.subscribers
 	on conflict do nothing`,

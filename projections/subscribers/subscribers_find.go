@@ -50,8 +50,10 @@ func findSQL(org id.Organization, text string, max int) (string, pgx.NamedArgs) 
 func (r SubscriberRow) Found(text string) searchterm.Match {
 	words := searchWords(text)
 	if len(words) == 1 {
+		phone := phoneTerm(null.Zero(r.Phone))
 		for _, f := range []struct{ by, word, term string }{
-			{"account", words[0], r.AccountNumber}, {"phone", phoneTerm(words[0]), phoneTerm(null.Zero(r.Phone))},
+			{"account", words[0], r.AccountNumber},
+			{"phone", words[0], phone}, {"phone", kenyanBegins(words[0]), phone},
 			{"email", words[0], strings.ToLower(null.Zero(r.Email))},
 		} {
 			if f.word != "" && strings.HasPrefix(f.term, f.word) {

@@ -33,29 +33,41 @@ func termsOf(d events.SubscriberDetails) []string {
 	return terms
 }
 
-// kenya is the country code of Kenya, where people write a phone without it.
-const kenya = "254"
+// kenya is the country code of Kenya, where people write a phone without it. kenyan is the first character of the terms
+// of its phones, with which no word of a search begins.
+const (
+	kenya  = "254"
+	kenyan = ":"
+)
 
-// phoneTerm is the term of a phone, and of the first digits of one the beginning of its term. It is the same in each
-// way that people write a phone: with the country code of Kenya, with a 0 in its place or behind it, and with neither.
-// Nothing but a phone has such a term. It is "" for a text that is not of digits.
-func phoneTerm(text string) string {
-	const phone = "tel:"
-	digits := searchterm.Digits(text)
+// phoneTerm is the term of a phone: the digits of a foreign one, and those behind the country code of a Kenyan one,
+// which is found in each way that people write it.
+func phoneTerm(phone string) string {
+	digits := searchterm.Digits(phone)
+	if local, ok := strings.CutPrefix(digits, kenya); ok {
+		return kenyan + strings.TrimPrefix(local, "0")
+	}
+	return digits
+}
+
+// kenyanBegins is the beginning of the term of a Kenyan phone of which the first digits are typed: with the country
+// code, with a 0 in its place or behind it, or with neither. It is "" for a text that is not of digits.
+func kenyanBegins(typed string) string {
+	digits := searchterm.Digits(typed)
 	switch {
 	case digits == "":
 		return ""
 	case strings.HasPrefix(kenya, digits):
-		return phone
+		return kenyan
 	}
-	return phone + strings.TrimPrefix(strings.TrimPrefix(digits, kenya), "0")
+	return kenyan + strings.TrimPrefix(strings.TrimPrefix(digits, kenya), "0")
 }
 
-// typed are the words of a search as they are looked up. Digits can begin a phone, too.
+// typed are the words of a search as they are looked up. Digits can begin a Kenyan phone, too.
 func typed(q string) []searchterm.Word {
 	var words []searchterm.Word
 	for _, text := range searchWords(q) {
-		words = append(words, searchterm.Word{Text: text, Or: phoneTerm(text)})
+		words = append(words, searchterm.Word{Text: text, Or: kenyanBegins(text)})
 	}
 	return words
 }
@@ -86,7 +98,8 @@ func searchWords(q string) []string {
 	return searchterm.Typed(q)
 }
 
-// searchDigits are the digits of a search that has nothing else, "" for any other one. Before a country code 00 goes.
+// searchDigits are the digits of a search that has nothing else, "" for any other one. The 00 before a country code
+// goes when there are more digits than a Kenyan phone has: with fewer, it can begin a number of an account.
 func searchDigits(q string) string {
 	digits := searchterm.Digits(q)
 	if len(digits) > len("254712345678") {
