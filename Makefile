@@ -42,7 +42,8 @@ run: ## install missing packages, build, start the demo
 test: ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory $(NODE_CLIENT))
-	CGO_ENABLED=0 timeout --kill-after=20 3600 go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 55m $(PKG)
+	CGO_ENABLED=0 timeout --kill-after=20 4200 go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 65m $(PKG) \
+		2>&1 | scripts/test-failures
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 
 # The stock client of the event store for Node.js, with tests against our node that a test of cmd/lastmile runs.

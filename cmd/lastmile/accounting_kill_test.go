@@ -80,7 +80,7 @@ func startCluster(t *testing.T) *postgres.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cluster.Stop(context.WithoutCancel(t.Context())) })
+	atEnd(t, func() { _ = cluster.Stop(context.WithoutCancel(t.Context())) })
 	return cluster
 }
 

@@ -294,7 +294,7 @@ func letsEverybodyIn(t *testing.T) netip.AddrPort {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = socket.Close() })
+	atEnd(t, func() { _ = socket.Close() })
 	go func() {
 		buffer := make([]byte, radius.MaxPacketLength)
 		for {

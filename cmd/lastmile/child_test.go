@@ -27,7 +27,7 @@ func (c *child) begin() {
 	if err := c.cmd.Start(); err != nil {
 		c.t.Fatalf("start %s: %v", c.cmd, err)
 	}
-	c.t.Cleanup(c.kill9)
+	atEnd(c.t, c.kill9)
 	go func() {
 		_ = c.cmd.Wait() // fails with "killed", or with the code that the program has printed the cause of
 		close(c.ended)

@@ -49,7 +49,7 @@ func TestSimulateHandset_PrintsHowItWent(t *testing.T) {
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Stop)
+	atEnd(t, server.Stop)
 	for args, want := range map[string]string{
 		"--password {user}": "accepted 3  rejected 0  unanswered 0",
 		"--password {n}":    "accepted 0  rejected 3  unanswered 0",

@@ -46,7 +46,7 @@ func TestSimulateRouter_CustomersSignInAtARealServer(t *testing.T) {
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Stop)
+	atEnd(t, server.Stop)
 	sim, stop := simulateRouters(t, fmt.Sprintf("--radius %s --accounting-port %d", server.AccessAddr(),
 		server.AccountingAddr().Port()))
 	put := func(method, path, body string) {

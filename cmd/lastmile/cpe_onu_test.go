@@ -25,7 +25,7 @@ func newTerminals(t *testing.T) *terminals.Simulator {
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(t, func() { _ = sim.Stop(context.Background()) })
 	return sim
 }
 
@@ -262,7 +262,7 @@ func TestCpe_AKillBetweenTheStepsOfAnOnu(t *testing.T) {
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(t, func() { _ = sim.Stop(context.Background()) })
 	k := newKit(t, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(), "OLT_URL="+olt.URL(),
 		"OLT_TOKEN="+onuToken)
 	child := k.spawn(freePort(t))

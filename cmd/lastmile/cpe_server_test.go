@@ -31,7 +31,7 @@ func newACS(t *testing.T) (*acs.Simulator, *clock.Movable) {
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(t, func() { _ = sim.Stop(context.Background()) })
 	return sim, now
 }
 

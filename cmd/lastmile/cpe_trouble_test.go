@@ -105,7 +105,7 @@ func TestCpe_AKillDuringASendDoesNothingTwice(t *testing.T) {
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(t, func() { _ = sim.Stop(context.Background()) })
 	k := newKit(t, "ACS_INTERNAL_KEY="+internalKey, "ACS_NBI_URL="+sim.URL(), "ACS_FS_URL="+sim.FilesURL())
 	program := k.spawn(freePort(t))
 	k.signIn()

@@ -28,7 +28,7 @@ func (k *kit) twoPrograms() {
 	var out, errs logBuffer
 	ended := make(chan int, 1)
 	go func() { ended <- program{environ: k.environ, out: &out, err: &errs}.run(ctx, []string{"eventstore"}) }()
-	k.t.Cleanup(func() {
+	atEnd(k.t, func() {
 		stop()
 		<-ended
 	})
@@ -41,7 +41,7 @@ func (k *kit) twoPrograms() {
 		if err != nil {
 			k.t.Fatalf("start: %v", err)
 		}
-		k.t.Cleanup(app.Stop)
+		atEnd(k.t, app.Stop)
 		if k.app == nil {
 			k.app, k.addr = app, app.Addr()
 			k.environ = append(k.environ, "PAYMENT_CALLBACK_URL="+app.callbackURL())

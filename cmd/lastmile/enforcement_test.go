@@ -30,7 +30,7 @@ func (k *kit) tower(c apiClient, secret string) *handset.NAS {
 	if err := nas.Start(k.t.Context()); err != nil {
 		k.t.Fatal(err)
 	}
-	k.t.Cleanup(nas.Stop)
+	atEnd(k.t, nas.Stop)
 	device := k.must(c, "GET", "/nas/devices", nil).list("data")[0].text("id")
 	k.must(c, "PATCH", "/nas/devices/"+device, map[string]any{"coaPort": nas.CoAAddr().Port()})
 	return nas

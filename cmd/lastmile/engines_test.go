@@ -30,7 +30,7 @@ func TestTold_AnOldIndexSaysNothing(t *testing.T) {
 	if err := e.indexed.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(e.indexed.Stop)
+	atEnd(t, e.indexed.Stop)
 	e.current = runner.NewFresh(e.indexed, now, storetest.Quiet())
 	says := func(want bool) {
 		t.Helper()

@@ -116,7 +116,7 @@ func newHeld(t *testing.T, to string) (*held, string) {
 		<-h.goOn
 		proxy.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
+	atEnd(t, server.Close)
 	return h, server.URL
 }
 
@@ -128,10 +128,10 @@ func TestForget_AMessageOnItsWayLeavesNoTrace(t *testing.T) {
 	if err := sms.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sms.Stop(context.Background()) })
+	atEnd(t, func() { _ = sms.Stop(context.Background()) })
 	way, address := newHeld(t, sms.URL())
 	free := sync.OnceFunc(func() { close(way.goOn) })
-	t.Cleanup(free)
+	atEnd(t, free)
 	path, err := url.Parse(sms.URL())
 	if err != nil {
 		t.Fatal(err)

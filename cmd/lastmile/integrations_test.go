@@ -171,7 +171,7 @@ func (k *kit) asIntegrator() string {
 			return dial(ctx, network, address)
 		},
 	}
-	k.t.Cleanup(func() {
+	atEnd(k.t, func() {
 		http.DefaultClient.CloseIdleConnections()
 		http.DefaultClient.Transport = before
 	})

@@ -69,8 +69,19 @@ const (
 	testShortcode  = "600200"
 )
 
-// patience bounds every wait of a test. It is so long that only a fault reaches it, not a slow machine.
-const patience = 4 * time.Minute
+// patience bounds every wait of a test. It is so long that only a fault reaches it, not a slow machine: when an answer
+// comes too late there, the program looks again after a minute, and then after five.
+const patience = 7 * time.Minute
+
+// atEnd calls f when the test ends, and lets go of it. The testing package keeps what it was given until the last of
+// all tests that go side by side has ended, and with it everything that it refers to: the program of each test.
+func atEnd(t testing.TB, f func()) {
+	t.Helper()
+	t.Cleanup(func() {
+		f()
+		f = nil
+	})
+}
 
 // kit is a running program with a simulated provider, and with clients that are signed in.
 type kit struct {
@@ -114,7 +125,7 @@ func newPrivateKit(t testing.TB, settings ...string) *kit {
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(t, func() { _ = sim.Stop(context.Background()) })
 	k := &kit{t: t, sim: sim, bank: bank, log: &logBuffer{}}
 	k.environ = append([]string{
 		"DATA_DIR=" + dataDir(t), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
@@ -124,7 +135,7 @@ func newPrivateKit(t testing.TB, settings ...string) *kit {
 		"PAYMENT_CONSUMER_KEY=key", "PAYMENT_CONSUMER_SECRET=secret", "PAYMENT_SHORTCODE=" + testShortcode,
 		"PAYMENT_PASSKEY=passkey", "RATE_LIMIT_USER=100000", "RATE_LIMIT_LOGIN=1000", "RATE_LIMIT_WEBHOOK=100000",
 	}, settings...)
-	t.Cleanup(func() {
+	atEnd(t, func() {
 		if t.Failed() {
 			t.Logf("end of the service's log:\n%s", k.log.last(40))
 		}
@@ -158,7 +169,7 @@ func (k *kit) start() *kit {
 	if err != nil {
 		k.t.Fatalf("start: %v", err)
 	}
-	k.t.Cleanup(app.Stop)
+	atEnd(k.t, app.Stop)
 	k.app, k.addr = app, app.Addr()
 	if k.answers != nil {
 		if err := k.answers.is(app); err != nil {

@@ -24,7 +24,7 @@ func TestReports_OfTheProviderEndAMessage(t *testing.T) {
 	if err := sms.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sms.Stop(context.Background()) })
+	atEnd(t, func() { _ = sms.Stop(context.Background()) })
 	k := newKit(t, "DEV_CLOCK=true", "SMS_REPORT_TOKEN="+reportToken,
 		"SMS_URL="+strings.Replace(sms.URL(), "://", "://acme:k3y@", 1)+"?from=ACME").start().signIn()
 	k.messageHours("08:00", "20:00")
@@ -102,7 +102,7 @@ func TestReports_OfWhatsAppSendAMessageTheWayBack(t *testing.T) {
 	if err := chat.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = chat.Stop(context.Background()) })
+	atEnd(t, func() { _ = chat.Stop(context.Background()) })
 	k := newKit(t, "DEV_CLOCK=true", "WHATSAPP_URL="+chat.URL(), "WHATSAPP_REPORT_TOKEN="+reportToken,
 		"WHATSAPP_APP_SECRET="+appSecret).start().signIn()
 	k.must(k.admin, "PUT", "/settings/messages", map[string]any{"templates": map[string]any{"receipt": map[string]any{

@@ -21,7 +21,7 @@ func TestOutage_OfTheQueueLeavesOneJobForEachService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(app.Stop)
+	atEnd(t, app.Stop)
 	k.app, k.addr = app, app.Addr()
 	k.signIn()
 	r := k.register(0)

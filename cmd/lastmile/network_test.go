@@ -72,7 +72,7 @@ func (k *kit) withNewRouters(remote bool, versions ...string) *kit {
 	if err != nil {
 		k.t.Fatalf("start routers: %v", err)
 	}
-	k.t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(k.t, func() { _ = sim.Stop(context.Background()) })
 	k.routers = sim
 	return k
 }

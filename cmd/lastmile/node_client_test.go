@@ -43,7 +43,7 @@ func TestEventStore_TheNodeClientIsServed(t *testing.T) {
 
 	restarts := make(chan chan struct{}) // each is closed when the node serves again
 	door := httptest.NewServer(restartDoor(restarts))
-	t.Cleanup(door.Close)
+	atEnd(t, door.Close)
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -19,7 +19,7 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	k := inProduction(t)
 	cfg := k.config()
 	l := newLifecycle(quiet(program{err: k.log}, cfg))
-	t.Cleanup(l.stop)
+	atEnd(t, l.stop)
 	s, err := openStorage(t.Context(), cfg, clock.System(), l, storageMode{node: true})
 	if err != nil {
 		t.Fatalf("open storage: %v", err)
@@ -78,7 +78,7 @@ func inProduction(t *testing.T) *kit {
 	if err != nil {
 		t.Fatalf("start a durable server: %v", err)
 	}
-	t.Cleanup(server.Stop)
+	atEnd(t, server.Stop)
 	return newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32,
 		"JWT_SIGNING_KEY="+signing32, "PAYMENT_ENV=production",
 		"GATEWAY_MODE=live", "PAYMENT_BASE_URL=https://provider.example", "PAYMENT_ALLOWED_IPS=127.0.0.1",

@@ -126,7 +126,7 @@ func (o *outageCourse) nearRouter() *router.Simulator {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(o.t, func() { _ = sim.Stop(context.Background()) })
 	return sim
 }
 

@@ -20,7 +20,7 @@ func (k *kit) slowReader(c apiClient, path string) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	k.t.Cleanup(func() { _ = conn.Close() })
+	atEnd(k.t, func() { _ = conn.Close() })
 	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, c.host, c.token)

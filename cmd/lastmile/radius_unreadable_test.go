@@ -50,7 +50,7 @@ func (k *kit) towerAgain(secret string) *handset.NAS {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	k.t.Cleanup(nas.Stop)
+	atEnd(k.t, nas.Stop)
 	return nas
 }
 

@@ -43,7 +43,7 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("start with roles %v: %v", r, err)
 		}
-		t.Cleanup(app.Stop)
+		atEnd(t, app.Stop)
 		return app
 	}
 	k.app = start(roles{roleAPI})

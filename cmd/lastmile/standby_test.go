@@ -141,7 +141,7 @@ func TestStandby_ProgramsBesideAPairOfNodesFindTheOneThatServes(t *testing.T) {
 		defer close(taken)
 		program{environ: environ, out: &out, err: k.log}.run(ctx, []string{"eventstore", "--standby"})
 	}()
-	t.Cleanup(func() { cancel(); <-taken })
+	atEnd(t, func() { cancel(); <-taken })
 	k.eventually("the second node to stand by", func(context.Context) (bool, error) {
 		return strings.Contains(k.log.String(), "event store node stands by"), nil
 	})

@@ -155,7 +155,7 @@ func newWay(t *testing.T, target string) *way {
 		t.Fatal(err)
 	}
 	w := &way{listener: l, target: target, cut: make(chan struct{}, 1), left: -1}
-	t.Cleanup(func() { _ = l.Close(); w.admit(0) })
+	atEnd(t, func() { _ = l.Close(); w.admit(0) })
 	go func() {
 		for {
 			conn, err := l.Accept()

@@ -153,7 +153,7 @@ func TestStart_EndsWhenTheEventStoreRefuses(t *testing.T) {
 	k := newKit(t, "EVENTSTORE_TLS_CERT_FILE="+cert, "EVENTSTORE_TLS_KEY_FILE="+key, "EVENTSTORE_TLS_CA_FILE="+cert,
 		"EVENTSTORE_USERNAME=admin", "EVENTSTORE_PASSWORD=right")
 	l := newLifecycle(slog.New(slog.DiscardHandler))
-	t.Cleanup(l.stop)
+	atEnd(t, l.stop)
 	s, err := openStorage(t.Context(), k.config(), clock.System(), l, storageMode{node: true})
 	if err != nil {
 		t.Fatal(err)

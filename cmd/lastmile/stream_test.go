@@ -75,7 +75,7 @@ func (k *kit) streamFrom(c apiClient, last string) *changes {
 		defer func() { _ = answer.Body.Close() }()
 		s.read(answer.Body)
 	}()
-	k.t.Cleanup(cancel)
+	atEnd(k.t, cancel)
 	return s
 }
 

@@ -23,7 +23,7 @@ func startTax(t testing.TB) *taxauthority.Simulator {
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	atEnd(t, func() { _ = sim.Stop(context.Background()) })
 	return sim
 }
 

@@ -39,7 +39,7 @@ func twoPrograms(t *testing.T, of [2]roles) {
 	cluster := startCluster(t)
 	front := &bothGet{}
 	door := httptest.NewServer(front)
-	t.Cleanup(door.Close)
+	atEnd(t, door.Close)
 	k := newKit(t, "DATABASE_URL="+cluster.URL(), "PAYMENT_CALLBACK_URL="+door.URL+"/webhooks/mobile-money/stk")
 	k.clock = clock.NewMovable(clock.System(), 0)
 	node := freePort(t)
@@ -145,7 +145,7 @@ func (k *kit) startBeside(r roles, settings ...string) *App {
 	if err != nil {
 		k.t.Fatalf("start with roles %v: %v", r, err)
 	}
-	k.t.Cleanup(app.Stop)
+	atEnd(k.t, app.Stop)
 	return app
 }
 

@@ -79,7 +79,7 @@ func (k *kit) eventStoreAlone(addr string) (stop func()) {
 		cancel()
 		<-ended
 	}
-	k.t.Cleanup(stop)
+	atEnd(k.t, stop)
 	return stop
 }
 

@@ -65,7 +65,7 @@ func (c *cafe) open() {
 	if err != nil {
 		t.Fatalf("start hotspot: %v", err)
 	}
-	t.Cleanup(c.nas.Stop)
+	atEnd(t, c.nas.Stop)
 	c.door = netip.MustParseAddrPort(c.nas.CoAAddr().String()).Port()
 }
 

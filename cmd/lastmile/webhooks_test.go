@@ -51,7 +51,7 @@ func newReceiver(t testing.TB) *receiver {
 		}
 		w.WriteHeader(status)
 	}))
-	t.Cleanup(r.Close)
+	atEnd(t, r.Close)
 	return r
 }
 

@@ -86,6 +86,14 @@ var violations = []struct{ name, file, body, want string }{
 		"goroutine of a group", "usecases/billing/x.go",
 		"// An example.\nfunc x() {\n\twait.Go(func() { run() })\n}", "goroutine",
 	},
+	{
+		"cleanup of a test of the program", "cmd/lastmile/x_test.go",
+		"func TestX(t *testing.T) {\n\tt.Cleanup(stop)\n}", "end",
+	},
+	{
+		"cleanup of its kit", "cmd/lastmile/x_test.go",
+		"// An example.\nfunc (k *kit) x() {\n\tk.t.Cleanup(k.stop)\n}", "end",
+	},
 	{"bare nolint", "httpapi/x.go", "// An example.\nvar x = 1 //nolint", "nolint"},
 	{"nolint without reason", "httpapi/x.go", "// An example.\nvar x = 1 //nolint:gosec", "nolint"},
 	{"todo", "httpapi/x.go", "// TODO: later", "todo"},
