@@ -102,6 +102,8 @@ type appOptions struct {
 	// betweenSteps is called between two steps of work on customers' sessions; nil = nobody.
 	betweenSteps func(name string)
 	passwords    vault.Argon2 // cost of new hashes; zero = vault.DefaultArgon2
+	// readPatience is the longest time that a reader waits for a read model; 0 = as usual.
+	readPatience time.Duration
 }
 
 // StartApp starts all parts of the program, each after those that it depends on. On an error it stops again whatever it
@@ -269,6 +271,7 @@ func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
 		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.ran || a.line != nil, line: a.line,
 		awaitsStore: !opts.demo, awaiting: a.await, steps: a.steps, opened: a.startPresence, passwords: opts.passwords,
+		readPatience: opts.readPatience,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -31,6 +32,8 @@ type program struct {
 	out     io.Writer // results
 	err     io.Writer // logs and errors
 	noYear  bool      // the demo leaves out its history, and most customers with it: for tests
+	// readPatience is how long a request waits for a read model, for tests on a slow machine; 0 = as usual.
+	readPatience time.Duration
 }
 
 // cli describes the command line to kong: one field for each sub-command.
@@ -141,7 +144,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	for _, text := range unknownVariables(p.environ) {
 		logger.WarnContext(ctx, "unknown variable", "variable", text)
 	}
-	app, err := StartApp(ctx, cfg, c.Roles, logger, appOptions{})
+	app, err := StartApp(ctx, cfg, c.Roles, logger, appOptions{readPatience: p.readPatience})
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	}
 	defer func() { _ = olt.Stop(context.WithoutCancel(ctx)) }()
 	app, err := StartApp(ctx, cfg.withACS(boxes).withTerminals(olt), allRoles, logger, appOptions{
-		demo: true, clock: c, dialRouter: dial, passwords: demoHashes,
+		demo: true, clock: c, dialRouter: dial, passwords: demoHashes, readPatience: p.readPatience,
 	})
 	if err != nil {
 		return err

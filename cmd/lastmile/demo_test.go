@@ -155,7 +155,9 @@ func (k *kit) demo(look func()) string {
 	var out, errs logBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- program{environ: k.environ, out: &out, err: &errs, noYear: true}.run(ctx, []string{"demo"})
+		ended <- program{
+			environ: k.environ, out: &out, err: &errs, noYear: true, readPatience: patience,
+		}.run(ctx, []string{"demo"})
 	}()
 	k.eventually("demo to be ready", func(context.Context) (bool, error) {
 		select {

@@ -30,6 +30,7 @@ type engines struct {
 	bus         *bus.Bus
 	projections *runner.Runner
 	views       *runner.Views
+	reading     runner.Config       // of those who follow the log
 	settings    usecases.SettingsOf // that queries need
 	directory   *identityviews.Directory
 	shows       *runner.Memory // fills the directory from the log
@@ -58,9 +59,14 @@ func startFeed(ctx context.Context, s *storage, l *lifecycle) (*feed.Feed, error
 	return f, l.start(ctx, "feed", stopStorage, f)
 }
 
+// reading is the configuration of those who follow the log. With followOnly they fill no tables and only read.
+func reading(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger, followOnly bool) runner.Config {
+	return runner.Config{Feed: f, DB: s.db, Clock: c, Logger: logger, FollowOnly: followOnly, Patience: s.readPatience}
+}
+
 // newProjections makes the runner with the read models of all areas. With followOnly it fills none and only reads.
 func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger, followOnly bool) *runner.Runner {
-	r := runner.New(runner.Config{Feed: f, DB: s.db, Clock: c, Logger: logger, FollowOnly: followOnly})
+	r := runner.New(reading(s, f, c, logger, followOnly))
 	r.Register(readModels()...)
 	return r
 }
@@ -82,8 +88,9 @@ func startEngines(
 	}
 	e.views = e.projections.Views()
 	e.settings = usecases.ShownSettings(e.views, e.bus)
-	e.shows = runner.NewMemory(e.directory, e.feed, l.logger)
-	e.indexed = runner.NewMemory(e.index, e.feed, l.logger)
+	e.reading = reading(s, e.feed, c, l.logger, !roles.has(roleProjections))
+	e.shows = runner.NewMemory(e.directory, e.reading)
+	e.indexed = runner.NewMemory(e.index, e.reading)
 	models := map[string]service{"directory": e.shows, "index of cpes": e.indexed}
 	if err := l.startTogether(ctx, stopEngines, models); err != nil {
 		return nil, err

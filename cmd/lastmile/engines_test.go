@@ -26,7 +26,7 @@ func TestTold_AnOldIndexSaysNothing(t *testing.T) {
 		log.Append(events.Metadata{}, e)
 	}
 	e := &engines{index: cpeviews.NewIndex()}
-	e.indexed = runner.NewMemory(e.index, feedtest.Start(t, log), storetest.Quiet())
+	e.indexed = runner.NewMemory(e.index, runner.Config{Feed: feedtest.Start(t, log)})
 	if err := e.indexed.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	if of := os.Getenv(childRoles); of != "" {
 		args = append(args, "--roles="+of)
 	}
-	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr}.run(ctx, args)
+	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr, readPatience: patience}.run(ctx, args)
 	stop()
 	os.Exit(code)
 }
@@ -183,6 +183,7 @@ func (k *kit) start() *kit {
 func (k *kit) options() appOptions {
 	opts := appOptions{
 		clock: k.clock, betweenSteps: k.step, passwords: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
+		readPatience: patience,
 	}
 	if k.routers != nil {
 		opts.dialRouter = k.routers.Dial
@@ -252,25 +253,35 @@ func (k *kit) login(slug, email, password string) (apiClient, bool) {
 // that stood still for a second, is asked again, as a person would.
 func (k *kit) signsIn(at apiClient, email, password string) (c apiClient, must bool) {
 	k.t.Helper()
-	k.eventually("sign in as "+email, func(ctx context.Context) (bool, error) {
+	k.served("sign in as "+email, func(ctx context.Context) error {
 		var err error
 		c, must, err = at.login(ctx, email, password)
-		if no := asAPIError(err); err != nil && (no == nil || no.Status != http.StatusServiceUnavailable) {
-			k.t.Fatalf("sign in as %s: %v", email, err)
-		}
-		return err == nil, err
+		return err
 	})
 	return c, must
 }
 
-// must sends a request that has to succeed; any other answer ends the test. What /openapi.json does not say of the
-// answer is an error of the test.
-func (k *kit) must(c apiClient, method, path string, body any) answer {
+// served asks until the program serves it; any other failure ends the test.
+func (k *kit) served(what string, ask func(ctx context.Context) error) {
 	k.t.Helper()
-	out, err := c.call(k.t.Context(), method, path, "", body)
-	if err != nil {
-		k.t.Fatalf("%v", err)
-	}
+	k.eventually(what, func(ctx context.Context) (bool, error) {
+		err := ask(ctx)
+		if no := asAPIError(err); err != nil && (no == nil || no.Status != http.StatusServiceUnavailable) {
+			k.t.Fatalf("%s: %v", what, err)
+		}
+		return err == nil, err
+	})
+}
+
+// must sends a request that has to succeed, until it is served; any other answer ends the test. What /openapi.json does
+// not say of the answer is an error of the test.
+func (k *kit) must(c apiClient, method, path string, body any) (out answer) {
+	k.t.Helper()
+	k.served(method+" "+path, func(ctx context.Context) error {
+		var err error
+		out, err = c.call(ctx, method, path, "", body)
+		return err
+	})
 	k.described(c.host, method, path, out)
 	return out
 }

@@ -69,7 +69,7 @@ func (a *App) startRadius(ctx context.Context) error {
 			}
 		},
 	})
-	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
+	p.shows = runner.NewMemory(p.directory, a.engines.reading)
 	p.fresh = runner.NewFresh(p.shows, a.clock, a.logger)
 	p.enforcer = a.newEnforcer(p)
 	if err := a.newServer(ctx, p); err != nil {
@@ -119,7 +119,7 @@ func (a *App) newServer(ctx context.Context, p *radiusParts) error {
 	p.meter = accesscases.NewMeter(accesscases.MeterConfig{
 		Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock, Logger: a.logger,
 	})
-	p.caps = runner.NewMemory(p.meter, a.engines.feed, a.logger)
+	p.caps = runner.NewMemory(p.meter, a.engines.reading)
 	p.recorder = a.newRecorder(p)
 	folder := filepath.Join(a.cfg.DataDir, spoolFolder)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -29,6 +29,8 @@ type storage struct {
 	guard   nodeGuard            // of our node
 	writes  *postgres.WriteWatch // nil in commands beside a program
 	pair    bool                 // another program takes over from this one, or has been taken over from
+	// readPatience is the longest time that a reader waits for a read model; 0 = as usual.
+	readPatience time.Duration
 }
 
 // sole reports whether no other program can work on this data: this one has every role, and its node admits no second
@@ -55,11 +57,13 @@ type storageMode struct {
 	opened    func(context.Context, *vault.Vault) error
 	line      *inLine      // how the node waits while another one has the log; nil = it does not
 	passwords vault.Argon2 // cost of new hashes; zero = vault.DefaultArgon2
+	// readPatience is the longest time that a reader waits for a read model; 0 = as usual.
+	readPatience time.Duration
 }
 
 // openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
 func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode) (*storage, error) {
-	s := &storage{}
+	s := &storage{readPatience: mode.readPatience}
 	running := runtimeFile{}
 	if mode.attach {
 		running = findRunning(ctx, cfg)

@@ -23,6 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -75,7 +76,7 @@ func New(t testing.TB, adjust func(*httpapi.Config), routes ...[]httpapi.Route) 
 	k := &Kit{
 		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), Log: &Log{},
 		Metrics: prometheus.NewRegistry(), Orgs: map[string]httpapi.Organization{},
-		client: &http.Client{Timeout: 20 * time.Second, CheckRedirect: noRedirect},
+		client: &http.Client{Timeout: waittest.Limit, CheckRedirect: noRedirect},
 	}
 	for _, slug := range []string{"acme", "other", "gone"} {
 		k.Orgs[slug] = httpapi.Organization{

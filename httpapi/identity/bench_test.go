@@ -31,7 +31,7 @@ type measured struct {
 func newMeasured(b *testing.B) measured {
 	b.Helper()
 	directory, ada := identityviews.NewDirectory(), id.New[id.User]()
-	access := identityviews.NewAccess(runner.NewMemory(directory, nil, slog.New(slog.DiscardHandler)))
+	access := identityviews.NewAccess(runner.NewMemory(directory, runner.Config{}))
 	access.Open()
 	tokens := identityapi.Tokens{
 		Key: make([]byte, 32), Directory: directory, Access: access, Proofs: identityapi.NewProofs(),

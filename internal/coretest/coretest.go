@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -141,15 +142,24 @@ func (k *Kit) Feed(t testing.TB) *feed.Feed {
 // Show starts a runner with the kit's read models and with further ones, whose tables it makes.
 func (k *Kit) Show(t testing.TB, more ...runner.Projection) *runner.Views {
 	t.Helper()
-	r := runner.New(runner.Config{Feed: k.Feed(t), DB: k.DB, Clock: k.clock, Logger: storetest.Quiet()})
+	r := runner.New(k.reading(t))
 	r.Register(k.models...)
 	r.Register(more...)
 	Start(t, "read models", r)
 	return r.Views()
 }
 
-// patience bounds WaitFor. It is so long that only a fault reaches it, not a slow machine.
-const patience = 2 * time.Minute
+// Memory makes the filler of a model in memory, not started.
+func (k *Kit) Memory(t testing.TB, model runner.MemoryModel) *runner.Memory {
+	t.Helper()
+	return runner.NewMemory(model, k.reading(t))
+}
+
+// reading is the configuration of those who follow the kit's log.
+func (k *Kit) reading(t testing.TB) runner.Config {
+	t.Helper()
+	return runner.Config{Feed: k.Feed(t), DB: k.DB, Clock: k.clock, Logger: storetest.Quiet(), Patience: waittest.Limit}
+}
 
 // again is the pause before a read model is asked again that says at once that it has stopped.
 const again = 10 * time.Millisecond
@@ -165,7 +175,7 @@ func WaitFor(t testing.TB, views *runner.Views, position uint64, names ...string
 
 // Shows is WaitFor for those who have no test at hand.
 func Shows(ctx context.Context, views *runner.Views, position uint64, names ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit)
 	defer cancel()
 	for _, name := range names {
 		err := views.WaitFor(ctx, name, position)

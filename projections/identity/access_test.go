@@ -2,7 +2,6 @@ package identityviews_test
 
 import (
 	"errors"
-	"log/slog"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -20,7 +19,7 @@ func TestAccess_BehindAnEventOfANewerVersionIsUnknownWhileTheProgramStarts(t *te
 	bad := log.Append(events.Metadata{}, feed.Undecodable{
 		Type: "identity.UserRegistered.v9", Cause: errors.New("unknown type"), Unknown: true,
 	})
-	m := runner.NewMemory(identityviews.NewDirectory(), feedtest.Start(t, log), slog.New(slog.DiscardHandler))
+	m := runner.NewMemory(identityviews.NewDirectory(), runner.Config{Feed: feedtest.Start(t, log)})
 	t.Cleanup(m.Stop)
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatalf("the program does not start: %v", err)
@@ -39,8 +38,7 @@ func TestAccess_BehindAnEventOfANewerVersionIsUnknownWhileTheProgramStarts(t *te
 // TestAccess_IsClosedUntilItIsOpened, and while the log does not reach the directory.
 func TestAccess_IsClosedUntilItIsOpened(t *testing.T) {
 	t.Parallel()
-	m := runner.NewMemory(identityviews.NewDirectory(), feedtest.Start(t, feedtest.New()),
-		slog.New(slog.DiscardHandler))
+	m := runner.NewMemory(identityviews.NewDirectory(), runner.Config{Feed: feedtest.Start(t, feedtest.New())})
 	t.Cleanup(m.Stop)
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -58,7 +59,7 @@ func TestRunner_ADatabaseThatIsAwayFillsNoLog(t *testing.T) {
 	}
 	b.db.Close()
 	const waits, upkeep = "projections wait for the database", "projection upkeep failed"
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for log.count(upkeep) < 3 { // after 3 seconds at least
 		if !loop.Sleep(ctx, 10*time.Millisecond) {

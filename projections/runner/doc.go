@@ -26,7 +26,7 @@
 //     reads fail with [ErrBuilding]; programs of the older version go on with theirs. An older program never builds its
 //     tables again beside those of a newer version.
 //   - Order: events come in the order of the log. [Views.WaitFor] returns when everything up to a position is shown,
-//     and gives up after 2 s with [ErrBehind].
+//     and gives up after 2 s, or the [Config]'s Patience, with [ErrBehind].
 //   - Outage: while the log or the database is away, the projection waits; afterwards it continues where it stopped.
 //   - Poison: an event that Apply refuses, or whose statement can never succeed, stops this projection alone. [Status]
 //     has the reason. No event is skipped, also none that a newer version of the program has written. Repair the

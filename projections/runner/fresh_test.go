@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -54,7 +55,7 @@ func TestFresh_AModelThatTheLogDoesNotReachGrowsOld(t *testing.T) {
 			if tc.deaf {
 				follow = deaf{log}
 			}
-			m := runner.NewMemory(&till{}, feedtest.Start(t, follow), slog.New(slog.DiscardHandler))
+			m := runner.NewMemory(&till{}, runner.Config{Feed: feedtest.Start(t, follow)})
 			if err := m.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +91,7 @@ func TestFresh_AClockThatIsPutBackMakesNoModelNew(t *testing.T) {
 	t.Parallel()
 	log := feedtest.New()
 	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
-	m := runner.NewMemory(&till{}, feedtest.Start(t, deaf{log}), slog.New(slog.DiscardHandler))
+	m := runner.NewMemory(&till{}, runner.Config{Feed: feedtest.Start(t, deaf{log})})
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestFresh_OnlyAModelThatTheLogDoesNotReachIsStuck(t *testing.T) {
 	t.Parallel()
 	log := feedtest.New()
 	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
-	m := runner.NewMemory(&till{}, feedtest.Start(t, deaf{log}), slog.New(slog.DiscardHandler))
+	m := runner.NewMemory(&till{}, runner.Config{Feed: feedtest.Start(t, deaf{log})})
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestFresh_LooksByItself(t *testing.T) {
 	}
 	t.Cleanup(fresh.Stop)
 	now.Advance(time.Hour)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for fresh.Age() >= time.Hour {
 		now.Advance(time.Second)

@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -171,7 +172,7 @@ func count(t testing.TB, r *runner.Runner, projection string, org id.Organizatio
 // until waits up to 10 s until a projection is in a state that cond accepts, and returns its status.
 func until(t testing.TB, r *runner.Runner, what string, cond func(runner.Status) bool) runner.Status {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
@@ -32,11 +33,12 @@ type PartialModel interface {
 
 // Memory fills one MemoryModel from the log and knows its position. Safe for concurrent use.
 type Memory struct {
-	model  MemoryModel
-	feed   *feed.Feed
-	logger *slog.Logger
-	loops  *loop.Group
-	after  uint64 // position of the last event taken, or of a whole page; only run uses it
+	model    MemoryModel
+	feed     *feed.Feed
+	logger   *slog.Logger
+	patience time.Duration // of a reader
+	loops    *loop.Group
+	after    uint64 // position of the last event taken, or of a whole page; only run uses it
 
 	mu       sync.Mutex
 	position uint64 // everything up to here is shown
@@ -46,10 +48,14 @@ type Memory struct {
 	changed  chan struct{}              // closed and replaced at each advance
 }
 
-// NewMemory makes an empty model's filler; Start begins the work. The feed is the caller's to start and stop.
-func NewMemory(model MemoryModel, from *feed.Feed, logger *slog.Logger) *Memory {
-	return &Memory{model: model, feed: from, logger: logger, loops: loop.New(logger), changed: make(chan struct{}),
-		left: map[id.Organization]string{}}
+// NewMemory makes an empty model's filler; Start begins the work. Of the configuration it uses the feed, the logger and
+// the patience.
+func NewMemory(model MemoryModel, cfg Config) *Memory {
+	logger := cfg.log()
+	return &Memory{
+		model: model, feed: cfg.Feed, logger: logger, patience: cfg.patience(), loops: loop.New(logger),
+		changed: make(chan struct{}), left: map[id.Organization]string{},
+	}
 }
 
 // Start begins to fill the model. It returns when the model has reached the end of the log, because its answers would
@@ -247,10 +253,10 @@ func (m *Memory) Fault() string {
 	return m.fault
 }
 
-// WaitFor waits until the model shows everything up to a position. It fails with ErrBehind after 2 s, or at once when
-// the model has stopped.
+// WaitFor waits until the model shows everything up to a position. It fails with ErrBehind after the
+// configuration's Patience, or at once when the model has stopped.
 func (m *Memory) WaitFor(ctx context.Context, position uint64) error {
-	wait, cancel := context.WithTimeout(ctx, maxWait)
+	wait, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
 	for {
 		m.mu.Lock()

@@ -3,17 +3,16 @@ package runner_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -37,7 +36,7 @@ func (m *till) Apply(e events.Envelope) {
 func memory(t *testing.T, log *feedtest.Log) (*runner.Memory, *till) {
 	t.Helper()
 	model := &till{}
-	m := runner.NewMemory(model, feedtest.Start(t, log), slog.New(slog.DiscardHandler))
+	m := runner.NewMemory(model, runner.Config{Feed: feedtest.Start(t, log)})
 	t.Cleanup(m.Stop)
 	return m, model
 }
@@ -75,7 +74,7 @@ func TestMemory_GoesOnAfterALostLog(t *testing.T) {
 	log.SetAway(true)
 	position := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
 	log.SetAway(false)
-	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for m.WaitFor(deadline, position) != nil && deadline.Err() == nil {
 	}
@@ -119,7 +118,7 @@ func TestMemory_InFrontOfAnUnreadableEventTheStartReturnsAndTheModelGoesOnOnceIt
 		t.Errorf("%+v, sum %d: nothing may be skipped", s, model.sum.Load())
 	}
 	log.Learn(bad, sold{"tea", 5})
-	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for m.Fault() != "" && deadline.Err() == nil {
 		_ = m.WaitFor(deadline, last)
@@ -148,7 +147,7 @@ func TestMemory_AnUnreadableEventOfAnOrganizationLeavesThisOneAlone(t *testing.T
 	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, bad, bad)
 	log.Append(events.Metadata{OrgID: orgB}, sold{"tea", 2})
 	model := &partial{till: &till{}}
-	m := runner.NewMemory(model, feedtest.Start(t, log), slog.New(slog.DiscardHandler))
+	m := runner.NewMemory(model, runner.Config{Feed: feedtest.Start(t, log)})
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

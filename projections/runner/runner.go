@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"regexp"
 	"sync/atomic"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -29,7 +31,18 @@ type Config struct {
 	Logger *slog.Logger
 	// FollowOnly makes this program fill no tables: its views wait for the projections of another program.
 	FollowOnly bool
+	// Patience is the longest time that a reader waits for a position of the log; 0 = 2 s.
+	Patience time.Duration
 }
+
+// usualPatience is the Patience of a Config that has none, and the time for a condition that may never come true.
+const usualPatience = 2 * time.Second
+
+// patience is the longest time that a reader waits.
+func (c Config) patience() time.Duration { return cmp.Or(c.Patience, usualPatience) }
+
+// log is the Logger, or one that drops everything.
+func (c Config) log() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
 
 // Runner keeps the registered projections filled. Safe for concurrent use after Start.
 type Runner struct {
@@ -48,10 +61,7 @@ type Runner struct {
 
 // New makes an engine without projections; call Register, then Start.
 func New(cfg Config) *Runner {
-	r := &Runner{cfg: cfg, logger: cfg.Logger, byName: map[string]*entry{}, hurry: make(chan struct{}, 1)}
-	if r.logger == nil {
-		r.logger = slog.New(slog.DiscardHandler)
-	}
+	r := &Runner{cfg: cfg, logger: cfg.log(), byName: map[string]*entry{}, hurry: make(chan struct{}, 1)}
 	r.loops, r.views = loop.New(r.logger), &Views{r: r}
 	return r
 }

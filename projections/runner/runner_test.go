@@ -13,8 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -53,6 +55,34 @@ func TestWaitFor_FailsForAPositionThatDoesNotCome(t *testing.T) {
 	cancel()
 	if err := r.Views().WaitFor(ctx, "sales", 1_000_000); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the caller's cancellation", err)
+	}
+}
+
+// TestWaitFor_HasThePatienceOfTheConfiguration: it gives up before a caller does who would not wait for the usual 2 s.
+func TestWaitFor_HasThePatienceOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	cfg := runner.Config{Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Patience: time.Millisecond}
+	r, m := runner.New(cfg), runner.NewMemory(&till{}, cfg)
+	r.Register(sales{})
+	for _, s := range []interface {
+		Start(ctx context.Context) error
+		Stop()
+	}{r, m} {
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Stop)
+	}
+	for name, wait := range map[string]func(context.Context) error{
+		"a read model":      func(ctx context.Context) error { return r.Views().WaitFor(ctx, "sales", 1_000_000) },
+		"a model in memory": func(ctx context.Context) error { return m.WaitFor(ctx, 1_000_000) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 1900*time.Millisecond)
+		if err := wait(ctx); !errors.Is(err, runner.ErrBehind) {
+			t.Errorf("%s: got %v, want ErrBehind", name, err)
+		}
+		cancel()
 	}
 }
 
@@ -120,7 +150,7 @@ func TestRunner_KilledInTheMiddleOfABatchAppliesEverythingOnce(t *testing.T) {
 		select {
 		case <-killed:
 			r.Stop()
-		case <-time.After(20 * time.Second):
+		case <-time.After(waittest.Limit):
 			t.Fatalf("position %d was not reached: %s", at, describe(r))
 		}
 		last = b.sell("router", 100)
@@ -159,7 +189,7 @@ func TestRunner_TenantsSeeTheirOwnRowsAlsoAfterARebuild(t *testing.T) {
 // rebuildThere rebuilds from a second engine, as the command line does beside a running program.
 func rebuildThere(t *testing.T, b *bench, r *runner.Runner) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	cli := b.open(t, true, sales{})
 	if err := cli.Prepare(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -33,7 +34,7 @@ func (l tailed) next(t *testing.T) runner.Shown {
 	select {
 	case s := <-l.shown:
 		return s
-	case <-time.After(20 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Fatal("nothing is handed over")
 		return runner.Shown{}
 	}

@@ -17,10 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// maxWait is the longest time that a reader waits for a projection.
-const maxWait = 2 * time.Second
-
-// ErrBehind reports that a projection did not reach the position asked for within maxWait.
+// ErrBehind reports that a projection did not reach the position asked for within the patience of a reader.
 var ErrBehind error = failure.NewUnavailable("read_model_behind", "The change was accepted and will be shown shortly.",
 	time.Second, nil)
 
@@ -63,14 +60,14 @@ func (v *Views) Platform(ctx context.Context, queue func(*postgres.Reads)) error
 	return read(v.r.cfg.DB.PlatformRead(ctx, queue))
 }
 
-// WaitFor waits until a projection shows everything up to a position. It fails with ErrBehind after 2 s, or at once
-// when the projection has stopped.
+// WaitFor waits until a projection shows everything up to a position. It fails with ErrBehind after Config.Patience,
+// or at once when the projection has stopped.
 func (v *Views) WaitFor(ctx context.Context, projection string, position uint64) error {
 	e := v.entry(projection)
 	if e.progress.look().shows(position) {
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, maxWait)
+	wait, cancel := context.WithTimeout(ctx, v.r.cfg.patience())
 	defer cancel()
 	defer v.hurry(e)()
 	err := e.progress.wait(wait, position)
@@ -80,8 +77,8 @@ func (v *Views) WaitFor(ctx context.Context, projection string, position uint64)
 	return err
 }
 
-// WaitUntil calls cond at once, and again whenever the projection wrote rows, until cond returns true or 2 s have
-// passed. It reports whether cond returned true.
+// WaitUntil calls cond at once, and again whenever the projection wrote rows, until cond returns true or 2 s
+// have passed: it may never do. It reports whether cond returned true.
 func (v *Views) WaitUntil(
 	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
 ) (bool, error) {
@@ -100,7 +97,7 @@ func (v *Views) Watch(
 
 // waitUntil is WaitUntil without haste.
 func (e *entry) waitUntil(ctx context.Context, cond func(ctx context.Context) (bool, error)) (bool, error) {
-	wait, cancel := context.WithTimeout(ctx, maxWait)
+	wait, cancel := context.WithTimeout(ctx, usualPatience)
 	defer cancel()
 	for {
 		before := e.progress.look() // taken before cond, so that no later change is missed
@@ -114,8 +111,8 @@ func (e *entry) waitUntil(ctx context.Context, cond func(ctx context.Context) (b
 }
 
 // WaitWhole is WaitUntil for an answer that shows what cond was waiting for. An append may have several events, and a
-// transaction of the projection may end between two of them: so it then waits, 2 s at most, until the projection shows
-// all that the log had when cond returned true. It reports whether that came to pass.
+// transaction of the projection may end between two of them: so it then waits, as WaitFor does, until the projection
+// shows all that the log had when cond returned true. It reports whether that came to pass.
 func (v *Views) WaitWhole(
 	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
 ) (bool, error) {

@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	bus.Register(w.Bus, access.Dunnings())
 	bus.Register(w.Bus, access.Usages())
 	w.views = w.Show(t)
-	w.memory = runner.NewMemory(w.directory, w.Feed(t), storetest.Quiet())
+	w.memory = w.Memory(t, w.directory)
 	coretest.Start(t, "directory", w.memory)
 	w.cases = accesscases.Explanations{
 		Bus: w.Bus, Settings: usecases.RecordedSettings(w.Bus),

@@ -103,7 +103,7 @@ func (l *line) meterWith(logger *slog.Logger) (*accesscases.Meter, *runner.Memor
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	filled := runner.NewMemory(m, log, storetest.Quiet())
+	filled := runner.NewMemory(m, runner.Config{Feed: log, Logger: storetest.Quiet()})
 	coretest.Start(l.t, "caps", filled)
 	return m, filled
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
-	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
@@ -64,7 +63,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	bus.Register(k.Bus, identity.APIKeys())
 	bus.Register(k.Bus, messaging.AllSettings())
 	k.users = identityviews.UsersQuery{Views: k.Show(t)}
-	shows := runner.NewMemory(k.directory, k.Feed(t), storetest.Quiet())
+	shows := k.Memory(t, k.directory)
 	coretest.Start(t, "directory", shows)
 	access := identityviews.NewAccess(shows)
 	access.Open()

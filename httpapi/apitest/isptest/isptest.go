@@ -170,7 +170,7 @@ func (k *Kit) tokens(directory *identityviews.Directory, signIns *identityviews.
 func (k *Kit) serve(t *testing.T) {
 	t.Helper()
 	directory := identityviews.NewDirectory()
-	k.shows = runner.NewMemory(directory, k.Core.Feed(t), storetest.Quiet())
+	k.shows = k.Core.Memory(t, directory)
 	coretest.Start(t, "directory", k.shows)
 	users := identityviews.UsersQuery{Views: k.views}
 	people, owned := subscribersviews.SubscribersQuery{Views: k.views},

@@ -26,6 +26,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/billing"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -49,11 +50,10 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// The platform's paybill, Amina's phone, and the longest time that Until waits.
+// The platform's paybill, and Amina's phone.
 const (
 	PlatformShortcode = "600100"
 	aminaPhone        = "+254712345678"
-	moneyPatience     = 20 * time.Second
 )
 
 // Kit is the whole of payments behind a server, with a simulated provider on the other side: log, bus, processes, jobs,
@@ -267,10 +267,10 @@ func (k *Kit) Neighbour(t *testing.T) {
 	}, k.Org)
 }
 
-// Until tries a condition every 10 ms, for states that send no signal; after moneyPatience the test ends.
+// Until tries a condition every 10 ms, for states that send no signal; the test ends when it never holds.
 func (k *Kit) Until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(moneyPatience)
+	deadline := time.Now().Add(waittest.Limit)
 	for !cond() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not in time", what)
