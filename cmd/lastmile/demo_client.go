@@ -26,7 +26,7 @@ type apiClient struct {
 // share them. They are not safe for concurrent use.
 type credentials struct{ email, password, token string }
 
-// staying gives a client that signs in again when its token has expired, and waits for a key that a killed start holds.
+// staying gives a client that signs in again when its token has expired, and tries a call again that may pass.
 func (c apiClient) staying(email, password string) apiClient {
 	c.again = &credentials{email: email, password: password, token: c.token}
 	return c
@@ -82,17 +82,27 @@ func (c apiClient) call(ctx context.Context, method, path, key string, body any)
 	if c.expired(ctx, err) {
 		out, err = c.send(ctx, method, path, key, body)
 	}
-	for c.held(err) && loop.Sleep(ctx, longLook) {
+	limited, cancel := context.WithTimeout(ctx, passingPatience)
+	defer cancel()
+	for pause := (loop.Backoff{Min: longLook, Max: longPause}); c.passing(err) && pause.Wait(limited); {
 		out, err = c.send(ctx, method, path, key, body)
 	}
 	return out, err
 }
 
-// held reports whether a call was refused because another one with its key is running. When the program was killed in
-// that one, its lease ends within a minute.
-func (c apiClient) held(err error) bool {
+// The pauses of a call that is tried again, and how long it is.
+const (
+	longPause       = 2 * time.Second
+	passingPatience = 3 * time.Minute
+)
+
+// passing reports whether a call may be tried again because its refusal passes by itself: another one with its key is
+// running, whose lease ends within a minute when the program was killed in it, or the program cannot serve it at the
+// moment, as on a machine that stands still for some seconds. All calls of a client that stays may be repeated.
+func (c apiClient) passing(err error) bool {
 	var no *apiError
-	return c.again != nil && errors.As(err, &no) && no.Code == "idempotency_key_running"
+	return c.again != nil && errors.As(err, &no) &&
+		(no.Code == "idempotency_key_running" || no.Status == http.StatusServiceUnavailable)
 }
 
 // send is call without another sign-in.
