@@ -41,8 +41,8 @@ const (
 	hashWait = 5 * time.Second
 )
 
-// storeWait bounds the storing of a password, which goes on when the caller has gone.
-const storeWait = 5 * time.Second
+// storeWait bounds the storing of a password, which goes on when the caller has gone: as long as a request may take.
+const storeWait = 30 * time.Second
 
 // Passwords holds Argon2id hashes. At most one hash per processor is computed at a time, so that memory is bounded.
 // Organizations have their turns, so that no one's requests delay the sign-ins of another; the zero organization stands
