@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
@@ -67,6 +68,7 @@ func newKit(t *testing.T, cfg acs.Config) *kit {
 	if cfg.LockWait == 0 {
 		cfg.LockWait = 50 * time.Millisecond
 	}
+	cfg.RunLimit = waittest.Limit
 	k.sim = acs.New(cfg)
 	if err := k.sim.Start(context.Background()); err != nil {
 		t.Fatal(err)
@@ -76,7 +78,7 @@ func newKit(t *testing.T, cfg acs.Config) *kit {
 			t.Error(err)
 		}
 	})
-	k.connect(k.sim.URL(), 5*time.Second)
+	k.connect(k.sim.URL(), waittest.Limit)
 	k.settle()
 	return k
 }
@@ -99,7 +101,7 @@ func (k *kit) connect(url string, timeout time.Duration) {
 // settle waits until no session and nothing that follows one is under way.
 func (k *kit) settle() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.sim.Idle(ctx); err != nil {
 		k.t.Fatal(err)

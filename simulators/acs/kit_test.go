@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
@@ -107,7 +108,7 @@ func (k *kit) find(collection, query string) []string {
 // settle waits until nothing is under way.
 func (k *kit) settle() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.Idle(ctx); err != nil {
 		k.t.Fatal(err)

@@ -22,9 +22,6 @@ import (
 // maxRounds bounds how often a script is run in one session. Source: docs/facts/genieacs.md#provisions.
 const maxRounds = 32
 
-// maxRun bounds one run of a script. The server's limit is 50 ms of a processor; this is time.
-const maxRun = 2 * time.Second
-
 // round is one run of a script. A run that looks at what it has declared is broken off, the server does what was
 // declared, and the script begins anew: it sees the device as it was after each of these commits.
 type round struct {
@@ -164,7 +161,7 @@ func (r *round) run(program *goja.Program, args []any) (bool, *fault) {
 	defer func() { <-r.x.sim.engines }()
 	r.vm = goja.New()
 	r.offer(args)
-	limit := time.AfterFunc(maxRun, func() { r.vm.Interrupt("Script execution timed out") })
+	limit := time.AfterFunc(r.x.sim.cfg.RunLimit, func() { r.vm.Interrupt("Script execution timed out") })
 	defer limit.Stop()
 	_, err := r.vm.RunProgram(program)
 	var broken *goja.InterruptedError

@@ -42,6 +42,8 @@ type Config struct {
 	SessionWait time.Duration
 	// CrashHang is the time from a request that breaks the server's process to the end of its connection; 20 ms when 0.
 	CrashHang time.Duration
+	// RunLimit bounds one run of a script; 2 s when 0. The server's limit is 50 ms of a processor; this is time.
+	RunLimit time.Duration
 }
 
 // Simulator is the server with its devices. Safe for concurrent use. Start it once and Stop it once.
@@ -71,6 +73,7 @@ func New(cfg Config) *Simulator {
 	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
 	cfg.FilesAddr = cmp.Or(cfg.FilesAddr, "127.0.0.1:0")
 	cfg.LockWait = cmp.Or(cfg.LockWait, 30*time.Second)
+	cfg.RunLimit = cmp.Or(cfg.RunLimit, 2*time.Second)
 	cfg.SessionWait = cmp.Or(cfg.SessionWait, 4*time.Second)
 	cfg.CrashHang = cmp.Or(cfg.CrashHang, 20*time.Millisecond)
 	if cfg.Clock == nil {
