@@ -42,7 +42,7 @@ run: ## install missing packages, build, start the demo
 test: ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory $(NODE_CLIENT))
-	CGO_ENABLED=0 timeout --kill-after=20 4200 go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 65m $(PKG) \
+	CGO_ENABLED=0 timeout --kill-after=20 4200 go test -trimpath -vet=off -p $(PROCS) -parallel 2 -timeout 65m $(PKG) \
 		2>&1 | scripts/test-failures
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // TestClose_CallsAfterItAreToldToTryAgain: a request that meets the end of the program is no fault of the program; the
@@ -40,7 +40,7 @@ func TestSubscribe_BeyondTheEndOfTheLogIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var short *eventstore.ShortLogError
-	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	limited, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for _, mark := range []eventstore.Mark{{}, {Position: head + 1, ID: id.New[id.Event]()}} {
 		sub := kit.Store.Resume(limited, head+1, mark, nil)

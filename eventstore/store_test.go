@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // archived makes an event that a test recognises by its reason. Every call makes a new event id.
@@ -310,7 +311,7 @@ func TestSubscribe_EndsWithTheSubscriptionAndWithTheStore(t *testing.T) {
 		for !next(t, sub).CaughtUp {
 		}
 		end(store, sub)
-		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 		for {
 			_, err := sub.Next(ctx)
 			if errors.Is(err, context.Canceled) {
@@ -376,7 +377,7 @@ func client(t *testing.T, kit *storetest.Kit) *esdb.Client {
 // next waits up to 15 seconds for an item and fails the test on an error.
 func next(t *testing.T, sub *eventstore.Subscription) eventstore.Item {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	item, err := sub.Next(ctx)
 	if err != nil {
@@ -420,7 +421,7 @@ func appendUntilDone(
 func tryUntilDone(
 	ctx context.Context, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New,
 ) (eventstore.Appended, error) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit)
 	defer cancel()
 	for {
 		done, err := store.Append(ctx, name, expected, []eventstore.New{e})

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // watched gives a store behind a wire whose subscription has caught up, and who is told that it may be away.
@@ -66,7 +67,7 @@ func TestWatch_TellsOfSilenceWhenNobodyCalls(t *testing.T) {
 	wire.Swallow()
 	select {
 	case <-lost:
-	case <-time.After(30 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Error("nobody is told of silence")
 	}
 }

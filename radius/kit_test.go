@@ -19,6 +19,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
@@ -30,9 +31,6 @@ var (
 	localhost = netip.MustParseAddr("127.0.0.1")
 	neighbour = netip.MustParseAddr("127.0.0.2")
 )
-
-// patience is how long a test waits for an answer that must come.
-const patience = 10 * time.Second
 
 // users is a directory in memory, for each organization. It keeps what was decided.
 type users struct {
@@ -220,7 +218,7 @@ func (k *kit) final(port string) map[string]int {
 // until waits until so many packets of a port came to one result.
 func (k *kit) until(port string, result radius.Result, n int) {
 	k.t.Helper()
-	for end := time.Now().Add(patience); k.results(port)[result.String()] < n; runtime.Gosched() {
+	for end := time.Now().Add(waittest.Limit); k.results(port)[result.String()] < n; runtime.Gosched() {
 		if time.Now().After(end) {
 			k.t.Fatalf("%s: %v, want %d %s", port, k.results(port), n, result)
 		}
@@ -270,7 +268,7 @@ func (l *line) send(datagram []byte) {
 func (l *line) receive() []byte {
 	l.t.Helper()
 	buffer := make([]byte, 4096)
-	if err := l.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := l.conn.SetReadDeadline(time.Now().Add(waittest.Limit)); err != nil {
 		l.t.Fatal(err)
 	}
 	n, err := l.conn.Read(buffer)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // everybody is a directory in which each user has the password "pw", and a sink that acknowledges at once.
@@ -344,7 +345,7 @@ func TestListen_FurtherSocketsGetTheirShare(t *testing.T) {
 		_ = conn.Close()
 	}
 	for i, conn := range []*net.UDPConn{first, second} {
-		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := conn.SetReadDeadline(time.Now().Add(waittest.Limit)); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := conn.ReadFromUDPAddrPort(make([]byte, 10)); err != nil {

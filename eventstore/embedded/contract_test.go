@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // quiet logs errors only: tests that cause outages would fill the output with warnings.
@@ -54,7 +55,7 @@ func TestNode_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	n := start(t, testConfig(t))
 	t.Cleanup(func() {
-		for giveUp := time.After(10 * time.Second); !embedded.NoMemory(n); runtime.GC() {
+		for giveUp := time.After(waittest.Limit); !embedded.NoMemory(n); runtime.GC() {
 			select {
 			case <-giveUp:
 				t.Fatal("calls that have ended hold memory")

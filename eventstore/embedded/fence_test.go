@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // wantFatal waits up to 20 s for the node's fatal error, which must contain want.
@@ -23,7 +24,7 @@ func wantFatal(t *testing.T, n *embedded.Node, want string) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Fatal("the node does not notice")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // rawClient is a connection by frames, to a node at some address.
@@ -323,7 +324,7 @@ func TestMemory_SmallFramesThatAreNotReadTakeLittle(t *testing.T) {
 	for range clients - most {
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(waittest.Limit):
 			t.Fatal("too few clients are dismissed")
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // TestNode_ToleratesPingsOfIdleClients: clients ping also while no call is running. A server with gRPC's default policy
@@ -18,7 +20,7 @@ func TestNode_ToleratesPingsOfIdleClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waittest.Limit)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {

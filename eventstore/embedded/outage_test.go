@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // TestOutage_LostSessionsUnderLoad ends the node's database sessions, also the writing one, during appends.
@@ -89,7 +90,7 @@ func (f *follower) wantAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	giveUp := time.After(20 * time.Second)
+	giveUp := time.After(waittest.Limit)
 	for want := uint64(1); want <= end.Event.Position.Commit; want++ {
 		select {
 		case got, ok := <-f.positions:

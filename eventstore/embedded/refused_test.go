@@ -17,6 +17,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // refuseInserts lets the database refuse every group with a SQLSTATE, and count them in the sequence tries.
@@ -270,7 +271,7 @@ func TestRefused_ANodeWhoseServerMayNotWriteAnyMoreLooksForAnother(t *testing.T)
 	_, err := client.AppendToStream(t.Context(), "s", esdb.AppendToStreamOptions{}, oneEvent())
 	wantCode(t, err, esdb.ErrorUnavailable)
 	run(t, cfg, `drop trigger refuse on {schema}.events`)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for {
 		if _, err = contract.Connect(t, n.URL()).AppendToStream(ctx, "s", esdb.AppendToStreamOptions{},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // caughtUp takes the events of a subscription until it has caught up, and gives their positions and the last
@@ -154,7 +155,7 @@ func TestScavenge_ABlockWithoutEventsIsPassedOver(t *testing.T) {
 			if blocks != 4 {
 				t.Errorf("%s: %d blocks are known", when, blocks)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(waittest.Limit):
 			t.Fatalf("%s: the blocks do not become known", when)
 		}
 		if got := filtered(t, client, "e", 0); len(got) != 201 || got[0] != 4001 {

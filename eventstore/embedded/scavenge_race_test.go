@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // fourOfWhichOneIsSeen writes four events to a stream, and metadata that hides all but the last.
@@ -228,7 +229,7 @@ func TestScavenge_ByItself(t *testing.T) {
 	client := contract.Connect(t, n.URL())
 	says := func(want string) {
 		t.Helper()
-		giveUp := time.After(20 * time.Second)
+		giveUp := time.After(waittest.Limit)
 		for {
 			select {
 			case line := <-lines:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // TestSession_CommitsDurably: the node replaces what is weaker than "on" by it; what is stronger stays.
@@ -70,7 +71,7 @@ func TestSession_TheLockOfAVanishedNodeIsFreed(t *testing.T) {
 	if taken, err := holder.tryLock(t.Context(), vanished); err != nil || !taken {
 		t.Fatal(taken, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	if _, err := testSession(t, next).Exec(ctx, `select pg_advisory_lock($1)`, holder.lock); err != nil {
 		t.Errorf("the lock is not freed: %v", err)
@@ -89,7 +90,7 @@ func TestSession_TheLockOfANodeThatVanishedInATransactionIsFreed(t *testing.T) {
 	if _, err := vanished.Exec(t.Context(), `begin`); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	if _, err := testSession(t, next).Exec(ctx, `select pg_advisory_lock($1)`, holder.lock); err != nil {
 		t.Errorf("the lock is not freed: %v", err)

@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // waiting is a node that stands by, or has taken over.
@@ -59,7 +60,7 @@ func (w *waiting) behind(t testing.TB, holder string) {
 		case got = <-w.holders:
 		case err := <-w.failed:
 			t.Fatalf("it does not stand by: %v", err)
-		case <-time.After(30 * time.Second):
+		case <-time.After(waittest.Limit):
 			t.Fatalf("it stands behind %q, want %q", got, holder)
 		}
 	}
@@ -73,7 +74,7 @@ func (w *waiting) takesOver(t testing.TB) *embedded.Node {
 		return n
 	case err := <-w.failed:
 		t.Fatalf("it does not take over: %v", err)
-	case <-time.After(30 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Fatal("it does not take over in time")
 	}
 	return nil
@@ -287,7 +288,7 @@ func TestStandby_OneOfThreeInLineTakesOver(t *testing.T) {
 func winner(t *testing.T, line map[string]*waiting) *embedded.Node {
 	t.Helper()
 	won := make(chan *embedded.Node, len(line))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	var watch sync.WaitGroup
 	for _, w := range line {

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // memory is a log of numbered events. The first of every three is of the type "odd", the others are "even".
@@ -148,7 +148,7 @@ func start(t *testing.T, log Log) *Feed {
 // read takes the wanted events up to a position, in pages of limit, and returns their positions.
 func read(t *testing.T, f *Feed, types []string, upTo uint64, limit int) (got []uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for after := uint64(0); after < upTo; {
 		page, err := f.Next(ctx, after, Want(types), limit)

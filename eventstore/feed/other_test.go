@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // named gives ids to the events of a log from an index on.
@@ -75,7 +75,7 @@ func TestFeed_ALogThatIsReplacedEndsAllReading(t *testing.T) {
 	go func() { waits <- f.Wait(t.Context(), 100) }()
 	log.replace(4, 9)
 	var other *eventstore.OtherLogError
-	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	limited, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	select {
 	case err := <-f.Lost():

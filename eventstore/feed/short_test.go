@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // untilShort waits until the feed has found the log to be shorter, or not to be.
@@ -87,7 +88,7 @@ func TestFeed_IsNotFollowedBeyondTheEndOfAShorterLog(t *testing.T) {
 	go func() { waits <- f.Wait(t.Context(), 4) }()
 	log.append(4)
 	log.named(3)
-	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	limited, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	select {
 	case err := <-f.Lost():

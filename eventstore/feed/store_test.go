@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // archive appends n events to a new stream and returns the position of the last one.
@@ -43,7 +44,7 @@ func archive(t testing.TB, store *eventstore.Store, n int) uint64 {
 // take reads the wanted events from the start up to a position, for 20 seconds at most.
 func take(t testing.TB, f *feed.Feed, types []string, upTo uint64) (list []*events.Envelope) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for after := uint64(0); after < upTo; {
 		page, err := f.Next(ctx, after, feed.Want(types), 100)
@@ -166,7 +167,7 @@ func TestFromStore_ALogThatWasRestoredAndHasGrownEndsReading(t *testing.T) {
 	other := kit.Open()
 	archive(t, other, 20)
 	var replaced *eventstore.OtherLogError
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	select {
 	case err := <-f.Lost():

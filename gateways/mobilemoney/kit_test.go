@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -63,7 +64,7 @@ func newKit(t *testing.T, cfg provider.Config) *kit {
 	}))
 	k.connect(k.sim.URL(), 5*time.Second)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 		defer cancel()
 		k.endpoint.Close()
 		if err := k.sim.Stop(ctx); err != nil {
@@ -148,7 +149,7 @@ func (k *kit) query(checkoutID string, want mobilemoney.Status) mobilemoney.Verd
 // idle waits until the simulator has no callback left to send.
 func (k *kit) idle() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.sim.Idle(ctx); err != nil {
 		k.t.Fatal(err)

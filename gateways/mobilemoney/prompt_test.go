@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -174,7 +175,7 @@ func TestPrompt_NotSentWhenNothingLeft(t *testing.T) {
 	other := newKit(t, provider.Config{})
 	other.prompt(mobilemoney.Accepted) // its token is cached, so that only the prompt can fail
 	other.endpoint.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	other.idle()
 	if err := other.sim.Stop(ctx); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -203,7 +204,7 @@ func TestForget_WhoStillHoldsTheDeviceKeepsNoConnection(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 		defer cancel()
 		for k.router.Connections() > 0 { // the router notices the end of a connection a moment later
 			if ctx.Err() != nil {

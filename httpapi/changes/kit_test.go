@@ -17,14 +17,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/changes"
 )
 
 // TestMain fails when a test has left goroutines.
 func TestMain(m *testing.M) { pgtest.VerifyTestMain(m) }
-
-// patience bounds every wait of a test; only a fault reaches it.
-const patience = 20 * time.Second
 
 // noon is when all changes of the tests are.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -166,7 +164,7 @@ func (s *stream) next(t *testing.T) event {
 	select {
 	case e := <-s.events:
 		return e
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("nothing is told")
 		return event{}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/changes"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/projections/changes"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -325,7 +326,7 @@ func TestStream_WhoDoesNotReadIsDropped(t *testing.T) {
 	}
 	reading := k.open(t, apitest.Request{As: apitest.Support})
 	reading.next(t)
-	for deadline := time.Now().Add(3 * patience); k.hub.Counts().Dropped == 0; {
+	for deadline := time.Now().Add(waittest.Limit); k.hub.Counts().Dropped == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("a reader who does not read is kept")
 		}

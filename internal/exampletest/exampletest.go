@@ -14,9 +14,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // T is the test of one Example. For one goroutine.
@@ -29,12 +29,9 @@ type T struct {
 // The kits need the methods of pgtest.T.
 var _ pgtest.T = (*T)(nil)
 
-// patience is the time limit of an Example. One that waits longer fails and does not hang.
-const patience = time.Minute
-
 // New begins an Example. Done must be called.
 func New() *T {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 	return &T{ctx: ctx, cancel: cancel}
 }
 

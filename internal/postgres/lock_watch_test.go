@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // lockWatcher is a database whose connection of locks a test watches.
@@ -38,7 +39,7 @@ func (w lockWatcher) hears(of string) time.Duration {
 	began := time.Now()
 	select {
 	case <-w.told:
-	case <-time.After(20 * time.Second):
+	case <-time.After(waittest.Limit):
 		w.t.Fatalf("nobody was told of %s", of)
 	}
 	return time.Since(began)

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
@@ -21,10 +20,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
-
-// stopPatience is the time limit for the stop of a node.
-const stopPatience = 10 * time.Second
 
 // Kit is a store with the node, database and keys that it uses.
 type Kit struct {
@@ -138,7 +135,7 @@ func (k *Kit) StopNode() {
 	if k.Node == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 	defer cancel()
 	if err := k.Node.Stop(ctx); err != nil {
 		k.t.Errorf("stop event store node: %v", err)

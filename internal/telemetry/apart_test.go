@@ -13,6 +13,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // apart starts a recorder that takes all reports of a list in one group, and gives it with a channel of the routers of
@@ -55,7 +56,7 @@ func await(t *testing.T, others chan id.Device) {
 	t.Helper()
 	select {
 	case <-others:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("another organization's session is not kept")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // phones are the devices of a customer.
@@ -210,7 +211,7 @@ func TestLive_IsFilledFromTheTablesAndByOtherPrograms(t *testing.T) {
 	later := k.at(telemetry.Start, 0, 0, 0) // recorded by another program
 	later.Session, later.MAC, later.Calling, later.At = "elsewhere", phones[2], phones[2], noon.Add(time.Hour)
 	k.commit(t, later)
-	for end := time.Now().Add(patience); c.enter(0, time.Hour, 1, true); {
+	for end := time.Now().Add(waittest.Limit); c.enter(0, time.Hour, 1, true); {
 		c.watch.Advance(time.Minute)
 		if time.Now().After(end) {
 			t.Fatal("not read again")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // rests records reports that the database refuses, lets the recorder rest 20 times, ends what makes the database
@@ -39,7 +40,7 @@ func (k *kit) rests(
 	}
 	select {
 	case <-failed:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatalf("nothing waits: %+v", r.Status())
 	}
 	mend()

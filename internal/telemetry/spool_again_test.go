@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // namesakes are whole sessions of one name, of 1,000 octets each: a router that lost its power names its sessions from
@@ -91,7 +92,7 @@ func (k *kit) alone(t *testing.T, log io.Writer, now *clock.Manual, step func(st
 	record(r, k.at(telemetry.Start, 0, 0, 0))
 	select {
 	case <-rests:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("what comes does not end a rest")
 	}
 	return r
@@ -114,7 +115,7 @@ func TestRecorder_OthersAreStoredAtOnceWhileOneOrganizationWaits(t *testing.T) {
 	others := func(crowd []telemetry.Report) {
 		waits := r.Status().SpoolBytes
 		record(r, crowd...)
-		for end := time.Now().Add(patience); r.Status().SpoolBytes != waits; runtime.Gosched() {
+		for end := time.Now().Add(waittest.Limit); r.Status().SpoolBytes != waits; runtime.Gosched() {
 			if time.Now().After(end) {
 				t.Fatal("what others report waits")
 			}
@@ -133,7 +134,7 @@ func TestRecorder_OthersAreStoredAtOnceWhileOneOrganizationWaits(t *testing.T) {
 	record(r, k.at(telemetry.Interim, time.Minute, 1, 1))
 	select {
 	case <-told.done:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Error("the log does not tell who waits")
 	}
 	others(k.townsfolk(5)) // a large one
@@ -170,7 +171,7 @@ func TestRecorder_WhatOthersReportWhileOneOrganizationHasATryIsSpooled(t *testin
 	record(r, k.at(telemetry.Interim, time.Minute, 1, 1))
 	select {
 	case <-tries:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("the organization has no try")
 	}
 	before, crowd := spooled.Load(), k.townsfolk(2) // a small group
@@ -182,7 +183,7 @@ func TestRecorder_WhatOthersReportWhileOneOrganizationHasATryIsSpooled(t *testin
 	now.Advance(time.Minute)
 	record(r, k.at(telemetry.Interim, 2*time.Minute, 2, 1))
 	// The try that was held may fail only now, so that the next one is a minute after this.
-	for end := time.Now().Add(patience); r.Spooled(); now.Advance(time.Second) {
+	for end := time.Now().Add(waittest.Limit); r.Spooled(); now.Advance(time.Second) {
 		if time.Now().After(end) {
 			t.Fatal("the spool is not taken")
 		}

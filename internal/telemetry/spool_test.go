@@ -19,10 +19,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
-
-// patience is how long tests wait for what must come.
-const patience = 2 * time.Minute
 
 // away is a kit on the same tables whose database never answers.
 func (k *kit) away(t *testing.T) *telemetry.Store {
@@ -60,7 +58,7 @@ func (k *kit) recorder(
 // settle waits until nothing is spooled.
 func settle(t *testing.T, r *telemetry.Recorder) {
 	t.Helper()
-	for end := time.Now().Add(patience); r.Spooled(); runtime.Gosched() {
+	for end := time.Now().Add(waittest.Limit); r.Spooled(); runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal("the spool is not taken")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
@@ -68,7 +69,7 @@ func (k *kit) another(name string) telemetry.Session {
 		}
 	}
 	k.idle()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	for { // many starts at once may take the way over the disk
 		list, err := k.store.OpenOf(ctx, subscriber)

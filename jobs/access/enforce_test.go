@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -408,7 +409,7 @@ func TestBeginnings_APaymentBetweenAcceptAndStartIsNoticed(t *testing.T) {
 	k.block(true)
 	begins.Began(telemetry.Report{Org: k.org, Class: class, User: "amina", MAC: s.MAC, At: noon})
 	begins.Began(telemetry.Report{Org: k.org, User: "amina", At: noon}) // not ours
-	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for waiting() == 0 {
 		if !loop.Sleep(deadline, 5*time.Millisecond) {

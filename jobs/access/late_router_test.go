@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 )
@@ -32,7 +33,7 @@ func (k *kit) crowd(n int) (list []telemetry.Session) {
 // ends waits until the tables have the end of a session; many stops at once may take the way over the disk.
 func (k *kit) ends(s telemetry.Session) {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	for k.session(s).EndedAt == nil {
 		if !loop.Sleep(ctx, 10*time.Millisecond) {

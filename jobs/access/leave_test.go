@@ -24,6 +24,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/radius/coa"
@@ -246,7 +247,7 @@ func TestLeaveRouter_AJobWhoseProgramDiedInItsLastAttemptRunsOnceMore(t *testing
 	k.Queue = jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock})
 	k.Register()
 	coretest.Start(t, "queue", k.Queue)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for left, ends := 1, 0; left > 0 || ends == 0; {
 		k.clock.Advance(time.Second)

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
@@ -123,7 +124,7 @@ func TestBeginnings_ManySessionsOfACustomerAreOneJob(t *testing.T) {
 	other := id.New[id.Subscription]()
 	begins.End(replaced(id.New[id.Organization](), other))
 	coretest.Start(t, "beginnings", begins)
-	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for len(k.limits()) < 251 {
 		if !loop.Sleep(deadline, 5*time.Millisecond) {

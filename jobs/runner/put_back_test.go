@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
@@ -77,7 +78,7 @@ func TestClock_ThatIsPutBackDelaysNoReportOfADiscardedJob(t *testing.T) {
 		t.Helper()
 		select {
 		case reports <- err:
-		case <-time.After(15 * time.Second):
+		case <-time.After(waittest.Limit):
 			t.Fatal("it is not reported")
 		}
 	}
@@ -110,7 +111,7 @@ func TestClock_OfADeadLeaderThatWasAheadKeepsNobodyFromLeading(t *testing.T) {
 	t.Cleanup(r.Stop)
 	select {
 	case <-d.notify:
-	case <-time.After(40 * time.Second): // an election is tried every few seconds
+	case <-time.After(waittest.Limit): // an election is tried every few seconds
 		t.Error("nobody leads")
 	}
 }

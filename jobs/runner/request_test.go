@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
@@ -73,7 +74,7 @@ func (e *errands) runsNext(want errand) {
 		if got != want {
 			e.t.Fatalf("%+v runs, want %+v", got, want)
 		}
-	case <-time.After(15 * time.Second):
+	case <-time.After(waittest.Limit):
 		e.t.Fatalf("%+v does not run", want)
 	}
 }

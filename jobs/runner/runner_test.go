@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
@@ -73,7 +74,7 @@ func (d *desk) next(t *testing.T) attempt {
 	select {
 	case a := <-d.notify:
 		return a
-	case <-time.After(15 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Fatal("no attempt")
 		return attempt{}
 	}
@@ -242,7 +243,7 @@ func (l *locked) Write(p []byte) (int, error) {
 // eventually waits up to 10 seconds until the row of a job meets an SQL condition.
 func eventually(t *testing.T, db *postgres.DB, condition string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
@@ -180,7 +181,7 @@ func TestGate_JobsThatMayTakeMinutesMakeWay(t *testing.T) {
 		enqueue(t, r, n, 0)
 		<-began
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	open, err := gate.Shut(ctx)
 	if err != nil {
@@ -265,7 +266,7 @@ func periodicRuns(t *testing.T, db *postgres.DB, c clock.Clock) (ids <-chan id.A
 func run(t *testing.T, db *postgres.DB, ids ...<-chan id.Any) id.Any {
 	t.Helper()
 	var jobID id.Any
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(waittest.Limit)
 	for jobID.IsZero() {
 		for _, runs := range ids {
 			select {
@@ -280,7 +281,7 @@ func run(t *testing.T, db *postgres.DB, ids ...<-chan id.Any) id.Any {
 		}
 	}
 	sql := `select count(*) from ` + db.Namespace.Schema("river") + `.river_job where state <> 'completed'`
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for waiting := 1; waiting > 0; {
 		if err := db.Owner.QueryRow(ctx, sql).Scan(&waiting); err != nil {

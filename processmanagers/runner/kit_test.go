@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
@@ -228,7 +229,7 @@ func (o *office) setAnswer(answer func(deliver) error) {
 // until waits up to 10 s for a condition on the office; cond is called with the lock held.
 func (o *office) until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	for {
 		o.mu.Lock()
@@ -372,7 +373,7 @@ func (b *bench) rows(t testing.TB, table string) (n int) {
 // taken waits up to 15 s until a process has taken all events up to a position.
 func taken(t testing.TB, r *processrunner.Runner, process string, position uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	if err := r.WaitFor(ctx, process, position); err != nil {
 		t.Fatalf("%s never took %d: %+v", process, position, r.Status())
@@ -382,7 +383,7 @@ func taken(t testing.TB, r *processrunner.Runner, process string, position uint6
 // poll checks a condition every 5 ms for up to 10 s, for changes that no channel reports.
 func poll(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

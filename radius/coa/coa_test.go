@@ -20,6 +20,7 @@ import (
 	"layeh.com/radius/rfc3576"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 )
@@ -285,7 +286,7 @@ func TestAsk_SilentRoutersOfOneOrganizationLeaveOthersTheirLateAnswers(t *testin
 	}
 	select {
 	case <-heard:
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Error("the late answer of another organization's router is not heard")
 	}
 }

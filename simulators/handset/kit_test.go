@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
@@ -23,9 +24,6 @@ var localhost = netip.MustParseAddr("127.0.0.1")
 
 // secret is the secret of the NAS.
 var secret = []byte("xyzzy5461")
-
-// patience is how long a test waits for what must come.
-const patience = 20 * time.Second
 
 // asked has the parts of a request that the directory saw.
 type asked struct {
@@ -144,7 +142,7 @@ func (k *kit) signIn(c handset.Customer) handset.Result {
 	if c.Password == "" && c.Method != handset.MACLogin {
 		c.Password = "pw-" + c.Name
 	}
-	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	r, err := k.SignIn(ctx, c)
 	if err != nil {
@@ -172,7 +170,7 @@ func (k *kit) next(status radius.Status) *radius.Record {
 			k.t.Fatalf("report %s of %s, want %s", r.Status, r.UserName, status)
 		}
 		return r
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		k.t.Fatalf("no report %s", status)
 	}
 	return nil
@@ -181,7 +179,7 @@ func (k *kit) next(status radius.Status) *radius.Record {
 // settled waits until nothing is under way, and checks that no report is left.
 func (k *kit) settled() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.Idle(ctx); err != nil {
 		k.t.Fatal(err)
@@ -196,7 +194,7 @@ func (k *kit) settled() {
 // untilWaiting waits until a request waits for its answer by the clock.
 func (k *kit) untilWaiting() {
 	k.t.Helper()
-	for end := time.Now().Add(patience); k.Waits() == 0; runtime.Gosched() {
+	for end := time.Now().Add(waittest.Limit); k.Waits() == 0; runtime.Gosched() {
 		if time.Now().After(end) {
 			k.t.Fatal("nothing waits")
 		}
@@ -206,7 +204,7 @@ func (k *kit) untilWaiting() {
 // advance moves the clock when no request is under way, which would be repeated.
 func (k *kit) advance(d time.Duration) {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.Idle(ctx); err != nil {
 		k.t.Fatal(err)
@@ -217,7 +215,7 @@ func (k *kit) advance(d time.Duration) {
 // untilBad waits until an answer was passed over.
 func (k *kit) untilBad() {
 	k.t.Helper()
-	for end := time.Now().Add(patience); k.Statistics().BadReplies == 0; runtime.Gosched() {
+	for end := time.Now().Add(waittest.Limit); k.Statistics().BadReplies == 0; runtime.Gosched() {
 		if time.Now().After(end) {
 			k.t.Fatal("no answer was passed over")
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
@@ -264,7 +265,7 @@ func (k *kit) refuse(status radius.Status, count int) {
 // refused waits until the server has left them without an answer, but for so many that are still to come.
 func (k *kit) refused(status radius.Status, toCome int) {
 	k.t.Helper()
-	for end := time.Now().Add(patience); ; runtime.Gosched() {
+	for end := time.Now().Add(waittest.Limit); ; runtime.Gosched() {
 		k.isp.mu.Lock()
 		left := k.isp.hold[status]
 		k.isp.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
@@ -104,7 +105,7 @@ func TestSignIn_ASilentServerIsAskedThreeTimes(t *testing.T) {
 	var first []byte
 	for i := range 3 {
 		buffer := make([]byte, 4096)
-		if err := silent.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := silent.SetReadDeadline(time.Now().Add(waittest.Limit)); err != nil {
 			t.Fatal(err)
 		}
 		size, from, err := silent.ReadFromUDP(buffer)
@@ -160,7 +161,7 @@ func TestSignInAll_ThousandsShareFewSockets(t *testing.T) {
 		list = append(list, handset.Customer{Name: name, Password: "pw-" + name, Method: handset.PAP})
 	}
 	counts := map[handset.Outcome]int{}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	err := k.SignInAll(ctx, list, handset.Pace{}, func(_ handset.Customer, r handset.Result) { counts[r.Outcome]++ })
 	if err != nil || counts[handset.Accepted] != 3000 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
@@ -20,7 +21,7 @@ func call[T any](t *testing.T, url, method, path, body string, status int) T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waittest.Limit}
 	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -63,7 +64,7 @@ func newKit(t *testing.T, cfg provider.Config) *kit {
 	}
 	k.hook = httptest.NewServer(http.HandlerFunc(k.receive))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 		defer cancel()
 		k.http.CloseIdleConnections()
 		if err := k.Stop(ctx); err != nil {
@@ -95,7 +96,7 @@ func (k *kit) receive(w http.ResponseWriter, r *http.Request) {
 // messages waits until the simulator is idle and gives the callbacks to a path.
 func (k *kit) messages(path string) []map[string]any {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.Idle(ctx); err != nil {
 		k.t.Fatal(err)

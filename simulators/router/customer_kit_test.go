@@ -12,14 +12,12 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
-
-// patience is how long a test waits for what must come.
-const patience = 20 * time.Second
 
 // radiusSecret is the secret of the router at the RADIUS server.
 const radiusSecret = "radius-secret"
@@ -155,7 +153,7 @@ func guest(name string) handset.Customer {
 // signIn asks for a session and ends the test when the outcome is another one.
 func (k *ispKit) signIn(c handset.Customer, want handset.Outcome) handset.Result {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	r, err := k.SignIn(ctx, c)
 	if err != nil || r.Outcome != want {
@@ -194,7 +192,7 @@ func (k *ispKit) report() *radius.Record {
 	select {
 	case r := <-k.records:
 		return r
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		k.t.Fatal("no report")
 	}
 	return nil
@@ -203,7 +201,7 @@ func (k *ispKit) report() *radius.Record {
 // idle waits until nothing is under way.
 func (k *ispKit) idle() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(k.t.Context(), waittest.Limit)
 	defer cancel()
 	if err := k.Idle(ctx); err != nil {
 		k.t.Fatal(err)
@@ -244,7 +242,7 @@ func (k *ispKit) state(user string) router.CustomerState {
 // until moves the clock second by second, also while requests are under way, until something holds.
 func (k *ispKit) until(what string, holds func() bool) {
 	k.t.Helper()
-	for end := time.Now().Add(patience); !holds(); runtime.Gosched() {
+	for end := time.Now().Add(waittest.Limit); !holds(); runtime.Gosched() {
 		if time.Now().After(end) {
 			k.t.Fatalf("not reached: %s", what)
 		}

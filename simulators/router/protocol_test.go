@@ -17,6 +17,7 @@ import (
 	routeros "github.com/go-routeros/routeros/v3"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -126,7 +127,7 @@ func TestAPI_RawSentences(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(waittest.Limit))
 		in := bufio.NewReader(conn)
 		send := func(words ...string) []string {
 			var out []byte

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -124,7 +125,7 @@ func TestRounds_GoOnWhenTheMachinesClockIsPutBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()
 	compared := func() bool {
 		list, err := jobrunner.Waiting[commands.CheckDrift](ctx, queue)

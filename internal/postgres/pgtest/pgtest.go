@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // T has the methods of a test that the kits call; *testing.T and *testing.B have them. Runnable Examples have no such
@@ -29,9 +30,6 @@ type T interface {
 
 // maxConns bounds the connections of each pool of a test, since many tests share the server.
 const maxConns = 8
-
-// cleanupLimit bounds the closing of pools and the dropping of schemas at the end of a test.
-const cleanupLimit = 20 * time.Second
 
 // shared is the server of this test program. The first test that asks starts it, and its keeper stops it when the
 // program ends. The variable keeps the value from being garbage collected, which would close the keeper's pipe.
@@ -80,7 +78,7 @@ func open(t T, cfg postgres.Config) *postgres.DB {
 		go func() { db.Close(); close(closed) }()
 		select {
 		case <-closed:
-		case <-time.After(cleanupLimit):
+		case <-time.After(waittest.Limit):
 			t.Errorf("a database connection was not given back")
 		}
 	})
@@ -96,7 +94,7 @@ func Namespace() postgres.Namespace {
 
 // drop removes all schemas of a namespace. A failure is only logged.
 func drop(t T, url string, ns postgres.Namespace) {
-	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

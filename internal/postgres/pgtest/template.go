@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 )
 
 // templates is the beginning of the names of all templates and their copies on a server.
@@ -55,7 +56,7 @@ func (m *Template) New(t T) *postgres.DB {
 		t.Fatalf("copy a database for a test: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(ctx, cleanupLimit)
+		ctx, cancel := context.WithTimeout(ctx, waittest.Limit)
 		defer cancel()
 		if err := m.drop(ctx, name); err != nil {
 			t.Logf("drop the database of a test: %v", err) // a test may have ended the server itself
