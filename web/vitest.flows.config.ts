@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { patience } from './flows/patience'
 
 // Flows: a browser against the program with the demo's data. Two files go at a time, each with a program of its own;
 // the files of one program go one after the other, in any order.
@@ -9,8 +10,8 @@ export default defineConfig({
     maxConcurrency: 2,
     pool: 'forks',
     poolOptions: { forks: { minForks: 1, maxForks: process.env.LASTMILE_AT ? 1 : 2 } },
-    testTimeout: 90_000,
-    hookTimeout: 240_000,
-    expect: { poll: { timeout: 30_000 } }, // as the browser waits
+    testTimeout: 3 * patience, // a walk has many waits
+    hookTimeout: patience,
+    expect: { poll: { timeout: patience } }, // as the browser waits
   },
 })

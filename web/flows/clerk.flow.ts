@@ -156,9 +156,9 @@ task('a router that somebody has changed', async (desk) => {
   // models that are still being built anew.
   const fault = page.locator('li.fault').filter({ hasText: 'lodge-south' })
   const more = page.getByRole('button', { name: /^Show \d+ more$/ })
-  await fault.or(more).first().waitFor({ timeout: 40_000 })
+  await fault.or(more).first().waitFor()
   if (await more.isVisible()) await step('show all', () => more.click())
-  await step('compare', () => fault.getByRole('link', { name: 'Compare and repair' }).click({ timeout: 40_000 }))
+  await step('compare', () => fault.getByRole('link', { name: 'Compare and repair' }).click())
   await step('repair', async () => {
     await page.getByRole('button', { name: 'Repair' }).first().click()
     await page.getByRole('dialog').getByRole('button', { name: 'Repair' }).click()

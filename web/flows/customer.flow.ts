@@ -48,7 +48,7 @@ async function enter(page: Page, phone: string, from = `${at.isp}/portal/`): Pro
 /** codeAfter waits for a code to an address that is newer than another one. */
 async function codeAfter(page: Page, address: string, other: string): Promise<string> {
   let code = other
-  await expect.poll(async () => (code = await codeTo(page, address)), { timeout: 20_000 }).not.toBe(other)
+  await expect.poll(async () => (code = await codeTo(page, address))).not.toBe(other)
   return code
 }
 

@@ -48,7 +48,7 @@ flow('a device that has just been plugged in is claimed for a customer, and its 
   await told(page, /What becomes of it is listed below/)
   const changes = main.getByRole('table', { name: 'Changes' })
   // Its end comes by the stream of changes: nobody loads the page again.
-  await changes.getByRole('row', { name: /Wi-Fi/ }).getByText('Done').waitFor({ timeout: 60_000 })
+  await changes.getByRole('row', { name: /Wi-Fi/ }).getByText('Done').waitFor()
   expect(writes).toEqual(['POST /cpe/devices/{id}/wifi'])
   expect(await page.locator('body').innerText()).not.toContain('ndefu-ya-kutosha')
 
@@ -61,14 +61,14 @@ flow('a device that has just been plugged in is claimed for a customer, and its 
   const acacia = await firstOf(page, '/subscribers?q=acacia')
   await goTo(page, 'admin', `/customers/${acacia.id}`)
   await button(main, `Change Wi-Fi of ${serial}`).waitFor()
-}, {}, 180_000)
+})
 
 flow('a device is claimed with its ONU; where its light is not seen is corrected, and its levels are read', async ({ page }) => {
   const serial = await plugged('Device')
   await signIn(page, 'admin', '/pending-devices')
   const main = page.getByRole('main')
   const dialog = dialogOf(page)
-  await button(main, `Claim ${serial}`).click({ timeout: 40_000 })
+  await button(main, `Claim ${serial}`).click()
   await dialog.getByLabel('Set up its ONU, too').check()
   await field(dialog, 'Optical terminal').fill('Hill')
   await field(dialog, 'Port of the terminal').fill('0/1/2')
@@ -83,7 +83,7 @@ flow('a device is claimed with its ONU; where its light is not seen is corrected
   await button(dialog, 'Claim').click()
   await page.getByRole('heading', { level: 1, name: serial }).waitFor()
   const setUps = main.getByRole('table', { name: 'Changes' }).getByRole('row', { name: /Set-up of an ONU/ })
-  await setUps.first().getByText(/^Failed/).waitFor({ timeout: 60_000 })
+  await setUps.first().getByText(/^Failed/).waitFor()
   await main.getByText('Not registered').waitFor()
 
   await inMenu(page, button(main, 'What can be done with the device'), 'Set up the ONU again')
@@ -91,13 +91,13 @@ flow('a device is claimed with its ONU; where its light is not seen is corrected
   await field(dialog, 'Port of the terminal').fill('0/1/1')
   await button(dialog, 'Set up the ONU').dblclick()
   await told(page, /What becomes of it is listed below/)
-  await setUps.first().getByText('Done', { exact: true }).waitFor({ timeout: 60_000 })
+  await setUps.first().getByText('Done', { exact: true }).waitFor()
   await main.getByText(/dBm, good$/).waitFor()
   await expectNoSideways(page)
   await expectNoViolations(page)
   const { id } = await firstOf(page, `/cpe/devices?q=${serial}`)
   expect((await call(page, 'POST', `/cpe/devices/${id}/release`)).status).toBe(200)
-}, phone, 240_000)
+}, phone)
 
 flow('a device is tested, given its factory settings after its serial number is typed, and released', async ({ page }) => {
   await signIn(page, 'admin')
@@ -111,7 +111,7 @@ flow('a device is tested, given its factory settings after its serial number is 
   await inMenu(page, menu, 'Ping')
   await field(dialog, 'Host or address').fill('example.com')
   await button(dialog, 'Begin').click()
-  await changes.getByRole('row', { name: /Ping/ }).getByText('Done').waitFor({ timeout: 60_000 })
+  await changes.getByRole('row', { name: /Ping/ }).getByText('Done').waitFor()
 
   await goTo(page, 'admin', `/devices/${device.id}?view=tests`)
   await main.getByText(/10 of 10 answered/).first().waitFor()
@@ -121,13 +121,13 @@ flow('a device is tested, given its factory settings after its serial number is 
   expect(await button(dialog, 'Factory settings').isDisabled()).toBe(true)
   await dialog.getByRole('textbox').fill(serial)
   await button(dialog, 'Factory settings').click()
-  await changes.getByRole('row', { name: /Factory settings/ }).getByText('Done').waitFor({ timeout: 60_000 })
+  await changes.getByRole('row', { name: /Factory settings/ }).getByText('Done').waitFor()
 
   await inMenu(page, menu, 'Release')
   await button(dialog, 'Release').click()
   await told(page, /waits to be claimed/)
   await page.waitForURL(/\/app\/devices$/)
-}, {}, 240_000)
+})
 
 flow('support reads devices and changes nothing; on a phone all fits', async ({ page }) => {
   await signIn(page, 'support', '/devices')
@@ -149,7 +149,7 @@ flow('the platform gives a device to an organization, and to its customer', asyn
   const acacia = await firstOf(page, '/subscribers?q=acacia')
   await signIn(page, 'root', '/pending-devices')
   const main = page.getByRole('main')
-  await button(main, `Give ${serial} to an organization`).click({ timeout: 40_000 })
+  await button(main, `Give ${serial} to an organization`).click()
   const dialog = dialogOf(page)
   await pick(page, field(dialog, 'Organization'), 'demo', /Demo Networks/)
   const customer = field(dialog, 'Customer, when known')
@@ -164,7 +164,7 @@ flow('the platform gives a device to an organization, and to its customer', asyn
   await signIn(page, 'admin')
   const { subscriberId } = await firstOf(page, `/cpe/devices?q=${serial}`)
   expect(subscriberId).toBe(acacia.id)
-}, {}, 120_000)
+})
 
 flow('a fault of a device is listed, and gone when it is cleared and its cause is over', async ({ page }) => {
   await signIn(page, 'admin')
@@ -176,14 +176,14 @@ flow('a fault of a device is listed, and gone when it is cleared and its cause i
   await simulate('POST', `${box}/inform`, {})
   await goTo(page, 'admin', '/device-faults')
   const main = page.getByRole('main')
-  await button(main, `Clear the fault of ${serial}`).first().waitFor({ timeout: 60_000 })
+  await button(main, `Clear the fault of ${serial}`).first().waitFor()
   await simulate('PUT', `${box}/faults`, {})
   await button(main, `Clear the fault of ${serial}`).first().click()
   await button(dialogOf(page), 'Clear').click()
   await told(page, 'The CPE server has forgotten the fault.')
   await expect.poll(() => button(main, `Clear the fault of ${serial}`).count()).toBe(0)
   await expectNoViolations(page)
-}, {}, 180_000)
+})
 
 flow('a customer changes the own Wi-Fi in the portal, and both see what became of it', async ({ page }) => {
   const number = '+254700000001' // pays for Acacia House, which has a device
@@ -211,13 +211,13 @@ flow('a customer changes the own Wi-Fi in the portal, and both see what became o
   try {
     await signIn(staff.page, 'support', `/devices/${own?.id}`)
     const changes = staff.page.getByRole('main').getByRole('table', { name: 'Changes' })
-    await changes.getByRole('row', { name: /Wi-Fi/ }).first().getByText('Done').waitFor({ timeout: 60_000 })
+    await changes.getByRole('row', { name: /Wi-Fi/ }).first().getByText('Done').waitFor()
   } finally {
     await staff.context.close()
   }
   // Nobody loads the page again: it looks by itself.
-  await page.getByText(/^Your Wi-Fi was changed /).waitFor({ timeout: 60_000 })
-}, phone, 180_000)
+  await page.getByText(/^Your Wi-Fi was changed /).waitFor()
+}, phone)
 
 /** faultBesideField waits until the form says that a password is too short, and cannot be sent. */
 async function faultBesideField(page: Page) {

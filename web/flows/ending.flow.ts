@@ -14,7 +14,7 @@ async function ends(page: Page, plan: string) {
 /** invoicesOf reads the invoices of a customer in a state, when there are so many. */
 async function invoicesOf(page: Page, id: string, state: string, count: number) {
   const list = async () => (await call<{ data: Row[] }>(page, 'GET', `/invoices?subscriberId=${id}&state=${state}`)).body.data
-  await expect.poll(async () => (await list()).length, { timeout: 20_000 }).toBe(count)
+  await expect.poll(async () => (await list()).length).toBe(count)
   return list()
 }
 

@@ -7,7 +7,7 @@ flow('a charge and a discount go onto the next invoice, and are taken off it', a
   const { id, due } = await unpaid(page, `Nyongeza${Date.now()}`)
   expect((await call(page, 'POST', '/payments/cash', { subscriberId: id, amount: due, reference: `N${Date.now()}` })).status).toBeLessThan(300)
   const service = async () => (await call<{ data: Row[] }>(page, 'GET', `/subscriptions?subscriberId=${id}`)).body.data[0]
-  await expect.poll(async () => (await service())?.state, { timeout: 20_000 }).toBe('active')
+  await expect.poll(async () => (await service())?.state).toBe('active')
   const line = String((await service())?.id)
   const next = async () => (await call<{ data: Row[] }>(page, 'GET', `/subscriptions/${line}/upcoming`)).body.data[0]?.total
   const price = Number(await next())

@@ -10,7 +10,7 @@ flow('a file of firmware is uploaded and sent to the devices of a model, and its
   await expect.poll(async () => (await call<{ data: Row[] }>(page, 'GET', `/cpe/pending?serial=${serialNumber}`)).body.data).toHaveLength(1)
   const { id, oui, productClass } = await firstOf(page, `/cpe/pending?serial=${serialNumber}`)
   expect((await call(page, 'POST', `/cpe/pending/${id}/claim`)).status).toBe(200)
-  await expect.poll(async () => (await call<Row>(page, 'GET', `/cpe/devices/${id}`)).body.model, { timeout: 60_000 }).toBe(model)
+  await expect.poll(async () => (await call<Row>(page, 'GET', `/cpe/devices/${id}`)).body.model).toBe(model)
 
   await page.goto(`${at.isp}/app/firmware`)
   const main = page.getByRole('main')
@@ -29,7 +29,7 @@ flow('a file of firmware is uploaded and sent to the devices of a model, and its
   await dialog.getByRole('combobox', { name: 'Model', exact: true }).fill(model)
   await button(dialog, 'Send to devices').click()
   await page.getByRole('heading', { level: 1, name: `2.0.0 for ${model}` }).waitFor()
-  await main.getByRole('status').getByText('Finished').waitFor({ timeout: 120_000 })
+  await main.getByRole('status').getByText('Finished').waitFor()
   await main.getByRole('row', { name: new RegExp(serialNumber) }).getByText('Has it').waitFor()
   await expectNoViolations(page)
-}, {}, 300_000)
+})

@@ -3,8 +3,9 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { patience } from './patience'
 import type { Addresses } from './program'
-import { afterAll, expect, inject, test, type TestFunction, type TestOptions } from 'vitest'
+import { afterAll, expect, inject, test, type TestFunction } from 'vitest'
 
 /** at has the addresses of the program that this file has to itself. */
 export const at = programOf(Number(process.env.VITEST_POOL_ID))
@@ -55,7 +56,7 @@ export const phone = { viewport: { width: 360, height: 740 }, hasTouch: true } s
 /** visit opens a window. */
 export async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await (await browser()).newContext({ ...desk, reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(patience)
   return { context, page: await context.newPage() }
 }
 
@@ -63,9 +64,9 @@ export async function visit(options: BrowserContextOptions = {}): Promise<Visit>
 const expected = /Failed to load resource|net::ERR_/
 
 const flows =
-  (by: (name: string, options: TestOptions, run: TestFunction) => void) =>
-  (name: string, walk: (v: Visit) => Promise<void>, options: BrowserContextOptions = {}, timeout = 90_000) =>
-    by(name, { timeout }, async ({ task, onTestFinished }) => {
+  (by: (name: string, run: TestFunction) => void) =>
+  (name: string, walk: (v: Visit) => Promise<void>, options: BrowserContextOptions = {}) =>
+    by(name, async ({ task, onTestFinished }) => {
       const v = await visit(options)
       const faults: string[] = []
       v.page.on('pageerror', (e) => faults.push(String(e)))
@@ -250,6 +251,6 @@ export async function codeTo(page: Page, address: string): Promise<string> {
     const { body } = await call<{ data: { template: string; text: string }[] }>(page, 'GET', `/dev/messages?to=${encodeURIComponent(address)}`)
     code = /\b\d{6}\b/.exec(body.data.find((m) => ['sign_in_code', 'address_code'].includes(m.template))?.text ?? '')?.[0] ?? ''
     return code
-  }, { timeout: 20_000 }).not.toBe('')
+  }).not.toBe('')
   return code
 }

@@ -101,7 +101,7 @@ for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as co
         }
       }
       expect(faults).toEqual([])
-    }, window, 200_000)
+    }, window)
   }
 }
 
@@ -142,5 +142,5 @@ for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as co
       }
     }
     expect(faults).toEqual([])
-  }, window, 200_000)
+  }, window)
 }

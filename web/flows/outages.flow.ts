@@ -89,7 +89,7 @@ flow('an outage is begun, told on the status page and at Home, ended, and its cu
   await goTo(page, 'admin', `/outages/${outage}`)
   await main.getByRole('link', { name: '1 day', exact: true }).waitFor()
   await expectNoSideways(page, 'an outage on a phone')
-}, {}, 180_000)
+})
 
 flow('a router stands behind another one, and never behind itself', async ({ page }) => {
   await signIn(page, 'admin')

@@ -102,7 +102,7 @@ besideOthers('a session is not over because nobody can say so', async ({ page, c
   expect(await page.getByRole('dialog').count()).toBe(0)
   await page.unroute('**/auth/refresh')
   // It is read again by itself, within a quarter of a minute.
-  await page.getByRole('link', { name: 'Acacia House' }).waitFor({ timeout: 40_000 })
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
 })
 
 besideOthers('a credit note whose answer was lost is made once, whatever is pressed', async ({ page }) => {

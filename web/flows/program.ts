@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { patience } from './patience'
 
 /** Addresses are where a demo listens, each without a slash at its end. */
 export interface Addresses {
@@ -21,9 +22,6 @@ declare module 'vitest' {
     programs: Addresses[]
   }
 }
-
-// The first start of the demo makes its data.
-const patience = 180_000
 
 // So many files go at a time, each with a program that no other file uses meanwhile.
 const atATime = 2

@@ -7,7 +7,7 @@ flow('a wrong invoice is corrected, and its money and its period go along', asyn
   const { id, due } = await unpaid(page, `Sahihisho${Date.now()}`)
   expect((await call(page, 'POST', '/payments/cash', { subscriberId: id, amount: due, reference: `N${Date.now()}` })).status).toBeLessThan(300)
   const service = async () => (await call<{ data: Row[] }>(page, 'GET', `/subscriptions?subscriberId=${id}`)).body.data[0]
-  await expect.poll(async () => (await service())?.state, { timeout: 20_000 }).toBe('active')
+  await expect.poll(async () => (await service())?.state).toBe('active')
   const until = (await service())?.paidUntil
   const wrong = (await call<{ data: Row[] }>(page, 'GET', `/invoices?subscriberId=${id}`)).body.data[0]
   await goTo(page, 'admin', `/invoices/${String(wrong?.id)}`)

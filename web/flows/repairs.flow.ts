@@ -52,7 +52,7 @@ flow('what somebody has changed at a router is repaired part by part: firewall, 
     await Promise.race([again.waitFor(), dialogOf(page).waitFor({ state: 'hidden' })])
     if (await again.isVisible()) await again.click()
     await dialogOf(page).waitFor({ state: 'hidden' })
-    await part(name).getByText(/^Repaired with|^Nothing had to/).waitFor({ timeout: 40_000 })
+    await part(name).getByText(/^Repaired with|^Nothing had to/).waitFor()
     await part(name).getByText('As it should be.').waitFor()
   }
   await repairs('Firewall', 'Repair the firewall rules')
@@ -66,7 +66,7 @@ flow('what somebody has changed at a router is repaired part by part: firewall, 
   await confirms(page, 'Repair')
   await told(page, /^The (service is as it should be|repair goes on)/)
   await page.getByText('Works: the router is as it should be.').waitFor()
-}, {}, 180_000)
+})
 
 flow('a login that somebody made at the router is found by a look, and shut out by a repair', async ({ page }) => {
   await signIn(page, 'admin', '/differences')
@@ -80,7 +80,7 @@ flow('a login that somebody made at the router is found by a look, and shut out 
   const look = button(page, 'Look at tower-north now')
   await look.click()
   const card = page.getByRole('article').filter({ hasText: user })
-  await card.waitFor({ timeout: 40_000 })
+  await card.waitFor()
   const repair = button(card, 'Repair')
   await repair.click()
   await dialogOf(page).getByText(/^Changes tower-north/).waitFor()
@@ -93,8 +93,8 @@ flow('a login that somebody made at the router is found by a look, and shut out 
   expect(writes.filter((w) => w.endsWith('/repair'))).toHaveLength(1)
   await expect.poll(() => look.isEnabled()).toBe(true)
   await look.click()
-  await card.waitFor({ state: 'hidden', timeout: 40_000 })
-}, {}, 150_000)
+  await card.waitFor({ state: 'hidden' })
+})
 
 flow('whoever promises to pay is put on hold from the board of debts, and taken off it', async ({ page }) => {
   await signIn(page, 'admin')

@@ -70,7 +70,7 @@ for (const role of ['admin', 'support'] satisfies Role[]) {
     }
     expect(faults).toEqual([])
     expect(refused).toEqual([])
-  }, {}, 300_000)
+  })
 }
 
 besideOthers('the page of another role has a name, words and the way back, for everybody', async ({ page }) => {
@@ -95,5 +95,5 @@ besideOthers('every place of the menu opens a page for the role that sees it', a
       expect(await page.getByText('Your role does not show this page').count(), `${role}: ${name}`).toBe(0)
     }
   }
-}, {}, 150_000)
+})
 

@@ -65,7 +65,7 @@ for (const { role, part } of looks) {
       }
     }
     expect(faults).toEqual([])
-  }, {}, 400_000)
+  })
 }
 
 for (const form of forms) {
@@ -125,7 +125,7 @@ besideOthers('everybody can use the menus, in light and dark and on a phone', as
     faults.push(...(await inEachForm(page, (form) => violations(page, form.rules))).map((fault) => `${place} ${String(name)}, ${fault}`))
   }
   expect(faults).toEqual([])
-}, {}, 300_000)
+})
 
 besideOthers('everybody can use the dialogs, in light and dark and on a phone, and Esc leads back to their button', async ({ page }) => {
   await signIn(page, 'admin')
@@ -147,4 +147,4 @@ besideOthers('everybody can use the dialogs, in light and dark and on a phone, a
     }
   }
   expect(faults).toEqual([])
-}, {}, 300_000)
+})

@@ -96,7 +96,7 @@ for (const role of ['root'] satisfies Role[]) {
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       await page.getByRole('button', { name: 'Try again' }).first().click()
       await drawn(page)
-    }, {}, 300_000)
+    })
 }
 
 besideOthers('what is not there has a name, words and the way to its list', async ({ page }) => {
@@ -193,7 +193,7 @@ besideOthers('a page whose reads fail says that it may be old although its strea
   await expect.poll(async () => {
     await page.clock.fastForward(5_000)
     return page.getByRole('status').getByText(words).count()
-  }, { timeout: 20_000 }).toBe(1)
+  }).toBe(1)
   await page.getByRole('banner').getByRole('status', { name: words }).waitFor()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.clock.fastForward(61_000)

@@ -467,7 +467,7 @@ flow('a router is registered, set up by its script, given a service, changed and
   await field(dialog, /^Type spare/).fill('spare')
   await button(dialog, 'Delete this router').click()
   await told(page, 'spare is deleted.')
-}, {}, 180_000)
+})
 
 flow('a service that has customers is changed and deleted only after their number was said', async ({ page }) => {
   await signIn(page, 'admin')
