@@ -19,6 +19,9 @@ const (
 	noPrivilege    = "42501"
 )
 
+// lockNotAvailable is the code of a statement that was told not to wait for others.
+const lockNotAvailable = "55P03"
+
 // diskFull is the code with which a server refuses what it has no room for.
 const diskFull = "53100"
 

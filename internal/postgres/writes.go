@@ -207,6 +207,7 @@ type writeProbe struct {
 }
 
 // write replaces the page by the same one. The emptied table begins a new file, so the server has to find room for it.
+// While somebody else holds the table, as a backup does until its end, the page is added to those that are there.
 func (p *writeProbe) write(ctx context.Context) error {
 	if ctx.Err() != nil {
 		p.close()
@@ -219,13 +220,13 @@ func (p *writeProbe) write(ctx context.Context) error {
 		}
 	}
 	table := p.db.Namespace.Schema("probe") + ".write_probe"
-	err = pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `truncate `+table)
-		if err == nil {
-			_, err = tx.Exec(ctx, `insert into `+table+` values (repeat('x', 8000))`)
+	page := `insert into ` + table + ` values (repeat('x', 8000))`
+	for _, sql := range []string{`lock table ` + table + ` nowait; truncate ` + table + `; ` + page, page} {
+		_, err = p.conn.PgConn().Exec(ctx, sql).ReadAll() // one round trip and one transaction
+		if Code(err) != lockNotAvailable {
+			break
 		}
-		return err
-	})
+	}
 	if err != nil {
 		p.close()
 		return fmt.Errorf("write to PostgreSQL: %w", err)

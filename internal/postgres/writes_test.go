@@ -88,6 +88,44 @@ func TestWrites_SilenceCountsAlsoWhenTheMachinesClockIsPutBack(t *testing.T) {
 	w.looks(t, lost, postgres.WritesAway, false, false)
 }
 
+// TestWrites_ABackupIsNoOutage: pg_dump holds each table until its end, so that nobody may empty it.
+func TestWrites_ABackupIsNoOutage(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	w, err := db.WatchWrites(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := db.Namespace.Schema("probe") + ".write_probe"
+	rows := func() (n int) {
+		t.Helper()
+		if err := w.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Owner.QueryRow(t.Context(), `select count(*) from `+table).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	rows()
+	dump, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dump.Exec(t.Context(), `lock table `+table+` in access share mode`); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := rows(), rows(); first != 2 || second != 3 { // a further page each time
+		t.Errorf("during the dump: %d rows, then %d", first, second)
+	}
+	if err := dump.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := rows(); n != 1 {
+		t.Errorf("after the dump: %d rows", n)
+	}
+}
+
 func TestWrites_AReadOnlyDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
