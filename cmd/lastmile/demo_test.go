@@ -156,7 +156,7 @@ func (k *kit) demo(look func()) string {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- program{
-			environ: k.environ, out: &out, err: &errs, noYear: true, readPatience: patience,
+			environ: k.environ, out: &out, err: &errs, noYear: true, readPatience: readPatience,
 		}.run(ctx, []string{"demo"})
 	}()
 	k.eventually("demo to be ready", func(context.Context) (bool, error) {

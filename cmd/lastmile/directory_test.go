@@ -14,6 +14,7 @@ import (
 func TestDirectory_AnOldOneIsTold(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
+	k.showing = time.Second // nothing will be shown
 	movable := clock.NewMovable(clock.System(), 0)
 	k.clock = movable
 	k.start().signIn()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -56,7 +57,7 @@ func TestMain(m *testing.M) {
 	if of := os.Getenv(childRoles); of != "" {
 		args = append(args, "--roles="+of)
 	}
-	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr, readPatience: patience}.run(ctx, args)
+	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr, readPatience: readPatience}.run(ctx, args)
 	stop()
 	os.Exit(code)
 }
@@ -72,6 +73,9 @@ const (
 // patience bounds every wait of a test. It is so long that only a fault reaches it, not a slow machine: when an answer
 // comes too late there, the program looks again after a minute, and then after five.
 const patience = 7 * time.Minute
+
+// readPatience is how long a request of a test waits for a read model: almost as long as it may take.
+const readPatience = 25 * time.Second
 
 // atEnd calls f when the test ends, and lets go of it. The testing package keeps what it was given until the last of
 // all tests that go side by side has ended, and with it everything that it refers to: the program of each test.
@@ -95,6 +99,7 @@ type kit struct {
 	routers *router.Simulator // nil = none
 	answers *demoRADIUS       // where customers of the routers sign in; nil = at imaginary servers
 	step    func(name string) // between two steps of work on sessions; nil = nobody
+	showing time.Duration     // the longest wait of a request for a read model; 0 = readPatience
 	foreign netip.AddrPort    // another RADIUS server, which routers find as foreignRADIUS; zero = none
 	app     *App
 	addr    string
@@ -183,7 +188,7 @@ func (k *kit) start() *kit {
 func (k *kit) options() appOptions {
 	opts := appOptions{
 		clock: k.clock, betweenSteps: k.step, passwords: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
-		readPatience: patience,
+		readPatience: cmp.Or(k.showing, readPatience),
 	}
 	if k.routers != nil {
 		opts.dialRouter = k.routers.Dial

@@ -107,7 +107,7 @@ func (f *Fresh) Check(ctx context.Context, limit time.Duration) error {
 		return nil
 	}
 	asked := f.pace.Now()
-	wait, cancel := context.WithTimeout(ctx, f.of.patience)
+	wait, cancel := context.WithTimeout(ctx, usualPatience)
 	defer cancel()
 	end, err := f.of.feed.End(wait)
 	if err == nil {
