@@ -80,5 +80,6 @@ export default defineConfig({
   server: {
     proxy: { '^/(?!app/|@|src/|node_modules/)': { target: api, changeOrigin: true } },
   },
-  test: { setupFiles: ['./vitest.setup.ts'] },
+  // The time limit is for a test that hangs, and not for a slow machine.
+  test: { setupFiles: ['./vitest.setup.ts'], testTimeout: 120_000 },
 })
