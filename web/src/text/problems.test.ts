@@ -9,7 +9,7 @@ vi.hoisted(() => {
 const { problemText, sentences } = await import('./problems')
 const { swahiliFailures } = await import('./failures')
 const { Problem } = await import('../api/problem')
-await vi.waitUntil(() => problemText.sw.codes === swahiliFailures)
+await vi.waitUntil(() => problemText.sw.codes === swahiliFailures, { timeout: 60_000 })
 const { englishFaults, fieldsText, nameOfField } = await import('./fields')
 // Of two languages the one that is spoken is read; the tests say both.
 problemText.en.faults = englishFaults
