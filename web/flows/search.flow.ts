@@ -79,6 +79,20 @@ besideOthers('Enter that comes before the answer opens what was typed last', asy
   await page.getByRole('heading', { level: 1, name: 'Hibiscus House' }).waitFor()
 })
 
+besideOthers('Enter that comes before the answer is kept when the first answer is a failure', async ({ page }) => {
+  await signIn(page, 'support')
+  await page.keyboard.press('Control+k')
+  let refused = 0
+  await page.route('**/search?q=hibiscus', async (route) => {
+    if (refused++ > 0) return route.continue()
+    await route.fulfill({ status: 503, json: { statusCode: 503, code: 'database_unavailable', message: 'Please try again.', error: 'Service Unavailable' } })
+  })
+  await box(page).fill('hibiscus')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Hibiscus House' }).waitFor()
+  expect(refused).toBe(2)
+})
+
 besideOthers('the search tells how much it has found, and that nothing fits', async ({ page }) => {
   await signIn(page, 'support')
   await page.keyboard.press('/')

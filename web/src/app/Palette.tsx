@@ -38,7 +38,8 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
   const waiting = found.waiting || asked !== typed
   const groups = useGroups(typed, found.entries)
   const entries = useMemo(() => groups.flatMap((g) => g.entries), [groups])
-  // Enter that comes before the answer means what will be found, and not what was found before.
+  // Enter that comes before the answer means what will be found, and not what was found before. It outlives an answer that
+  // is a failure: the search is asked again by itself.
   const [wanted, setWanted] = useState(false)
   // The field before it takes keys until this one stands in its place, which is later than when this is drawn first.
   useLayoutEffect(() => {
@@ -55,7 +56,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
     void navigate({ to: entry.to, search: entry.search as never, state: { found: true } }).then(() => setTimeout(focusContent))
   }
   useEffect(() => {
-    if (wanted && !waiting) open(entries[at])
+    if (wanted && !waiting && !found.error) open(entries[at])
   })
   const onKeyDown = (e: KeyboardEvent) => {
     const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0
