@@ -5,11 +5,13 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -157,5 +159,28 @@ func TestOperations_HandsetFaultsAreDescribed(t *testing.T) {
 	slices.Sort(real)
 	if diff := cmp.Diff(real, documented); diff != "" {
 		t.Errorf("faults (-simulator +operations.md):\n%s", diff)
+	}
+}
+
+// TestOperations_TheProxyTakesTheLargestBody holds the example of nginx against the limits of the routes: a smaller limit
+// there refuses imports, statements and firmware before the program sees them.
+func TestOperations_TheProxyTakesTheLargestBody(t *testing.T) {
+	t.Parallel()
+	m := regexp.MustCompile(`client_max_body_size (\d+)m;`).FindStringSubmatch(section(t, "Production set-up"))
+	if m == nil {
+		t.Fatal("the example of nginx names no client_max_body_size")
+	}
+	megabytes, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, ok := (*newKit(t).start().app.door.inside.Load()).(*httpapi.Server)
+	if !ok {
+		t.Fatal("the door leads elsewhere")
+	}
+	for _, r := range server.Routes() {
+		if r.BodyLimit > megabytes<<20 {
+			t.Errorf("%s %s takes %d bytes, the proxy of the example %d MiB", r.Method, r.Path, r.BodyLimit, megabytes)
+		}
 	}
 }
