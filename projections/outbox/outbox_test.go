@@ -174,8 +174,12 @@ func withReturns(story *projectiontest.Story, acme id.Organization, began time.T
 		{"reminded", false, func() []events.Event { return []events.Event{over("reminding")} }}, // nothing was taken
 		{"from_pause", false, func() []events.Event { return []events.Event{pause(), resume()} }},
 		{"still_in_garden", false, func() []events.Event { return []events.Event{garden(), pause(), resume()} }},
-		{"paid_in_pause", false, func() []events.Event { return []events.Event{off(), pause(), over("suspended"), resume()} }},
-		{"ended_in_garden", false, func() []events.Event { return []events.Event{garden(), ended(), over("walled_garden")} }},
+		{"paid_in_pause", false, func() []events.Event {
+			return []events.Event{off(), pause(), over("suspended"), resume()}
+		}},
+		{"ended_in_garden", false, func() []events.Event {
+			return []events.Event{garden(), ended(), over("walled_garden")}
+		}},
 	} {
 		line := id.Derive[id.Subscription]("test", c.name)
 		of = events.DunningSubject{SubscriptionID: line, OrgID: acme, SubscriberID: amina}
