@@ -93,7 +93,7 @@ type membershipResponse struct {
 }
 
 // verifiedUser is the person of a sign-in. Before an organization is chosen it has the name alone: addresses and role
-// are of one organization's record (spec.md, Authentication endpoints).
+// are of one organization's record (docs/rules/identity.md#choosing-an-organization).
 type verifiedUser struct {
 	ID        id.User     `json:"id"`
 	Email     *string     `json:"email,omitempty" doc:"absent before an organization is chosen"`
