@@ -148,7 +148,9 @@ func withReturns(story *projectiontest.Story, acme id.Organization, began time.T
 	amina, plan := id.Derive[id.Subscriber]("test", "amina"), id.Derive[id.Plan]("test", "home")
 	var of events.DunningSubject
 	step := func(before events.DunningState) events.DunningStep {
-		return events.DunningStep{Before: before, DueAt: began, Due: money.Major(1500, money.KES), At: began, PlanID: plan}
+		return events.DunningStep{
+			Before: before, DueAt: began, Due: money.Major(1500, money.KES), At: began, PlanID: plan,
+		}
 	}
 	garden := func() events.Event { return events.WalledGardenEntered{DunningSubject: of, DunningStep: step("")} }
 	off := func() events.Event { return events.ServiceSuspended{DunningSubject: of, DunningStep: step("")} }

@@ -63,8 +63,9 @@ type OwedTo struct {
 	Owed
 }
 
-// Of sums up days by organization, as the read model shows them now, of one organization or of all for the zero one. A day that is over changes no more: what is placed
-// or taken back later counts on the day on which it happens. Fails: invalid_input.
+// Of sums up days by organization, as the read model shows them now: of one organization, or of all for the zero one. A
+// day that is over changes no more: what is placed or taken back later counts on the day on which it happens. Fails:
+// invalid_input.
 func (u Settlement) Of(ctx context.Context, org id.Organization, days SettledDays) (SettlementReport, error) {
 	days, err := u.days(days)
 	if err != nil {
