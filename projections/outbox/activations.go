@@ -34,8 +34,8 @@ on conflict do nothing`
 	resumeServiceSQL     = `update {schema}.services set paused = false where subscription_id = $1`
 	announceServiceSQL   = `update {schema}.services set announced = true where subscription_id = $1 and begun`
 
-	// activatedSQL publishes that a service is active; nothing while something else still stops it. A first activation is
-	// published once, the others only after it.
+	// activatedSQL publishes that a service is active; nothing while something else still stops it. A first activation
+	// is published once, the others only after it.
 	activatedSQL = `
 insert into {schema}.messages (position, ordinal, message_id, org_id, type, at, payload)
 select @position, 0, @message, org_id, @type, @at, jsonb_build_object('subscriptionId', subscription_id,
@@ -45,8 +45,8 @@ where subscription_id = @subscription and begun and not restricted and not pause
 on conflict do nothing`
 )
 
-// applyService publishes that the service of a subscription becomes active: for the first time, after dunning restricted
-// it, or after a pause. A subscription that was taken over from another system had service before, so that its first
+// applyService publishes that the service of a subscription becomes active: for the first time, after dunning
+// restricted it, or after a pause. A subscription that was taken over from another system had service before, so that its first
 // activation is no news.
 func applyService(w *runner.Writes, e events.Envelope) {
 	setPaidUntil(w, e.Event)
