@@ -262,12 +262,13 @@ func readOnlyFields(put Route, routes []Route) (names []string) {
 	if put.Method != http.MethodPut || put.Request == nil {
 		return nil
 	}
+	taken := fieldsOf(reflect.TypeOf(put.Request))
 	for _, get := range routes {
 		if get.Method != http.MethodGet || get.Path != put.Path || get.Hosts&put.Hosts == 0 || get.Response == nil {
 			continue
 		}
 		for _, f := range fieldsOf(reflect.TypeOf(get.Response)) {
-			if !slices.ContainsFunc(fieldsOf(reflect.TypeOf(put.Request)), func(g field) bool { return g.name == f.name }) {
+			if !slices.ContainsFunc(taken, func(g field) bool { return g.name == f.name }) {
 				names = append(names, f.name)
 			}
 		}

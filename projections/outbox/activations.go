@@ -46,8 +46,8 @@ on conflict do nothing`
 )
 
 // applyService publishes that the service of a subscription becomes active: for the first time, after dunning
-// restricted it, or after a pause. A subscription that was taken over from another system had service before, so that its first
-// activation is no news.
+// restricted it, or after a pause. A subscription that was taken over from another system had service before, so that
+// its first activation is no news.
 func applyService(w *runner.Writes, e events.Envelope) {
 	setPaidUntil(w, e.Event)
 	switch v := e.Event.(type) {
