@@ -6,7 +6,7 @@ const (
 	OutboxPaymentSucceeded      = "payment.succeeded"      // money came in and is on a customer's account
 	OutboxPaymentFailed         = "payment.failed"         // a prompt ended without money; a cancel counts
 	OutboxInvoiceCreated        = "invoice.created"        // an invoice has its number and is payable
-	OutboxSubscriptionActivated = "subscription.activated" // service of a new subscription begins
+	OutboxSubscriptionActivated = "subscription.activated" // service begins, is restored or is resumed
 	OutboxSubscriptionSuspended = "subscription.suspended" // a customer who did not pay has no access from now on
 	OutboxWalledGarden          = "dunning.walled_garden"  // such a customer reaches only the payment page from now on
 	OutboxCpeClaimed            = "cpe.claimed"            // an administrator claimed a device at a customer's

@@ -20,16 +20,17 @@ import (
 
 // Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a
 // required field is missing, with Invalid when a field is unknown, given twice or has a wrong value. All faults of one
-// kind are reported together.
+// kind are reported together. A PUT may send back what the GET of its path answers: fields of the answer that the request
+// does not have are read-only and ignored (docs/rules/http.md#sent-back).
 func Decode[T any](c *Call) (T, error) {
 	var into T
-	err := decode(c.body, &into)
+	err := decode(c.body, &into, c.route.readOnly...)
 	return into, err
 }
 
-// decode reads one JSON object into the struct that into points to. An empty body counts as {}, so that its required
-// fields are named.
-func decode(body []byte, into any) error {
+// decode reads one JSON object into the struct that into points to, without its fields that are read-only. An empty body
+// counts as {}, so that its required fields are named.
+func decode(body []byte, into any, readOnly ...string) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}") // so that the required fields are named
 	}
@@ -40,7 +41,7 @@ func decode(body []byte, into any) error {
 	if whole[0] != '{' {
 		return errMalformedBody()
 	}
-	r := reading{}
+	r := reading{readOnly: readOnly}
 	r.object(whole, reflect.ValueOf(into).Elem(), "")
 	if len(r.missing) > 0 {
 		return &failure.Error{Kind: failure.Malformed, Code: "missing_field", Faults: r.missing}
@@ -55,7 +56,10 @@ func errMalformedBody() error {
 
 // reading collects the faults of one body, up to maxFaults of each kind: otherwise a body full of faults would make an
 // answer larger than itself.
-type reading struct{ missing, invalid failure.Faults }
+type reading struct {
+	missing, invalid failure.Faults
+	readOnly         []string // fields of the outermost object that are ignored
+}
 
 // maxFaults bounds the faults in one answer, maxItems the length of a list whose field has no tag items: an empty item
 // takes two bytes in the body and many in memory.
@@ -138,6 +142,9 @@ func (r *reading) object(raw json.RawMessage, into reflect.Value, path string) {
 		}
 	}
 	for _, name := range order {
+		if path == "" && slices.Contains(r.readOnly, name) {
+			continue
+		}
 		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
 			r.fault(path+shown(name), "is not a known field")
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -144,8 +145,9 @@ type Route struct {
 	RefreshLimit bool
 	Handle       func(ctx context.Context, c *Call) error
 
-	takesBody bool   // the body's type is checked
-	resource  string // by which scopes of API keys name it: the first part of the path
+	takesBody bool     // the body's type is checked
+	readOnly  []string // fields of the answer of the GET of a PUT's path that the PUT ignores
+	resource  string   // by which scopes of API keys name it: the first part of the path
 }
 
 // defaultBodyLimit is 1 MiB (docs/rules/http.md#bodies).
@@ -241,6 +243,7 @@ func newTable(routes []Route) (t *table, err error) {
 	for _, r := range routes {
 		at = r.Method + " " + r.Path
 		r = r.withDefaults()
+		r.readOnly = readOnlyFields(r, routes)
 		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("route %s: %w", at, err)
 		}
@@ -252,6 +255,25 @@ func newTable(routes []Route) (t *table, err error) {
 		}
 	}
 	return t, nil
+}
+
+// readOnlyFields names the fields that the GET of a PUT's path answers with and the PUT does not take.
+func readOnlyFields(put Route, routes []Route) (names []string) {
+	if put.Method != http.MethodPut || put.Request == nil {
+		return nil
+	}
+	taken := fieldsOf(reflect.TypeOf(put.Request))
+	for _, get := range routes {
+		if get.Method != http.MethodGet || get.Path != put.Path || get.Hosts&put.Hosts == 0 || get.Response == nil {
+			continue
+		}
+		for _, f := range fieldsOf(reflect.TypeOf(get.Response)) {
+			if !slices.ContainsFunc(taken, func(g field) bool { return g.name == f.name }) {
+				names = append(names, f.name)
+			}
+		}
+	}
+	return names
 }
 
 // handler sets the route and its parameters in the call that find looks up. The writer is always our recorder.

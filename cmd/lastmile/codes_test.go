@@ -71,6 +71,10 @@ func TestCodes_SignInByACodeThatWasSent(t *testing.T) {
 		chosen[0].text("slug") != "acme" || chosen[0].text("role") != "admin" {
 		t.Fatalf("choice %v", choice)
 	}
+	if user, _ := choice["user"].(map[string]any); len(user) != 3 || user["id"] == nil || user["firstName"] == nil ||
+		user["lastName"] == nil {
+		t.Errorf("before an organization is chosen the answer shows %v", user)
+	}
 	token := map[string]string{"verifiedToken": choice.text("verifiedToken"), "orgId": chosen[0].text("id")}
 	done := k.must(acme, "POST", "/auth/otp/complete", token)
 	if done.at("user.role") != "admin" || done.text("accessToken") == "" {

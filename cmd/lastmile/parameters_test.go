@@ -91,7 +91,9 @@ var parametersOf = map[string][]string{
 	"GET /reports/messages":                                {"from", "to"},
 	"GET /reports/messages/organizations on the root host": {"from", "to"},
 
+	"GET /reports/settlement":                           {"date", "to", "format"},
 	"GET /reports/settlement on the root host":          {"date", "to", "format"},
+	"GET /reports/settlement/receipts":                  {"date", "to"},
 	"GET /reports/settlement/receipts on the root host": {"date", "to", "orgId"},
 }
 

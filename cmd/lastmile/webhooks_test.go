@@ -116,8 +116,8 @@ func (k *kit) delivery(hook, kind, state string, attempts int) answer {
 	return found
 }
 
-// A customer is invoiced, cancels a prompt, pays, is cut off and walled in: the organization's own system is told of
-// each, as GET /outbox shows it, under signatures that verify.
+// A customer is invoiced, cancels a prompt, pays, is walled in, suspended and restored: the organization's own system
+// gets a message about each, as GET /outbox shows it, under signatures that verify.
 func TestWebhooks_EachTypeIsToldWithASignatureThatVerifies(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
@@ -153,11 +153,19 @@ func TestWebhooks_EachTypeIsToldWithASignatureThatVerifies(t *testing.T) {
 	k.advance(map[string]any{"to": until.AddDate(0, 0, 10).Add(2 * time.Hour)})
 	k.dunning(subscription, events.DunningSuspended)
 	garden, off := k.told(r, "dunning.walled_garden", 1)[0], k.told(r, "subscription.suspended", 1)[0]
+	k.pay("254711000001", account, 1000)
+	again := k.told(r, "subscription.activated", 2)[1]
+	for reason, sent := range map[string]received{"new": active, "restored": again} {
+		if data, _ := sent.event["data"].(map[string]any); data["reason"] != reason {
+			t.Errorf("the reason is not %s: %s", reason, sent.body)
+		}
+	}
 	k.complete(secret, subscriber, []want{
 		{invoice, []string{"invoiceId", "number", "subscriberId", "total", "currency", "dueDate"}},
 		{failed, []string{"paymentId", "subscriberId", "amount", "currency", "gateway", "reason"}},
 		{paid, []string{"paymentId", "subscriberId", "amount", "currency", "gateway"}},
-		{active, []string{"subscriptionId", "subscriberId", "planId", "paidUntil"}},
+		{active, []string{"subscriptionId", "subscriberId", "planId", "paidUntil", "reason"}},
+		{again, []string{"subscriptionId", "subscriberId", "planId", "paidUntil", "reason"}},
 		{garden, []string{"subscriptionId", "subscriberId", "planId", "since", "due", "currency", "invoiceIds"}},
 		{off, []string{"subscriptionId", "subscriberId", "planId", "since", "due", "currency", "invoiceIds"}},
 	})

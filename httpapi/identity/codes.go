@@ -92,10 +92,21 @@ type membershipResponse struct {
 	Role events.Role     `json:"role"`
 }
 
+// verifiedUser is the person of a sign-in. Before an organization is chosen it has the name alone: addresses and role
+// are of one organization's record (docs/rules/identity.md#choosing-an-organization).
+type verifiedUser struct {
+	ID        id.User     `json:"id"`
+	Email     *string     `json:"email,omitempty" doc:"absent before an organization is chosen"`
+	Phone     *string     `json:"phone,omitempty" doc:"absent before an organization is chosen"`
+	FirstName string      `json:"firstName"`
+	LastName  string      `json:"lastName"`
+	Role      events.Role `json:"role,omitempty" doc:"absent before an organization is chosen"`
+}
+
 // verifyResponse is the answer to a sign-in, or the choice of an organization that comes before it: then there are no
 // tokens but verifiedToken (docs/rules/identity.md#choosing-an-organization).
 type verifyResponse struct {
-	User                 *userResponse        `json:"user,omitempty"`
+	User                 *verifiedUser        `json:"user,omitempty"`
 	Org                  *orgResponse         `json:"org"` // null on the root host
 	MustChangePassword   bool                 `json:"mustChangePassword"`
 	AccessToken          string               `json:"accessToken,omitempty"`
@@ -125,10 +136,11 @@ func (a Codes) verify(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	first := showUser(chosen.Entries[0].User, chosen.Entries[0].Role)
+	first := chosen.Entries[0].User
 	return c.Send(200, verifyResponse{
-		User: &first, RequiresOrgSelection: true,
-		VerifiedToken: chosen.Token.Reveal(), Organizations: open,
+		User:                 &verifiedUser{ID: first.ID, FirstName: first.FirstName, LastName: first.LastName},
+		RequiresOrgSelection: true,
+		VerifiedToken:        chosen.Token.Reveal(), Organizations: open,
 	})
 }
 

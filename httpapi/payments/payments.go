@@ -45,7 +45,7 @@ func (a Payments) Routes() []httpapi.Route {
 		{
 			Method: "POST", Path: "/payments/query", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessSubscriberOrAdmin, Own: httpapi.OwnRows,
-			Summary: "Ask the provider about a payment now", Request: queryRequest{}, Response: paymentResponse{},
+			Summary: "Ask the provider about a payment now", Request: queryRequest{}, Response: queryResponse{},
 			Handle: a.query,
 		},
 		{

@@ -100,6 +100,12 @@ type queryRequest struct {
 	PaymentID id.Payment `json:"paymentId"`
 }
 
+// queryResponse is the payment after the question.
+type queryResponse struct {
+	paymentResponse
+	ProviderAsked bool `json:"providerAsked" doc:"false: asked less than 10 seconds ago, or there is nothing to ask"`
+}
+
 // query asks the provider about a payment, and answers with the payment after the provider's answer.
 func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[queryRequest](c)
@@ -121,7 +127,7 @@ func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.SendNamed(ctx, c, 200, showPayment(*named))
+	return httpapi.SendNamed(ctx, c, 200, queryResponse{showPayment(*named), pending.Asked})
 }
 
 // cashRequest is the body of POST /payments/cash: docs/rules/money.md#cash.

@@ -29,6 +29,12 @@ func TestQuery_ACustomerWhoAsksAgainAndAgainAsksTheProviderOnce(t *testing.T) {
 		return nil
 	})
 	k.Quiet(t)
+	var again struct{ ProviderAsked *bool }
+	k.Do(t, apitest.Request{Method: "POST", Path: "/payments/query", As: apitest.Subscriber,
+		Body: map[string]any{"paymentId": p.PaymentID}}).Into(t, &again)
+	if again.ProviderAsked == nil || *again.ProviderAsked {
+		t.Error("the answer does not say that the provider was not asked again")
+	}
 	asked, _, err := k.Core.Store.ReadAll(t.Context(), 0, 1000, []string{events.PromptCheckRequested{}.EventType()})
 	if err != nil {
 		t.Fatal(err)

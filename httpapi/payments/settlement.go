@@ -23,25 +23,29 @@ func (a Settlement) Routes() []httpapi.Route {
 		Name: "date", Type: "date", Doc: "in East Africa Time; yesterday, the last day that is over, when absent",
 	}
 	to := httpapi.Param{Name: "to", Type: "date", Doc: "the last day of up to 366; date alone when absent"}
-	return []httpapi.Route{
-		{
-			Method: "GET", Path: "/reports/settlement", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary:  "What the platform owes to organizations whose customers pay at its paybill, by day or span",
-			Response: settlementResponse{}, Handle: a.report,
-			Query: []httpapi.Param{date, to, {
-				Name: "format", Type: "string", Enum: []string{"json", "csv"},
-				Doc: "csv: a table with a row for each organization, as text/csv",
-			}},
-		},
-		{
-			Method: "GET", Path: "/reports/settlement/receipts", Hosts: httpapi.OnRoot,
-			Access: httpapi.AccessSuperAdmin, Row: settlementPayment{}, Handle: a.receipts,
-			Summary: "What the sums are made of, newest first",
-			Query: []httpapi.Param{
-				date, to, {Name: "orgId", Type: "uuid", Doc: "of one organization; of all when absent"},
-			},
+	report := httpapi.Route{
+		Method: "GET", Path: "/reports/settlement", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
+		Summary:  "What the platform owes to organizations whose customers pay at its paybill, by day or span",
+		Response: settlementResponse{}, Handle: a.report,
+		Query: []httpapi.Param{date, to, {
+			Name: "format", Type: "string", Enum: []string{"json", "csv"},
+			Doc: "csv: a table with a row for each organization, as text/csv",
+		}},
+	}
+	receipts := httpapi.Route{
+		Method: "GET", Path: "/reports/settlement/receipts", Hosts: httpapi.OnRoot,
+		Access: httpapi.AccessSuperAdmin, Row: settlementPayment{}, Handle: a.receipts,
+		Summary: "What the sums are made of, newest first",
+		Query: []httpapi.Param{
+			date, to, {Name: "orgId", Type: "uuid", Doc: "of one organization; of all when absent"},
 		},
 	}
+	own, ownReceipts := report, receipts
+	own.Hosts, own.Access = httpapi.OnOrganization, httpapi.AccessAdmin
+	own.Summary = "What the platform owes to this organization, whose customers pay at its paybill, by day or span"
+	ownReceipts.Hosts, ownReceipts.Access = httpapi.OnOrganization, httpapi.AccessAdmin
+	ownReceipts.Query = []httpapi.Param{date, to}
+	return []httpapi.Route{report, receipts, own, ownReceipts}
 }
 
 // settlementResponse tells what the platform owes for some days (docs/rules/money.md#settlement). Amounts are in major
@@ -52,7 +56,7 @@ type settlementResponse struct {
 	Currency      money.Currency   `json:"currency"`
 	Total         httpapi.Number   `json:"total"`
 	Count         int64            `json:"count" doc:"payments, less those taken back"`
-	Organizations []owedToResponse `json:"organizations" doc:"those with money on the days, by their slug"`
+	Organizations []owedToResponse `json:"organizations" doc:"those with money on the days, by their slug; on an organization's host that one alone"`
 }
 
 // owedToResponse tells what one organization is owed.
@@ -76,14 +80,14 @@ type settlementPayment struct {
 	Currency      money.Currency  `json:"currency"`
 }
 
-// report answers with the sums as the read model shows them now.
+// report answers with the sums as the read model shows them now: on an organization's host with its own alone.
 func (a Settlement) report(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	days, format := settledDays(f), f.OneOf("format", "json", "csv")
 	if err := f.Err(); err != nil {
 		return err
 	}
-	r, err := a.Cases.Of(ctx, days)
+	r, err := a.Cases.Of(ctx, c.Org.ID, days)
 	if err != nil {
 		return err
 	}
@@ -129,9 +133,12 @@ func sendSettlement(c *httpapi.Call, r paymentscases.SettlementReport) error {
 // receipts answers with a page of the rows behind a sum.
 func (a Settlement) receipts(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
-	days, org := settledDays(f), httpapi.FilterID[id.Organization](f, "orgId")
+	days, org := settledDays(f), httpapi.FilterID[id.Organization](f, "orgId") // the root host alone has orgId
 	if err := f.Err(); err != nil {
 		return err
+	}
+	if !c.Org.ID.IsZero() {
+		org = c.Org.ID
 	}
 	return httpapi.SendList(ctx, c, showSettlementPayment, func(
 		ctx context.Context, after paymentsviews.SettlementKey, max int,

@@ -126,11 +126,40 @@ func (k *moneyKit) settledOver(t *testing.T, first, second string) {
 	}
 }
 
-func TestSettlement_IsForThePlatformAlone(t *testing.T) {
+// An administrator sees what the platform owes to the own organization and the payments behind it, and nothing of
+// another one's.
+func TestSettlement_AnOrganizationSeesItsOwnAlone(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
-	for _, path := range []string{"/reports/settlement", "/reports/settlement/receipts?orgId=" + k.Org.String()} {
-		apitest.Sends(t, k.Kit.Kit, path, apitest.Request{Path: path, As: apitest.Admin}, apitest.Is(404, "not_found"))
+	today := k.Clock.Now().In(time.FixedZone("EAT", 3*60*60)).Format(time.DateOnly)
+	own := k.Paybill(t, moneytest.PlatformShortcode, "254733000000", commands.AccountNumber(1_000_000), 100)
+	k.Paybill(t, moneytest.PlatformShortcode, "254733000000", commands.AccountNumber(1_000_001), 40) // another one's
+	k.Shows(t, paymentsviews.SettlementName, identityviews.OrganizationsName)
+	var report shownSettlement
+	k.Do(t, apitest.Request{As: apitest.Admin, Path: "/reports/settlement?date=" + today}).Into(t, &report)
+	want := shownSettlement{Date: today, Currency: "KES", Total: "100.00", Count: 1, Organizations: []shownOwed{
+		{k.Org.String(), "acme", "The acme", "100.00", "100.00", "0.00", 1},
+	}}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Errorf("the report (-want +got):\n%s", diff)
+	}
+	var list struct {
+		Data []struct{ ReceiptNumber string }
+	}
+	k.Do(t, apitest.Request{As: apitest.Admin, Path: "/reports/settlement/receipts?date=" + today}).Into(t, &list)
+	if len(list.Data) != 1 || list.Data[0].ReceiptNumber != own.ReceiptNumber {
+		t.Errorf("the payments: %+v", list)
+	}
+	other := "/reports/settlement/receipts?orgId=" + k.Orgs["other"].ID.String()
+	apitest.Sends(t, k.Kit.Kit, other, apitest.Request{Path: other, As: apitest.Admin},
+		apitest.Is(400, "unknown_parameter"))
+}
+
+func TestSettlement_IsNeitherForSupportNorForStrangers(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	for _, path := range []string{"/reports/settlement", "/reports/settlement/receipts"} {
+		apitest.Sends(t, k.Kit.Kit, path, apitest.Request{Path: path, As: apitest.Support}, apitest.Is(403, "role_required"))
 		apitest.Sends(t, k.Kit.Kit, path, apitest.Request{Host: apitest.Domain, Path: path},
 			apitest.Is(401, "unauthenticated"))
 	}

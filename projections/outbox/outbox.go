@@ -35,27 +35,31 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 7 }
+func (Outbox) Version() int { return 8 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
 
 // TenantTables are under row-level security.
-func (Outbox) TenantTables() []string { return []string{"messages", "attempts", "starting"} }
+func (Outbox) TenantTables() []string { return []string{"messages", "attempts", "services"} }
 
 // Handles lists the events that change the tables.
 func (Outbox) Handles() []string {
 	return []string{
 		events.ServiceDriftDetected{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
-		events.WalledGardenEntered{}.EventType(), events.ServiceSuspended{}.EventType(),
-		events.WriteOffProposed{}.EventType(),
+		events.DunningBegan{}.EventType(), events.WalledGardenEntered{}.EventType(),
+		events.ServiceSuspended{}.EventType(), events.WriteOffProposed{}.EventType(), events.DunningEnded{}.EventType(),
 		events.InvoiceIssued{}.EventType(),
 		events.PaymentInitiated{}.EventType(), events.PaymentSucceeded{}.EventType(),
 		events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
 		events.ReceiptMatched{}.EventType(),
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionPlanChanged{}.EventType(),
 		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
-		events.PeriodDue{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.PeriodDue{}.EventType(), events.PeriodWithdrawn{}.EventType(), events.PeriodCancelled{}.EventType(),
+		events.PaidTimeCarriedOver{}.EventType(), events.SubscriptionCompensated{}.EventType(),
+		events.CompensationTakenBack{}.EventType(), events.BillingResumed{}.EventType(),
+		events.SubscriptionPaused{}.EventType(), events.SubscriptionResumed{}.EventType(),
+		events.SubscriptionEnded{}.EventType(),
 		events.CpeClaimed{}.EventType(), events.CpeAssigned{}.EventType(),
 	}
 }
@@ -137,7 +141,12 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.DeviceSetupDrifted:
 		return publish(w, e, v.OrgID, events.OutboxSetupDrifted,
 			setupDriftData{v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
+	case events.DunningBegan:
+		restore(w, e, v.SubscriptionID, v.Before)
+	case events.DunningEnded:
+		restore(w, e, v.SubscriptionID, v.Before)
 	case events.WalledGardenEntered:
+		restrict(w, v.SubscriptionID)
 		return publish(w, e, v.OrgID, events.OutboxWalledGarden, dunningOf(v.DunningSubject, v.DunningStep))
 	case events.ServiceSuspended:
 		return suspended(w, e, v.DunningSubject, v.DunningStep)
@@ -155,11 +164,13 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	if err := applyPayment(w, e); err != nil {
 		return err
 	}
-	return applyStart(w, e)
+	applyService(w, e)
+	return nil
 }
 
 // suspended publishes that a step has taken the access of a customer; nothing when he had none before.
 func suspended(w *runner.Writes, e events.Envelope, s events.DunningSubject, step events.DunningStep) error {
+	restrict(w, s.SubscriptionID)
 	if step.Before.Off() {
 		return nil
 	}

@@ -19,10 +19,15 @@ create table {schema}.attempts (
   payload jsonb not null -- the data of payment.succeeded
 );
 
--- Subscriptions whose service has not begun.
-create table {schema}.starting (
+-- Subscriptions that have not ended, and what keeps their service from being active.
+create table {schema}.services (
   subscription_id uuid primary key,
   org_id uuid not null,
-  payload jsonb not null, -- the data of subscription.activated, without the end of paid time
-  begun boolean not null default false -- the next event has that
+  subscriber_id uuid not null,
+  plan_id uuid not null,
+  paid_until text,                            -- RFC 3339 in UTC, as the message has it; null = no paid time
+  begun boolean not null default false,       -- it has been activated
+  announced boolean not null default false,   -- its first activation was published, or is no news
+  restricted boolean not null default false,  -- by dunning: walled garden or suspended
+  paused boolean not null default false
 );

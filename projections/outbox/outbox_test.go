@@ -56,7 +56,7 @@ func TestOutbox_Story(t *testing.T) {
 		events.WriteOffProposed{DunningSubject: customer, DunningStep: known},
 		events.ServiceSuspended{DunningSubject: customer, DunningStep: still},
 		events.WriteOffProposed{DunningSubject: customer, DunningStep: old})
-	story = withMoney(withStarts(story, acme, began), acme, began)
+	story = withReturns(withMoney(withStarts(story, acme, began), acme, began), acme, began)
 	projectiontest.Check(t, outbox.Outbox{}, withCPEs(story, acme, began))
 }
 
@@ -138,6 +138,58 @@ func withStarts(story *projectiontest.Story, acme id.Organization, began time.Ti
 			list = append(list, events.SubscriptionEnded{SubscriptionID: line, SubscriberID: amina, At: began})
 		}
 		story.Add("subscription-"+name, list...)
+	}
+	return story
+}
+
+// withReturns adds services that come back after the walled garden, a suspension or a pause: a message with the reason,
+// once, and only when nothing else still stops the service.
+func withReturns(story *projectiontest.Story, acme id.Organization, began time.Time) *projectiontest.Story {
+	amina, plan := id.Derive[id.Subscriber]("test", "amina"), id.Derive[id.Plan]("test", "home")
+	var of events.DunningSubject
+	step := func(before events.DunningState) events.DunningStep {
+		return events.DunningStep{
+			Before: before, DueAt: began, Due: money.Major(1500, money.KES), At: began, PlanID: plan,
+		}
+	}
+	garden := func() events.Event { return events.WalledGardenEntered{DunningSubject: of, DunningStep: step("")} }
+	off := func() events.Event { return events.ServiceSuspended{DunningSubject: of, DunningStep: step("")} }
+	grace := func() events.Event {
+		return events.DunningBegan{DunningSubject: of, DunningStep: step(events.DunningWalledGarden)}
+	}
+	over := func(before events.DunningState) events.Event {
+		return events.DunningEnded{DunningSubject: of, Before: before, At: began}
+	}
+	pause := func() events.Event { return events.SubscriptionPaused{SubscriptionID: of.SubscriptionID, At: began} }
+	resume := func() events.Event {
+		return events.SubscriptionResumed{SubscriptionID: of.SubscriptionID, PaidUntil: began.AddDate(0, 3, 0)}
+	}
+	ended := func() events.Event { return events.SubscriptionEnded{SubscriptionID: of.SubscriptionID, At: began} }
+	for _, c := range []struct {
+		name    string
+		carried bool
+		then    func() []events.Event
+	}{
+		{"from_garden", false, func() []events.Event { return []events.Event{garden(), over("walled_garden")} }},
+		{"from_suspension", false, func() []events.Event { return []events.Event{off(), over("suspended")} }},
+		{"to_grace", true, func() []events.Event { return []events.Event{garden(), grace()} }},
+		{"reminded", false, func() []events.Event { return []events.Event{over("reminding")} }}, // nothing was taken
+		{"from_pause", false, func() []events.Event { return []events.Event{pause(), resume()} }},
+		{"still_in_garden", false, func() []events.Event { return []events.Event{garden(), pause(), resume()} }},
+		{"paid_in_pause", false, func() []events.Event {
+			return []events.Event{off(), pause(), over("suspended"), resume()}
+		}},
+		{"ended_in_garden", false, func() []events.Event {
+			return []events.Event{garden(), ended(), over("walled_garden")}
+		}},
+	} {
+		line := id.Derive[id.Subscription]("test", c.name)
+		of = events.DunningSubject{SubscriptionID: line, OrgID: acme, SubscriberID: amina}
+		story.Add("subscription-"+c.name, append([]events.Event{
+			events.SubscriptionCreated{SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: plan},
+			events.SubscriptionActivated{SubscriptionID: line, SubscriberID: amina, At: began, Carried: c.carried},
+			events.SubscriptionExtended{SubscriptionID: line, SubscriberID: amina, PaidUntil: began.AddDate(0, 2, 0)},
+		}, c.then()...)...)
 	}
 	return story
 }

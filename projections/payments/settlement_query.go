@@ -44,7 +44,7 @@ type SettlementKey struct {
 // Key makes the next page begin after this row.
 func (r SettlementRow) Key() SettlementKey { return SettlementKey{Position: r.Position} }
 
-// SettlementQuery reads the money of all organizations. It is for the root host alone.
+// SettlementQuery reads the money of one organization within its rows, or of all organizations for the root host.
 type SettlementQuery struct{ Views *runner.Views }
 
 // settlementSumsSQL reads each row of a time once.
@@ -53,7 +53,8 @@ select org_id, shortcode, environment,
 	coalesce(sum(amount_minor) filter (where amount_minor > 0), 0)::bigint as came_minor,
 	coalesce(-sum(amount_minor) filter (where amount_minor < 0), 0)::bigint as left_minor,
 	sum(receipts)::bigint as count
-from {schema}.movements where at >= $1 and at < $2 and currency = $3
+from {schema}.movements
+where ($1::uuid is null or org_id = $1) and at >= $2 and at < $3 and currency = $4
 group by 1, 2, 3 order by 1, 2, 3`
 
 // settlementRowsSQL lists the rows of one organization, or of all.
@@ -64,24 +65,35 @@ where (@org::uuid is null or org_id = @org) and at >= @from and at < @until and 
 	and (@after::bigint = 0 or position < @after)
 order by position desc limit @max`
 
-// Sums sums up the money of one currency in the time from an instant until another, by organization and shortcode.
-func (q SettlementQuery) Sums(
-	ctx context.Context, from, until time.Time, currency money.Currency,
-) ([]SettlementSum, error) {
+// SettlementTime is the money of one currency in the time [From, Until).
+type SettlementTime struct {
+	From, Until time.Time
+	Currency    money.Currency
+}
+
+// Sums sums up the money of a time by organization and shortcode, of one organization or of all for the zero one.
+func (q SettlementQuery) Sums(ctx context.Context, org id.Organization, of SettlementTime) ([]SettlementSum, error) {
 	var rows []SettlementSum
-	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+	err := q.read(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SettlementSum], q.Views.SQL(SettlementName, settlementSumsSQL),
-			from, until, currency)
+			org, of.From, of.Until, of.Currency)
 	})
 	return rows, err
 }
 
+// read runs queries within the rows of one organization, or as the platform for the zero one.
+func (q SettlementQuery) read(ctx context.Context, org id.Organization, queue func(*postgres.Reads)) error {
+	if org.IsZero() {
+		return q.Views.Platform(ctx, queue)
+	}
+	return q.Views.Tenant(ctx, org, queue)
+}
+
 // SettlementPart is the money whose rows are read.
 type SettlementPart struct {
-	OrgID       id.Organization // zero = all
-	From, Until time.Time
-	Currency    money.Currency
-	Tills       []Till
+	OrgID id.Organization // zero = all
+	SettlementTime
+	Tills []Till
 }
 
 // Rows lists the rows of some shortcodes, newest first.
@@ -93,7 +105,7 @@ func (q SettlementQuery) Rows(
 		shortcodes[i], environments[i] = t.Shortcode, t.Environment
 	}
 	var rows []SettlementRow
-	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+	err := q.read(ctx, of.OrgID, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SettlementRow], q.Views.SQL(SettlementName, settlementRowsSQL),
 			pgx.NamedArgs{
 				"org": of.OrgID, "from": of.From, "until": of.Until, "currency": of.Currency, "shortcodes": shortcodes,

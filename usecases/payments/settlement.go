@@ -63,14 +63,15 @@ type OwedTo struct {
 	Owed
 }
 
-// Of sums up days by organization, as the read model shows them now. A day that is over changes no more: what is placed
-// or taken back later counts on the day on which it happens. Fails: invalid_input.
-func (u Settlement) Of(ctx context.Context, days SettledDays) (SettlementReport, error) {
+// Of sums up days by organization, as the read model shows them now: of one organization, or of all for the zero one. A
+// day that is over changes no more: what is placed or taken back later counts on the day on which it happens. Fails:
+// invalid_input.
+func (u Settlement) Of(ctx context.Context, org id.Organization, days SettledDays) (SettlementReport, error) {
 	days, err := u.days(days)
 	if err != nil {
 		return SettlementReport{}, err
 	}
-	rows, err := u.shared(ctx, days)
+	rows, err := u.shared(ctx, org, days)
 	if err != nil {
 		return SettlementReport{}, err
 	}
@@ -126,12 +127,14 @@ func (u Settlement) Rows(
 	if err != nil {
 		return nil, err
 	}
-	sums, err := u.shared(ctx, days)
+	sums, err := u.shared(ctx, org, days)
 	if err != nil {
 		return nil, err
 	}
 	from, until := days.span()
-	part := paymentsviews.SettlementPart{OrgID: org, From: from, Until: until, Currency: money.KES}
+	part := paymentsviews.SettlementPart{
+		OrgID: org, SettlementTime: paymentsviews.SettlementTime{From: from, Until: until, Currency: money.KES},
+	}
 	for _, s := range sums {
 		part.Tills = append(part.Tills, paymentsviews.Till{Shortcode: s.Shortcode, Environment: s.Environment})
 	}
@@ -165,9 +168,11 @@ func (d SettledDays) span() (from, until time.Time) {
 
 // shared reads the sums of days over the platform's paybills alone. The money of an organization's own shortcode is
 // with the organization already.
-func (u Settlement) shared(ctx context.Context, days SettledDays) ([]paymentsviews.SettlementSum, error) {
+func (u Settlement) shared(
+	ctx context.Context, org id.Organization, days SettledDays,
+) ([]paymentsviews.SettlementSum, error) {
 	from, until := days.span()
-	rows, err := u.Query.Sums(ctx, from, until, money.KES)
+	rows, err := u.Query.Sums(ctx, org, paymentsviews.SettlementTime{From: from, Until: until, Currency: money.KES})
 	if err != nil {
 		return nil, err
 	}

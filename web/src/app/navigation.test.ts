@@ -7,6 +7,6 @@ test('the root host has the pages of the platform, and organizations have all ot
     expect(isElsewhere(path, true), path).toBe(true)
     expect(isElsewhere(path, false), path).toBe(false)
   }
-  for (const path of ['/orgs/1', '/settlement', '/bill-manager']) expect(isElsewhere(path, false), path).toBe(true)
+  for (const path of ['/orgs/1', '/bill-manager']) expect(isElsewhere(path, false), path).toBe(true)
   for (const platform of [true, false]) expect(isElsewhere('/account', platform)).toBe(false)
 })

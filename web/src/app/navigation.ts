@@ -129,6 +129,6 @@ const everywhere = ['/account']
 /** isElsewhere says of a page that this kind of host does not have it: the root host has no customers, say. */
 export function isElsewhere(path: string, platform: boolean): boolean {
   const list = listOf(path)
-  if (!platform) return ['/orgs', '/settlement', '/bill-manager'].includes(list)
+  if (!platform) return ['/orgs', '/bill-manager'].includes(list)
   return !everywhere.includes(list) && !platformPlaces.some((g) => g.places.some((p) => p.to === list))
 }

@@ -46,7 +46,7 @@ function AskNow({ of }: { of: PaymentRow }) {
   const t = useText(paymentsText)
   const may = useMay()
   const ask = useWrite('post', '/payments/query', {
-    told: (answer) => ('amount' in answer ? t.askedNow(t.statuses[answer.status]) : t.askedAccepted),
+    told: (answer) => ('amount' in answer ? (answer.providerAsked ? t.askedNow : t.askedLately)(t.statuses[answer.status]) : t.askedAccepted),
   })
   if (!may('POST /payments/query')) return null
   return (

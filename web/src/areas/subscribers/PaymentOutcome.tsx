@@ -46,7 +46,7 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
     if (status && status !== 'PENDING') void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] !== '/payments/{id}' })
   }, [status, queries])
   const ask = useWrite('post', '/payments/query', {
-    told: (answer) => ('amount' in answer ? words.askedNow(words.statuses[answer.status]) : words.askedAccepted),
+    told: (answer) => ('amount' in answer ? (answer.providerAsked ? words.askedNow : words.askedLately)(words.statuses[answer.status]) : words.askedAccepted),
   })
   return (
     <Stack gap="sm" mih={130} role="status">
