@@ -116,8 +116,8 @@ func TestFuse_OneOrganizationStopsNoOther(t *testing.T) {
 	}
 }
 
-// TestFuse_LetsNoMoreThroughThanItsLimitHoweverManyAskSideBySide: what a fuse records as its count is what it let
-// through, and a place that is given back goes to another one.
+// TestFuse_LetsNoMoreThroughThanItsLimitHoweverManyAskSideBySide: the count that a fuse records says how many it
+// let through, and a place that is given back goes to another one.
 func TestFuse_LetsNoMoreThroughThanItsLimitHoweverManyAskSideBySide(t *testing.T) {
 	t.Parallel()
 	k := newFuseKit(t)
@@ -155,7 +155,8 @@ func TestFuse_LetsNoMoreThroughThanItsLimitHoweverManyAskSideBySide(t *testing.T
 	if n := cut(t, f, k.acme, 3); n != 0 {
 		t.Errorf("%d more are cut", n)
 	}
-	list, err := k.Store.Read(t.Context(), commands.FuseCategory+"-"+commands.FuseOf(k.acme, events.FuseCuts).String(), 0)
+	fuse := commands.FuseOf(k.acme, events.FuseCuts)
+	list, err := k.Store.Read(t.Context(), commands.FuseCategory+"-"+fuse.String(), 0)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d events, %v", len(list), err)
 	}
