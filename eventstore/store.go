@@ -43,6 +43,8 @@ type Store struct {
 	log   *slog.Logger
 	link  *link
 	beats *loop.Group
+
+	foreign foreignEvents
 }
 
 // Open prepares the use of a store. It checks the syntax of the address and connects later; see Ping.
@@ -58,7 +60,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open event store: %w", err)
 	}
 	beats := loop.Within(context.WithoutCancel(ctx), cfg.Logger)
-	return &Store{codec: cfg.Codec, log: cfg.Logger, link: link, beats: beats}, nil
+	s := &Store{codec: cfg.Codec, log: cfg.Logger, link: link, beats: beats}
+	s.foreign.log = cfg.Logger
+	return s, nil
 }
 
 // Close ends the connection and every subscription. Calls after it fail. A second Close does nothing.
@@ -286,7 +290,7 @@ func (s *Store) ReadAll(
 				break
 			}
 			next = e.Position
-			if wanted(e.Type) {
+			if wanted(e) {
 				found = append(found, e)
 				bytes += sizeOf(e)
 			}
@@ -314,17 +318,21 @@ func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int
 	return page, nil
 }
 
-// matcher returns a filter for stored types. It never admits the store's own types, which begin with "$". It admits
-// versions of the types that this program does not know, so that a reader stops there and skips nothing.
-func (s *Store) matcher(types []string) func(string) bool {
+// matcher returns a filter for stored events. It never admits the store's own types, which begin with "$", nor events
+// of other applications. It admits versions of the types that this program does not know, so that a reader stops there
+// and skips nothing.
+func (s *Store) matcher(types []string) func(catalog.Recorded) bool {
+	own := func(r catalog.Recorded) bool { return !strings.HasPrefix(r.Type, "$") && !s.foreign.passes(r) }
 	if types == nil {
-		return func(t string) bool { return !strings.HasPrefix(t, "$") }
+		return own
 	}
 	set, families := make(map[string]bool), make(map[string]bool)
 	for _, t := range s.codec.StoredTypes(types) {
 		set[t], families[catalog.Family(t)] = true, true
 	}
-	return func(t string) bool { return set[t] || families[catalog.Family(t)] && !s.codec.Knows(t) }
+	return func(r catalog.Recorded) bool {
+		return own(r) && (set[r.Type] || families[catalog.Family(r.Type)] && !s.codec.Knows(r.Type))
+	}
 }
 
 // prefixes returns the beginnings of the stored types, in all their versions, for the server's filter; nil = all.

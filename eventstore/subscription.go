@@ -42,7 +42,7 @@ const (
 type Subscription struct {
 	store  *Store
 	types  []string
-	wanted func(string) bool
+	wanted func(catalog.Recorded) bool
 	cancel context.CancelFunc
 	ended  chan struct{}
 	raw    chan rawItem
@@ -76,7 +76,8 @@ func (i rawItem) size() int {
 func (i rawItem) weight() int64 { return int64(min(i.size(), aheadBytes)) }
 
 // Subscribe gives the events after a position (0 = from the start) of the given types (nil = all types of the product).
-// The server leaves out events of other types. The subscription ends with ctx or Close.
+// The server leaves out events of other types, and the subscription those of other applications. It ends with ctx or
+// Close.
 func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Subscription {
 	return s.Resume(ctx, after, Mark{}, types)
 }
@@ -294,14 +295,14 @@ func (s *Subscription) options(live bool) esdb.SubscribeToAllOptions {
 	return opts
 }
 
-// push hands an event to the reader, unless the reader had it. A type that only begins like a wanted one counts as
-// searched.
+// push hands an event to the reader, unless the reader had it. A type that only begins like a wanted one, and an event
+// of another application, count as searched.
 func (s *Subscription) push(ctx context.Context, e catalog.Recorded) error {
 	if e.Position <= s.last {
 		return nil
 	}
 	s.mark = Mark{Position: e.Position, ID: e.ID}
-	if !s.wanted(e.Type) {
+	if !s.wanted(e) {
 		return s.pass(ctx, e.Position, false)
 	}
 	return s.hand(ctx, rawItem{event: &e, position: e.Position})

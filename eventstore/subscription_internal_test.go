@@ -39,7 +39,7 @@ func TestSubscription_HandsEventsOverInFewObjects(t *testing.T) { //nolint:paral
 		}
 	})
 	sub := &Subscription{
-		store: &Store{codec: codec}, wanted: func(string) bool { return true },
+		store: &Store{codec: codec}, wanted: func(catalog.Recorded) bool { return true },
 		raw: make(chan rawItem, readAhead), ahead: semaphore.NewWeighted(aheadBytes),
 	}
 	all := testing.AllocsPerRun(20, func() {

@@ -80,6 +80,7 @@ func (p Process[S]) step(state *Stored, in Input, now time.Time) (next Stepped, 
 		}
 		state.read = s
 	}
+	in = in.DecidedAt(now)
 	if next.Output, err = p.Decide(s, in, now); err != nil {
 		return Stepped{}, err
 	}

@@ -85,10 +85,24 @@ type Input struct {
 	Refusal *Refusal
 }
 
-// Timeout is a timer that came due. Due is the time for which it was armed, UTC.
+// Timeout is a timer that came due. What has been waited for is measured to At: after an outage, or when a clock was
+// moved, a timer fires long after Due, and looks that would have come in between never come.
 type Timeout struct {
 	Name string
-	Due  time.Time
+	Due  time.Time // the time for which it was armed, UTC
+	At   time.Time // when it is decided, UTC; never before Due
+}
+
+// DecidedAt returns the input with the instant at which it is decided.
+func (in Input) DecidedAt(now time.Time) Input {
+	if in.Timeout != nil {
+		t := *in.Timeout
+		if t.At = t.Due; now.After(t.Due) {
+			t.At = now.UTC()
+		}
+		in.Timeout = &t
+	}
+	return in
 }
 
 // Refusal reports that a command of the process was refused and will not be tried again.

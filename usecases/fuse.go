@@ -44,6 +44,7 @@ type fuseOf struct {
 	until    time.Time // the end of today; zero = nothing is known
 	looked   time.Time // when the log was read
 	count    int       // of today
+	reserved int       // places of what may happen at this moment
 	usual    int
 	held     bool
 	released bool // today
@@ -62,28 +63,64 @@ func (f *Fuse) of(org id.Organization) *fuseOf {
 	return f.orgs[org]
 }
 
-// Holds reports whether nothing more may happen in an organization now, and records it when it begins. Fails:
+// Reserve takes a place for one more to happen in an organization. Places that are reserved count like what has
+// happened, so that many who ask side by side together get no more than the limit. Without a place the caller waits:
+// held reports that the fuse holds until a person releases it, which Reserve records when as many as the limit have
+// happened; otherwise the places that are left are reserved at this moment, and some may be given back. Fails:
 // organization_not_found, and as the log and the read models do; then the caller waits as well.
-func (f *Fuse) Holds(ctx context.Context, org id.Organization) (bool, error) {
+func (f *Fuse) Reserve(ctx context.Context, org id.Organization) (place *FusePlace, held bool, err error) {
 	o := f.of(org)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := f.look(ctx, org, o); err != nil {
-		return true, err
+		return nil, true, err
 	}
-	if o.held || o.released || o.count < billing.FuseLimit(o.usual) {
-		return o.held, nil
+	limit := billing.FuseLimit(o.usual)
+	switch {
+	case o.held:
+		return nil, true, nil
+	case o.released || o.count+o.reserved < limit:
+		o.reserved++
+		return &FusePlace{of: o}, false, nil
+	case o.count < limit:
+		return nil, false, nil
 	}
-	_, err := f.bus.Execute(ctx, commands.HoldFuse{
+	_, err = f.bus.Execute(ctx, commands.HoldFuse{
 		FuseID: commands.FuseOf(org, f.kind), OrgID: org, Kind: f.kind, Date: o.today, Count: o.count, Usual: o.usual,
 	}, commands.Meta{
 		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess, ID: "fuse"},
 	})
 	if err != nil {
-		return true, err
+		return nil, true, err
 	}
 	o.held, o.looked = true, f.clock.Now()
-	return true, nil
+	return nil, true, nil
+}
+
+// FusePlace is a reserved place below the limit of a fuse. It is used or given back; only the first of these counts. A
+// nil place does nothing. Safe for concurrent use.
+type FusePlace struct {
+	of   *fuseOf
+	once sync.Once
+}
+
+// Use counts what was reserved as having happened, or as possible: what may have happened uses its place as well.
+func (p *FusePlace) Use() { p.end(1) }
+
+// GiveBack returns the place when nothing has happened.
+func (p *FusePlace) GiveBack() { p.end(0) }
+
+// end ends the reservation and counts what has happened.
+func (p *FusePlace) end(happened int) {
+	if p == nil {
+		return
+	}
+	p.once.Do(func() {
+		p.of.mu.Lock()
+		defer p.of.mu.Unlock()
+		p.of.reserved--
+		p.of.count += happened
+	})
 }
 
 // look reads what is not known: everything on a new day, and whether a held one was released.
@@ -120,12 +157,4 @@ func (f *Fuse) look(ctx context.Context, org id.Organization, o *fuseOf) error {
 	o.today, o.until, o.looked = today, today.AddDays(1).Start(zone), now
 	o.held, o.released = state.Held, state.Released == today
 	return nil
-}
-
-// Happened counts what has happened in an organization since.
-func (f *Fuse) Happened(org id.Organization, n int) {
-	o := f.of(org)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.count += n
 }

@@ -3,6 +3,7 @@ package usecases_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,12 +45,12 @@ func newFuseKit(t *testing.T) fuseKit {
 func cut(t *testing.T, f *usecases.Fuse, org id.Organization, times int) (through int) {
 	t.Helper()
 	for range times {
-		held, err := f.Holds(t.Context(), org)
-		if err != nil {
-			t.Fatal(err)
+		place, held, err := f.Reserve(t.Context(), org)
+		if err != nil || held == (place != nil) {
+			t.Fatal(held, err)
 		}
 		if !held {
-			f.Happened(org, 1)
+			place.Use()
 			through++
 		}
 	}
@@ -107,10 +108,59 @@ func TestFuse_OneOrganizationStopsNoOther(t *testing.T) {
 		}
 		return usualOf(0, 0)(ctx, org, kind, from, zone)
 	}, k.clock)
-	if held, err := f.Holds(t.Context(), k.acme); !held || !errors.Is(err, broken) {
+	if _, held, err := f.Reserve(t.Context(), k.acme); !held || !errors.Is(err, broken) {
 		t.Errorf("held %t, %v", held, err)
 	}
 	if n := cut(t, f, k.best, 100); n != 90 {
 		t.Errorf("%d messages of the other organization go", n)
+	}
+}
+
+// TestFuse_LetsNoMoreThroughThanItsLimitHoweverManyAskSideBySide: the count that a fuse records says how many it
+// let through, and a place that is given back goes to another one.
+func TestFuse_LetsNoMoreThroughThanItsLimitHoweverManyAskSideBySide(t *testing.T) {
+	t.Parallel()
+	k := newFuseKit(t)
+	f := usecases.NewFuse(events.FuseCuts, k.Bus, usualOf(10, 0), k.clock) // 90 may be
+	reserve := func(times int) (places []*usecases.FusePlace) {
+		for range times {
+			place, held, err := f.Reserve(t.Context(), k.acme)
+			if err != nil || held {
+				t.Fatalf("held %t, %v, before any has happened", held, err)
+			}
+			if place != nil {
+				places = append(places, place)
+			}
+		}
+		return places
+	}
+	open := reserve(200)
+	if len(open) != 90 {
+		t.Fatalf("%d of 200 have a place, want 90", len(open))
+	}
+	for _, place := range open[:30] {
+		place.GiveBack()
+		place.Use() // comes too late
+	}
+	if again := reserve(200); len(again) != 30 {
+		t.Errorf("%d have a place of the 30 that were given back", len(again))
+	} else {
+		open = append(open[30:], again...)
+	}
+	var all sync.WaitGroup
+	for _, place := range open {
+		all.Go(place.Use)
+	}
+	all.Wait()
+	if n := cut(t, f, k.acme, 3); n != 0 {
+		t.Errorf("%d more are cut", n)
+	}
+	fuse := commands.FuseOf(k.acme, events.FuseCuts)
+	list, err := k.Store.Read(t.Context(), commands.FuseCategory+"-"+fuse.String(), 0)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d events, %v", len(list), err)
+	}
+	if held, ok := list[0].Event.(events.FuseHeld); !ok || held.Count != 90 {
+		t.Errorf("recorded %+v", list[0].Event)
 	}
 }

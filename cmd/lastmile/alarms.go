@@ -70,6 +70,8 @@ var (
 	scavengedDesc = prometheus.NewDesc("lastmile_eventstore_scavenged_total",
 		"Events that the node removed from the log because nobody could see them, and bytes of them.",
 		[]string{"what"}, nil)
+	foreignDesc = prometheus.NewDesc("lastmile_eventstore_foreign_events_total",
+		"Events of other applications in the event store that this program has passed over.", nil, nil)
 	sessionsThinnedDesc = prometheus.NewDesc("lastmile_accounting_thinned_total",
 		"Sessions that were deleted, because many of their subscription began in a day.", nil, nil)
 )
@@ -84,7 +86,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
 		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc, heldDesc,
-		taxDocumentsDesc, taxWaitingDesc, scavengedDesc,
+		taxDocumentsDesc, taxWaitingDesc, scavengedDesc, foreignDesc,
 	} {
 		to <- d
 	}
@@ -103,6 +105,8 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	}
 	show(writableDesc, writable)
 	m.scavenged(to)
+	to <- prometheus.MustNewConstMetric(foreignDesc, prometheus.CounterValue,
+		float64(m.app.storage.store.ForeignEvents()))
 	if m.app.radius != nil {
 		status := m.app.radius.recorder.Status()
 		show(directoryAgeDesc, m.app.radius.fresh.Age().Seconds())

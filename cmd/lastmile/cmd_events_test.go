@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/usecases/history"
 )
 
@@ -176,5 +178,19 @@ func TestHistory_EveryRegisteredCategoryIsDecidedAbout(t *testing.T) {
 	slices.Sort(have)
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("categories (-registered +table)\n%s", diff)
+	}
+}
+
+// TestCategories_AreThoseOfTheRegisteredAggregates: a category that the catalog does not list would be passed over as
+// another application's.
+func TestCategories_AreThoseOfTheRegisteredAggregates(t *testing.T) {
+	t.Parallel()
+	want := []string{commands.ClaimCategory} // the bus keeps it itself
+	for _, k := range wiredBus().Kinds() {
+		want = append(want, k.Category)
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(slices.Compact(want), catalog.Categories()); diff != "" {
+		t.Errorf("categories (-registered +catalog)\n%s", diff)
 	}
 }

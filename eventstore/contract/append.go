@@ -49,7 +49,7 @@ func appendStoresAll(t *testing.T, k *kit) {
 	binary := esdb.EventData{
 		EventID: uuid.New(), EventType: "blob", ContentType: esdb.ContentTypeBinary, Data: []byte{0, 1, 255},
 	}
-	given := append(events("a", "b"), binary)
+	given := append(several("a", "b"), binary)
 	r := k.append(t, s, esdb.NoStream{}, given...)
 	if r.NextExpectedVersion != 2 || r.CommitPosition == 0 || r.CommitPosition != r.PreparePosition {
 		t.Errorf("write result %+v", r)
@@ -102,7 +102,7 @@ func appendExpectations(t *testing.T, k *kit) {
 // appendExactRepeats: a repeat with an exact revision is recognised by comparison with the log.
 func appendExactRepeats(t *testing.T, k *kit) {
 	wrong := esdb.ErrorCodeWrongExpectedVersion
-	s, first, second := stream("append"), events("a", "b"), events("c", "d")
+	s, first, second := stream("append"), several("a", "b"), several("c", "d")
 	r1 := k.append(t, s, esdb.NoStream{}, first...)
 	if again := k.append(t, s, esdb.NoStream{}, first...); *again != *r1 {
 		t.Errorf("repeat answered %+v, the original %+v", again, r1)
@@ -127,7 +127,7 @@ func appendExactRepeats(t *testing.T, k *kit) {
 
 // appendLooseRepeats: without an exact revision, ids that were recently written to the same stream are recognised.
 func appendLooseRepeats(t *testing.T, k *kit) {
-	s, given := stream("append"), events("a", "b")
+	s, given := stream("append"), several("a", "b")
 	r1 := k.append(t, s, esdb.Any{}, given...)
 	k.append(t, s, esdb.Any{}, event("c"))
 	for _, expected := range []esdb.ExpectedRevision{esdb.Any{}, esdb.StreamExists{}} {

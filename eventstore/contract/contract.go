@@ -49,6 +49,7 @@ func Run(t *testing.T, connection string) {
 		{"delete", testDelete},
 		{"tombstone", testTombstone},
 		{"connect", testConnect},
+		{"foreign events", testForeignEvents},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,8 +110,8 @@ func event(kind string) esdb.EventData {
 	}
 }
 
-// events makes one event for each type.
-func events(kinds ...string) []esdb.EventData {
+// several makes one event for each type.
+func several(kinds ...string) []esdb.EventData {
 	out := make([]esdb.EventData, len(kinds))
 	for i, k := range kinds {
 		out[i] = event(k)

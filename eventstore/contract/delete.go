@@ -23,7 +23,7 @@ func testDelete(t *testing.T, k *kit) {
 	t.Run("reads as missing, numbers go on", func(t *testing.T) {
 		t.Parallel()
 		s := stream("delete")
-		k.append(t, s, esdb.NoStream{}, events("a", "b")...)
+		k.append(t, s, esdb.NoStream{}, several("a", "b")...)
 		if err := remove(t, s, esdb.Revision(1)); err != nil {
 			t.Fatal(err)
 		}

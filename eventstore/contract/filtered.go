@@ -127,7 +127,7 @@ func filteredCheckpoints(t *testing.T, k *kit) {
 	if last < end || count < 3 {
 		t.Errorf("%d checkpoints, the last at %d; the log reached %d", count, last, end)
 	}
-	k.append(t, s, esdb.Any{}, events("l", "l", "l", "l", "l", "l", "l", "l", "l", "l")...)
+	k.append(t, s, esdb.Any{}, several("l", "l", "l", "l", "l", "l", "l", "l", "l", "l")...)
 	if e := sub.next(t); e.CheckPointReached == nil || e.CheckPointReached.Commit <= last {
 		t.Errorf("live: got %+v after checkpoint %d", e, last)
 	}

@@ -15,7 +15,7 @@ func testLinks(t *testing.T, k *kit) {
 		return e
 	}
 	target, s := stream("target"), stream("links")
-	k.append(t, target, esdb.NoStream{}, events("a", "b")...)
+	k.append(t, target, esdb.NoStream{}, several("a", "b")...)
 	gone := stream("target")
 	k.append(t, gone, esdb.NoStream{}, event("c"))
 	_, err := k.client.DeleteStream(within(t), gone, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}})

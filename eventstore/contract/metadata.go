@@ -22,7 +22,7 @@ func (k *kit) setMetadata(t *testing.T, s string, expected esdb.ExpectedRevision
 func testMetadata(t *testing.T, k *kit) {
 	five := func(t *testing.T) string {
 		s := stream("meta")
-		k.append(t, s, esdb.NoStream{}, events("a", "b", "c", "d", "e")...)
+		k.append(t, s, esdb.NoStream{}, several("a", "b", "c", "d", "e")...)
 		return s
 	}
 	t.Run("the newest is read back", func(t *testing.T) { t.Parallel(); metadataNewest(t, k) })

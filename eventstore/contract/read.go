@@ -11,7 +11,7 @@ import (
 // testReadStream covers plain reads of one stream, in both directions and from every kind of place.
 func testReadStream(t *testing.T, k *kit) {
 	s := stream("read")
-	k.append(t, s, esdb.NoStream{}, events("a", "b", "c", "d", "e")...)
+	k.append(t, s, esdb.NoStream{}, several("a", "b", "c", "d", "e")...)
 	back, on := esdb.Backwards, esdb.Forwards
 	for _, c := range []struct {
 		name  string

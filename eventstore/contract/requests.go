@@ -58,7 +58,7 @@ func (k *kit) rawRead(t *testing.T, o *streams.ReadReq_Options) ([]*streams.Read
 // that newer clients ask for.
 func testReadRequests(t *testing.T, k *kit) {
 	s := stream("requests")
-	k.append(t, s, esdb.NoStream{}, events("a", "b", "c")...)
+	k.append(t, s, esdb.NoStream{}, several("a", "b", "c")...)
 	filter := func(regex string, multiplier uint32) *streams.ReadReq_Options_Filter {
 		return &streams.ReadReq_Options_Filter{Filter: &streams.ReadReq_Options_FilterOptions{
 			Filter: &streams.ReadReq_Options_FilterOptions_EventType{
@@ -119,7 +119,7 @@ func testReadRequests(t *testing.T, k *kit) {
 // readBounds: with compatibility 1 a client asks for the stream's first and last position.
 func readBounds(t *testing.T, k *kit) {
 	s := stream("requests")
-	k.append(t, s, esdb.NoStream{}, events("a", "b", "c")...)
+	k.append(t, s, esdb.NoStream{}, several("a", "b", "c")...)
 	o := readOptions(s)
 	o.ControlOption = &streams.ReadReq_Options_ControlOption{Compatibility: 1}
 	got, err := k.rawRead(t, o)

@@ -111,11 +111,11 @@ func testSubscribe(t *testing.T, k *kit) {
 	t.Run("stream: history, caught up, live", func(t *testing.T) {
 		t.Parallel()
 		s := stream("sub")
-		k.append(t, s, esdb.NoStream{}, events("a", "b")...)
+		k.append(t, s, esdb.NoStream{}, several("a", "b")...)
 		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
 		got := sub.revisions(t, 2)
 		sub.caughtUp(t)
-		k.append(t, s, esdb.Any{}, events("c", "d")...)
+		k.append(t, s, esdb.Any{}, several("c", "d")...)
 		k.append(t, stream("sub"), esdb.Any{}, event("elsewhere"))
 		k.append(t, s, esdb.Any{}, event("e"))
 		if diff := cmp.Diff([]uint64{0, 1, 2, 3, 4}, append(got, sub.revisions(t, 3)...)); diff != "" {
@@ -125,7 +125,7 @@ func testSubscribe(t *testing.T, k *kit) {
 	t.Run("stream: from a revision, exclusive", func(t *testing.T) {
 		t.Parallel()
 		s := stream("sub")
-		k.append(t, s, esdb.NoStream{}, events("a", "b", "c")...)
+		k.append(t, s, esdb.NoStream{}, several("a", "b", "c")...)
 		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Revision(1)})
 		if got := sub.revisions(t, 1); got[0] != 2 {
 			t.Errorf("got %v", got)
@@ -162,7 +162,7 @@ func testSubscribe(t *testing.T, k *kit) {
 func subscribeFromEnd(t *testing.T, k *kit) {
 	for _, from := range []esdb.StreamPosition{esdb.End{}, esdb.Revision(math.MaxUint64)} {
 		s := stream("sub")
-		k.append(t, s, esdb.NoStream{}, events("a", "b")...)
+		k.append(t, s, esdb.NoStream{}, several("a", "b")...)
 		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: from})
 		sub.caughtUp(t)
 		k.append(t, s, esdb.Any{}, event("c"))

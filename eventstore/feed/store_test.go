@@ -186,3 +186,75 @@ func TestFromStore_ALogThatWasRestoredAndHasGrownEndsReading(t *testing.T) {
 		t.Errorf("a later reader: %v", err)
 	}
 }
+
+// TestForeignEvents_StopNobodyAndAreCounted: what another application writes to the same store reaches no reader of the
+// feed, neither of history nor live, not even one that stops before every unknown type; a category that only a newer
+// version of the program has does.
+func TestForeignEvents_StopNobodyAndAreCounted(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	settings, err := esdb.ParseConnectionString(kit.Node.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := esdb.NewClient(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	write := func(stream string, e esdb.EventData) {
+		_, err := client.AppendToStream(t.Context(), stream,
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	foreign := func() {
+		write("orders-1", esdb.EventData{
+			EventID: uuid.New(), EventType: "orders.OrderPlaced.v1", Data: make([]byte, 900<<10),
+			Metadata: []byte{0xff},
+		})
+		write("plan-1", esdb.EventData{EventID: uuid.New(), EventType: events.PlanArchived{}.EventType()})
+	}
+	archive(t, kit.Store, 2)
+	foreign()
+	archive(t, kit.Store, 2)
+	f := feedtest.Start(t, feed.FromStore(kit.Store))
+	foreign()
+	position := archive(t, kit.Store, 2)
+	readers := map[string]feed.Wanted{
+		"every type": feed.Want(nil), "a process": feed.Want([]string{events.PlanArchived{}.EventType()}).AndUnknown(),
+	}
+	for name, want := range readers {
+		if got := readUpTo(t, f, want, position); len(got) != 6 {
+			t.Errorf("%s: %d events, want the program's 6", name, len(got))
+		}
+	}
+	if n := kit.Store.ForeignEvents(); n < 2 {
+		t.Errorf("%d foreign events were counted", n)
+	}
+	newer := uuid.New()
+	write("bundle-"+uuid.NewString(), esdb.EventData{
+		EventID: newer, EventType: "subscribers.BundleSold.v1", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`),
+		Metadata: []byte(`{"eventId":"` + newer.String() + `","commandId":null,"aggregateId":null}`),
+	})
+	position = archive(t, kit.Store, 1)
+	if got := readUpTo(t, f, readers["a process"], position); len(got) != 8 {
+		t.Errorf("%d events, want also that of a newer version's category", len(got))
+	}
+}
+
+// readUpTo reads the wanted events from the start up to a position.
+func readUpTo(t testing.TB, f *feed.Feed, want feed.Wanted, upTo uint64) (list []*events.Envelope) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
+	defer cancel()
+	for after := uint64(0); after < upTo; {
+		page, err := f.Next(ctx, after, want, 100)
+		if err != nil {
+			t.Fatalf("after %d: %v", after, err)
+		}
+		list, after = append(list, page.Events...), page.UpTo
+	}
+	return list
+}

@@ -112,6 +112,7 @@ func (s Scenario[S]) give(in processmanagers.Input) Scenario[S] {
 	if s.last != nil && s.last.err != nil {
 		s.t.Fatalf("the process stopped: %v", s.last.err)
 	}
+	in = in.DecidedAt(s.now)
 	s.key = s.instance(in)
 	row, before := s.state, s.read()
 	output, err := s.decide(before, in)

@@ -37,29 +37,33 @@ func (u WaitingCuts) Execute(ctx context.Context, cmd commands.Command, meta com
 	steady := clock.Steady(u.Clock)
 	began := steady.Now()
 	c.CutsBy = u.Clock.Now().Add(cutsHold) // before the question
-	c.CutsWait = !u.MayCut() || u.held(ctx, c)
+	place, held := u.reserve(ctx, c)
+	defer place.GiveBack()
+	c.CutsWait = !u.MayCut() || held
 	result, err := u.ProcessBus.Execute(ctx, c, meta)
 	slow := steady.Now().Sub(began) >= cutsHold || failure.CodeOf(err) == commands.CodeCutsWait
 	if slow && !c.CutsWait {
 		u.Lost()
 	}
+	if err != nil && failure.KindOf(err) == failure.Unavailable {
+		place.Use() // the outcome is unknown
+	}
 	for _, e := range result.Events {
 		switch e.(type) {
 		case events.WalledGardenEntered, events.ServiceSuspended:
-			if u.Fuse != nil {
-				u.Fuse.Happened(c.Subject.OrgID, 1)
-			}
+			place.Use()
 		}
 	}
 	return result, err
 }
 
-// held reports whether the cuts of an organization wait for a person. While nobody can tell, they wait as well; what
-// gives access back does not.
-func (u WaitingCuts) held(ctx context.Context, c commands.ReviewDunning) bool {
+// reserve takes a place for a cut, before the review knows whether it cuts: many reviews run side by side. Without one
+// the cuts of the organization wait, for a person or for the reviews that have the last places. While nobody can tell,
+// they wait as well; what gives access back does not.
+func (u WaitingCuts) reserve(ctx context.Context, c commands.ReviewDunning) (place *usecases.FusePlace, waits bool) {
 	if u.Fuse == nil {
-		return false
+		return nil, false
 	}
-	held, err := u.Fuse.Holds(ctx, c.Subject.OrgID)
-	return held || err != nil
+	place, _, err := u.Fuse.Reserve(ctx, c.Subject.OrgID)
+	return place, err != nil || place == nil
 }

@@ -109,6 +109,8 @@ type Attempt struct {
 	Job  id.Any                          // the same in every attempt
 	Meta func(name string) commands.Meta // makes the metadata of an outcome; the same name acts once
 	back bool                            // on the way back, whose outcomes are others than those on the way there
+	// place is reserved below the fuse, and used when the gateway takes the message, or may have taken it.
+	place *usecases.FusePlace
 }
 
 // offer is the id under which a message is offered on its way.
@@ -148,9 +150,15 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	if of, taken := d.took(a); taken {
 		return d.firstLook(of.channel), d.confirm(ctx, a, of)
 	}
-	if look, err := d.held(ctx, args, a.Job); err != nil || !look.IsZero() {
-		return look, err
+	if a.place, again, err = d.reserve(ctx, args, a.Job); err != nil || !again.IsZero() {
+		return again, err
 	}
+	defer a.place.GiveBack()
+	return d.attempt(ctx, args, a)
+}
+
+// attempt is Send of a message that its gateway has not taken, with a place below the fuse.
+func (d *Delivery) attempt(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
 	f, ok, err := d.load(ctx, args)
 	switch {
 	case err != nil || !ok:
@@ -344,6 +352,9 @@ func (d *Delivery) offer(ctx context.Context, a Attempt, gateway Gateway, m Outg
 		return d.doubt(ctx, a, m.ID)
 	}
 	handed, err := gateway.Send(ctx, m)
+	if err == nil || errors.Is(err, ErrUnclear) {
+		a.place.Use()
+	}
 	after, done := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer done()
 	var refusal *Refusal
@@ -400,13 +411,9 @@ func (d *Delivery) took(a Attempt) (of taken, known bool) {
 // confirm records that the gateway took a message, unless another program has ended it meanwhile.
 func (d *Delivery) confirm(ctx context.Context, a Attempt, of taken) error {
 	a.back = of.back
-	meta := a.meta("confirm")
-	done, err := d.Bus.Execute(ctx, commands.ConfirmMessage{
+	_, err := d.Bus.Execute(ctx, commands.ConfirmMessage{
 		MessageID: of.which, Reference: of.handed.Reference, Cost: of.handed.Cost,
-	}, meta)
-	if done.Changed && d.Fuse != nil {
-		d.Fuse.Happened(meta.OrgID, 1)
-	}
+	}, a.meta("confirm"))
 	if err != nil && failure.CodeOf(err) != "message_over" {
 		return err
 	}

@@ -51,13 +51,15 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// handled lists the events after which a session may have something else than it should.
+// handled lists the events after which a session may have something else than it should: those that can change access
+// (catalog.Access), but for those that cannot change a session that is there.
 func handled() []processmanagers.Handled {
 	return []processmanagers.Handled{
 		processmanagers.Follow(activated),
 		processmanagers.Follow(func(e events.SubscriptionExtended) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.PeriodWithdrawn) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.PeriodCancelled) string { return e.SubscriberID.String() }),
+		processmanagers.Follow(func(e events.SubscriptionPlanChanged) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionPaused) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionResumed) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SubscriptionCompensated) string { return e.SubscriberID.String() }),

@@ -33,6 +33,7 @@ func changing() []events.Event {
 	return []events.Event{
 		events.SubscriptionActivated{SubscriberID: who}, events.SubscriptionExtended{SubscriberID: who},
 		events.PeriodWithdrawn{SubscriberID: who}, events.PeriodCancelled{SubscriberID: who},
+		events.SubscriptionPlanChanged{SubscriberID: who},
 		events.SubscriptionPaused{SubscriberID: who}, events.SubscriptionResumed{SubscriberID: who},
 		events.SubscriptionCompensated{SubscriberID: who}, events.CompensationTakenBack{SubscriberID: who},
 		events.SubscriptionEnded{SubscriberID: who}, events.SubscriptionAddressesAssigned{SubscriberID: who},

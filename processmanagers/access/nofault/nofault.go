@@ -54,7 +54,7 @@ func Process() processmanagers.Process[State] {
 // evolve keeps the fault that lasts.
 func evolve(s State, in processmanagers.Input) State {
 	switch {
-	case in.Timeout != nil && s.over(in.Timeout.Due):
+	case in.Timeout != nil && s.over(in.Timeout.At):
 		return State{}
 	case in.Timeout != nil:
 		s.Rounds++

@@ -144,11 +144,11 @@ func ofOrganization(e events.DeviceEvent) processmanagers.Handled {
 func evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.LookAt = time.Time{}
-		for _, d := range s.overFor(in.Timeout.Due) {
+		for _, d := range s.overFor(in.Timeout.At) {
 			r := s.Returned[d]
 			s.Returned = with(s.Returned, d, Return{First: r.First, At: r.At})
 		}
-		return s.noted(in.Timeout.Due)
+		return s.noted(in.Timeout.At)
 	}
 	if in.Event == nil {
 		return s

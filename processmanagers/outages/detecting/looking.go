@@ -23,7 +23,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	for _, g := range s.groups(s.isDown) {
 		s.lookAt(g, now, &out)
 	}
-	for _, d := range s.overFor(in.Timeout.Due) {
+	for _, d := range s.overFor(in.Timeout.At) {
 		for _, of := range s.Returned[d].Of {
 			out.Jobs = append(out.Jobs, commands.TellOutage{
 				OrgID: s.OrgID, OutageID: of, Over: true, Devices: []id.Device{d}, Position: s.Returned[d].Position,

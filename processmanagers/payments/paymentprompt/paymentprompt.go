@@ -161,8 +161,9 @@ func (s State) unknown(t processmanagers.Timeout) bool {
 	return s.Initiated && !s.Named && !s.Freed && t.Name == timerRecheck
 }
 
-// waited is how long after the attempt's start a timer was due.
-func (s State) waited(t processmanagers.Timeout) time.Duration { return t.Due.Sub(s.StartedAt) }
+// waited is how long after the attempt's start a timeout is decided. A re-check that comes late counts the whole wait,
+// because those that were due in between never come.
+func (s State) waited(t processmanagers.Timeout) time.Duration { return t.At.Sub(s.StartedAt) }
 
 // giveUp returns the commands about an attempt of which nothing is known: it is not sent any more, and its amount gets
 // free although the customer may have been asked (docs/rules/payments.md#in-doubt).

@@ -110,6 +110,21 @@ func TestPrompt_OfWhichNothingIsKnownGivesItsAmountBackAfterFiveMinutes(t *testi
 		commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}))
 }
 
+func TestDoubt_ARecheckThatComesLateCountsTheWholeWait(t *testing.T) {
+	t.Parallel()
+	for _, due := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute} {
+		late := start.Add(40 * time.Minute)
+		after(t, initiated).At(late).WhenDue("recheck", start.Add(due)).Then(processmanagers.Output{
+			Commands: []commands.Command{
+				commands.AbandonPrompt{PaymentID: attempt},
+				commands.DoubtPrompt{PaymentID: attempt, Cause: "no_answer"},
+				commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt},
+			},
+			Timers: []processmanagers.Timer{{Name: "recheck", At: start.Add(time.Hour)}},
+		}).ThenGoesOn()
+	}
+}
+
 func TestExpiry_OnlyAfterAnAnsweredQuery(t *testing.T) {
 	t.Parallel()
 	late := start.Add(24 * time.Hour)
