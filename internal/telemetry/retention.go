@@ -59,10 +59,11 @@ const (
 		samples = '\x0300'
 		where id in (select id from {schema}.sessions where ended_at < @before and not address_only
 		order by ended_at limit @max)`
-	clearAddressesSQL = `update {schema}.sessions set ip = null, framed_prefix = null, delegated_prefix = null
-		where id in (select id from {schema}.sessions where ended_at < @before
-		and (ip is not null or framed_prefix is not null or delegated_prefix is not null)
-		order by ended_at limit @max)`
+	clearAddressesSQL = `with over as (select id from {schema}.sessions where ended_at < @before and held <> ''
+		order by ended_at limit @max),
+		gone as (delete from {schema}.addresses where session_id in (select id from over))
+		update {schema}.sessions set ip = null, ipv6 = null, framed_prefix = null, delegated_prefix = null, held = ''
+		where id in (select id from over)`
 	purgeUsageSQL = `delete from {schema}.usage where (subscription_id, step, starts) in
 		(select subscription_id, step, starts from {schema}.usage where step = @step and starts < @before::date
 		order by starts limit @max)`
