@@ -82,6 +82,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error 
 		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
 		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
+		s.purge(ctx, purgeTriesSQL, now, keep.Sessions, ""),
 		s.purge(ctx, purgeLooksSQL, now, keep.Sessions, ""),
 		s.purgeSpools(ctx),
 		s.purge(ctx, purgeUsageSQL, now, keep.Days, Day),
@@ -158,6 +159,7 @@ func (s *Store) Forget(ctx context.Context, org id.Organization, subscriber id.S
 	for more := true; more; {
 		err := s.locked(ctx, func(tx pgx.Tx) error { // no group may be under way that writes them again
 			batch := &pgx.Batch{}
+			batch.Queue(s.text(forgetTriesSQL), org.UUID(), subscriber.UUID())
 			batch.Queue(s.text(forgetSessionsSQL), org.UUID(), subscriber.UUID(), s.endSize).
 				Exec(func(done pgconn.CommandTag) error {
 					more = done.RowsAffected() == int64(s.endSize)

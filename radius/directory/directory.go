@@ -339,7 +339,7 @@ func (d *Directory) refuse(q radius.Question, s *service, code Code, reply *radi
 	if s != nil {
 		r.SubscriberID, r.SubscriptionID = s.owner, s.id
 	}
-	d.cfg.Refusals.count(r)
+	d.cfg.Refusals.tried(r, q.Request)
 }
 
 // secondsUntil is the time between two instants as routers count it: at least one second, rounded up.
