@@ -261,8 +261,8 @@ func modelDirectory() Directory {
 	}
 }
 
-// deliver hands over the reports in groups, as they arrive, and notes what the router has told.
-func (m *router) deliver(into *memory, directory Directory) {
+// groups are the reports as they arrive, and when the last one of each group does. It notes what the router has told.
+func (m *router) groups() (groups [][]Report, at []time.Time) {
 	for len(m.mail) > 0 {
 		n := min(len(m.mail), rapid.IntRange(1, 4).Draw(m.t, "group"))
 		var group []Report
@@ -275,10 +275,63 @@ func (m *router) deliver(into *memory, directory Directory) {
 			m.t.Logf("%s: %s %s %s at %s for %s with %d %d", d.at.Format("15:04"), d.report.Kind, d.report.User,
 				d.report.Session, d.report.At.Format("15:04"), d.report.Online, d.report.Down, d.report.Up)
 		}
-		into.commit(m.t, directory, group)
-		into.lose(m.mail[n-1].at.Add(-20 * time.Minute))
+		groups, at = append(groups, group), append(at, m.mail[n-1].at)
 		m.mail = m.mail[n:]
 	}
+	return groups, at
+}
+
+// deliver hands over the reports in groups, as they arrive.
+func (m *router) deliver(into *memory, directory Directory) {
+	groups, at := m.groups()
+	for i, group := range groups {
+		into.commit(m.t, directory, group)
+		into.lose(at[i].Add(-modelPatience))
+	}
+}
+
+// modelPatience is how long a session of the model is silent before it is lost.
+const modelPatience = 20 * time.Minute
+
+// ModelSession has the facts of a session that a test compares with the tables.
+type ModelSession struct {
+	Key, User string
+	Started   time.Time
+	Down, Up  int64
+}
+
+// ModelStory is what a modelled router reports, and what memory makes of it.
+type ModelStory struct {
+	Groups   [][]Report // in the order in which they arrive
+	At       []time.Time
+	Sessions []ModelSession
+	Real     [2]int64 // octets that the router has counted, down and up
+	Told     [2]int64 // octets that its reports have told
+}
+
+// ModelOf makes a story that depends on the seed alone.
+func ModelOf(seed int, device id.Device) ModelStory {
+	return rapid.Custom(func(t *rapid.T) (story ModelStory) {
+		m, into := modelRouter(t, true), &memory{restarted: map[id.Device]time.Time{}}
+		m.device = device
+		m.play()
+		story.Groups, story.At = m.groups()
+		directory := modelDirectory()
+		for i, group := range story.Groups {
+			into.commit(t, directory, group)
+			into.lose(story.At[i].Add(-modelPatience))
+		}
+		for _, s := range into.sessions {
+			story.Sessions = append(story.Sessions, ModelSession{
+				s.SessionKey, s.Username, s.StartedAt.UTC(), s.BytesDown, s.BytesUp,
+			})
+		}
+		for _, s := range m.sessions {
+			story.Real[0], story.Real[1] = story.Real[0]+int64(s.down), story.Real[1]+int64(s.up)
+			story.Told[0], story.Told[1] = story.Told[0]+int64(s.toldDown), story.Told[1]+int64(s.toldUp)
+		}
+		return story
+	}).Example(seed)
 }
 
 // modelRouter is a router at the beginning of a story.

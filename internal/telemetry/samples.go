@@ -150,7 +150,7 @@ func (w *window) last() sample {
 	return w.list[len(w.list)-1]
 }
 
-// Bits of the first byte of the form in the table.
+// Bits of the first byte of the form in the table, in the order in which encode sets them.
 const (
 	cut     = 1
 	shifted = 2 // the shift follows; the first form had none
@@ -163,11 +163,9 @@ const (
 // encode is the form in the table.
 func (w *window) encode() []byte {
 	out := append(make([]byte, 0, 6+len(w.list)*16), shifted)
-	for bit, set := range map[byte]bool{
-		cut: w.cut, brought: w.brought, behind: w.behind, wide: w.wide, limited: w.speed > 0,
-	} {
+	for bit, set := range [...]bool{w.cut, false, w.brought, w.behind, w.wide, w.speed > 0} {
 		if set {
-			out[0] |= bit
+			out[0] |= 1 << bit
 		}
 	}
 	out = binary.AppendVarint(out, int64(w.shift/time.Second))
