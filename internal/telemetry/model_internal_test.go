@@ -300,7 +300,7 @@ type ModelSession struct {
 	Down, Up  int64
 }
 
-// ModelStory is what a modelled router reports, and what memory makes of it.
+// ModelStory has the reports of a modelled router, and the sessions that follow from them in memory.
 type ModelStory struct {
 	Groups   [][]Report // in the order in which they arrive
 	At       []time.Time

@@ -33,7 +33,9 @@ func TestUsage_OfAModelledRouterIsTheSameInTheTables(t *testing.T) {
 			}
 			var got []telemetry.ModelSession
 			for _, s := range k.rows(t.Context(), t, device) {
-				got = append(got, telemetry.ModelSession{Key: s.Key, User: s.User, Started: s.Started, Down: s.Down, Up: s.Up})
+				got = append(got, telemetry.ModelSession{
+					Key: s.Key, User: s.User, Started: s.Started, Down: s.Down, Up: s.Up,
+				})
 			}
 			order := func(a, b telemetry.ModelSession) int {
 				return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Key, b.Key), cmp.Compare(a.User, b.User))
@@ -49,7 +51,7 @@ func TestUsage_OfAModelledRouterIsTheSameInTheTables(t *testing.T) {
 			}
 			for n := range used {
 				if used[n] > story.Real[n] || used[n] < story.Told[n]/2 {
-					t.Errorf("%d octets are counted of %d, of which %d were told", used[n], story.Real[n], story.Told[n])
+					t.Errorf("%d octets counted of %d, %d were told", used[n], story.Real[n], story.Told[n])
 				}
 			}
 		})
