@@ -62,11 +62,13 @@ type Record struct {
 	NASPort         uint32
 	FramedIP        netip.Addr
 	HostIP          netip.Addr
+	FramedIPv6      netip.Addr
 	FramedPrefix    netip.Prefix // of the link to the customer
 	DelegatedPrefix netip.Prefix // for the customer's own networks
 	Class           []byte       // as the accept had it
 	BytesIn         uint64       // received from the customer in this session
 	BytesOut        uint64       // sent to the customer in this session
+	Gigawords       bool         // the upper halves of the counters were sent
 	SessionTime     time.Duration
 	EventAt         time.Time     // when it happened, by the router's clock; zero = not sent
 	Delay           time.Duration // since it happened, by the router's count
@@ -89,9 +91,10 @@ func (w *worker) newRecord(c *client, r *Request) *Record {
 		UserName:       string(r.UserName),
 		CallingStation: string(r.CallingStation), CalledStation: string(r.CalledStation),
 		NASPortID: string(r.NASPortID), MAC: r.MAC, Service: r.Service, NASPort: r.NASPort, FramedIP: r.FramedIP,
-		HostIP: r.HostIP, FramedPrefix: a.framedPrefix, DelegatedPrefix: a.delegatedPrefix,
+		HostIP: r.HostIP, FramedIPv6: a.framedIPv6, FramedPrefix: a.framedPrefix, DelegatedPrefix: a.delegatedPrefix,
 		Class:   append([]byte(nil), a.class...),
-		BytesIn: uint64(a.inputGiga)<<32 | uint64(a.input), BytesOut: uint64(a.outputGiga)<<32 | uint64(a.output),
+		BytesIn: octets(a.inputGiga, a.input, a.badInput), BytesOut: octets(a.outputGiga, a.output, a.badOutput),
+		Gigawords:   r.found&seenGigawords != 0,
 		SessionTime: time.Duration(a.sessionTime) * time.Second, Delay: time.Duration(a.delay) * time.Second,
 		TerminateCause: a.cause, At: r.At,
 		socket: w.socket, client: c, key: w.key, answer: w.receipt(r),

@@ -3,6 +3,7 @@ package radius_test
 import (
 	"encoding/binary"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,7 @@ func TestAccounting_ARecordHasAllThatTheRouterSent(t *testing.T) {
 		rfc3162.FramedIPv6Prefix_Type:    "\x00\x40\x20\x01\x0d\xb8\x00\x01\x00\x02",
 		layeh.Type(123):                  "\x00\x38\x20\x01\x0d\xb8\x00\xff\x00",
 		rfc2869.AcctOutputGigawords_Type: "\x00\x00\x00\x00",
+		layeh.Type(168):                  "\x20\x01\x0d\xb8\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x09",
 	} {
 		p.Add(kind, layeh.Attribute(value))
 	}
@@ -58,7 +60,8 @@ func TestAccounting_ARecordHasAllThatTheRouterSent(t *testing.T) {
 		MAC: radius.MAC{0xa4, 0x17, 0x31, 0x41, 0xcb, 0xb6}, Service: radius.ServicePPPoE, NASPort: 0x81a00012,
 		FramedIP: netip.MustParseAddr("10.0.0.7"), FramedPrefix: netip.MustParsePrefix("2001:db8:1:2::/64"),
 		DelegatedPrefix: netip.MustParsePrefix("2001:db8:ff::/56"), Class: []byte("\x00class"),
-		BytesIn: 2<<32 + 5, BytesOut: 1<<32 - 1, SessionTime: time.Hour, Delay: 3 * time.Second, TerminateCause: 5,
+		BytesIn: 2<<32 + 5, BytesOut: 1<<32 - 1, Gigawords: true, FramedIPv6: netip.MustParseAddr("2001:db8::9"),
+		SessionTime: time.Hour, Delay: 3 * time.Second, TerminateCause: 5,
 		EventAt: noon, At: noon,
 	}
 	opts := []cmp.Option{
@@ -128,7 +131,7 @@ func TestAccounting_WhatTheRequestMustHave(t *testing.T) {
 	start := numbered(layeh.New(layeh.CodeAccountingRequest, secret), bare.Identifier)
 	start.Add(rfc2866.AcctStatusType_Type, layeh.NewInteger(1))
 	bad := numbered(report(secret, 1), bare.Identifier)
-	bad.Add(rfc2866.AcctInputOctets_Type, layeh.Attribute("12345678"))
+	bad.Add(rfc2866.AcctSessionID_Type, layeh.Attribute("12345678")) // a second one
 	changed := wire(t, numbered(report(secret, 2), bare.Identifier))
 	binary.BigEndian.PutUint16(changed[4:], 0)
 	l.silent(beacon(t, bare.Identifier+1), wire(t, bare), wire(t, start), wire(t, bad), changed)
@@ -147,6 +150,59 @@ func TestAccounting_WhatTheRequestMustHave(t *testing.T) {
 			}
 		} else if r := <-sink.records; r.Status != want {
 			t.Errorf("status %d taken as %v", status, r.Status)
+		}
+	}
+}
+
+// TestAccounting_AnAttributeThatDoesNotMatterDropsNoReport: it is passed over and counted, the others are read.
+func TestAccounting_AnAttributeThatDoesNotMatterDropsNoReport(t *testing.T) {
+	t.Parallel()
+	nas, sink := router(localhost), newLedger()
+	k := start(t, &users{}, sink, radius.Limits{}, nas)
+	p := report(secret, rfc2866.AcctStatusType_Value_InterimUpdate)
+	for kind, value := range map[layeh.Type]string{
+		rfc2865.NASPort_Type: "abc", rfc2865.FramedIPAddress_Type: "0123456789abcdef",
+		rfc3162.FramedIPv6Prefix_Type: "\x00\xff", layeh.Type(123): "\x00", layeh.Type(168): "1234",
+		rfc2869.EventTimestamp_Type: "1", rfc2866.AcctDelayTime_Type: "12345", rfc2866.AcctSessionTime_Type: "1",
+		rfc2865.NASPortType_Type: "x", rfc2866.AcctTerminateCause_Type: "y",
+		rfc2866.AcctInputOctets_Type: "\x00\x00\x00\x05", rfc2869.AcctInputGigawords_Type: "z",
+		rfc2866.AcctOutputOctets_Type: "\x00\x00\x00\x07", rfc2865.CalledStationID_Type: "home",
+	} {
+		p.Add(kind, layeh.Attribute(value))
+	}
+	dial(t, localhost, k.server.AccountingAddr()).ask(wire(t, p), secret)
+	r := <-sink.records
+	if r.SessionID != "81a00012" || r.CalledStation != "home" || r.BytesIn != 0 || r.BytesOut != 7 ||
+		r.FramedIP.IsValid() || r.FramedIPv6.IsValid() || r.FramedPrefix.IsValid() || r.DelegatedPrefix.IsValid() {
+		t.Errorf("taken as %+v", r)
+	}
+	if got := k.results("accounting"); got["bad_attribute"] != 1 || got["taken"] != 1 {
+		t.Errorf("counted %v", got)
+	}
+	if n := k.told()[radius.BadAttribute]; n.Count != 1 || n.NAS != nas {
+		t.Errorf("told %+v", n)
+	}
+}
+
+// TestAccounting_ZerosAreNoAddress, and neither are the values by which a router leaves the choice to somebody.
+func TestAccounting_ZerosAreNoAddress(t *testing.T) {
+	t.Parallel()
+	nas, sink := router(localhost), newLedger()
+	k := start(t, &users{}, sink, radius.Limits{}, nas)
+	l := dial(t, localhost, k.server.AccountingAddr())
+	for i, address := range []string{"\x00\x00\x00\x00", "\xff\xff\xff\xff", "\xff\xff\xff\xfe"} {
+		p := numbered(report(secret, rfc2866.AcctStatusType_Value_InterimUpdate), byte(i))
+		for kind, value := range map[layeh.Type]string{
+			rfc2865.FramedIPAddress_Type: address, layeh.Type(168): strings.Repeat("\x00", 16),
+			rfc3162.FramedIPv6Prefix_Type: "\x00\x40", layeh.Type(123): "\x00\x00",
+			rfc2865.CallingStationID_Type: "00:00:00:00:00:00",
+		} {
+			p.Add(kind, layeh.Attribute(value))
+		}
+		l.ask(wire(t, p), secret)
+		if r := <-sink.records; r.FramedIP.IsValid() || r.FramedIPv6.IsValid() || r.FramedPrefix.IsValid() ||
+			r.DelegatedPrefix.IsValid() || r.MAC != (radius.MAC{}) {
+			t.Errorf("%x is taken as %+v", address, r)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"layeh.com/radius/rfc2869"
 	"layeh.com/radius/rfc3162"
 	"layeh.com/radius/rfc4818"
+	"layeh.com/radius/rfc6911"
 )
 
 // Types of the attributes that are read, as one octet. The numbers are those of the dictionaries.
@@ -46,6 +47,7 @@ const (
 	typeAuthenticator     = byte(rfc2869.MessageAuthenticator_Type)
 	typeNASPortID         = byte(rfc2869.NASPortID_Type)
 	typeFramedIPv6Prefix  = byte(rfc3162.FramedIPv6Prefix_Type)
+	typeFramedIPv6        = byte(rfc6911.FramedIPv6Address_Type)
 	typeDelegatedIPv6     = byte(rfc4818.DelegatedIPv6Prefix_Type)
 	valuePPP              = uint32(rfc2865.FramedProtocol_Value_PPP)
 	valueLogin            = uint32(rfc2865.ServiceType_Value_LoginUser)

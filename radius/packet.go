@@ -70,7 +70,8 @@ type Request struct {
 	proof      proof
 	accounting accounting
 	found      uint32 // bits of seen
-	invalid    bool   // a known attribute has an impossible length or came twice
+	invalid    bool   // an attribute that names or proves the customer came twice
+	unreadable int    // attributes that were passed over because of their length
 	eap        bool
 	proxies    int // number of Proxy-State attributes
 	ma         int // place of Message-Authenticator's value in raw, 0 = none
@@ -88,7 +89,17 @@ type accounting struct {
 	input, output, inputGiga, outputGiga         uint32
 	serviceType, framedProtocol                  uint32
 	class                                        []byte
+	framedIPv6                                   netip.Addr
 	framedPrefix, delegatedPrefix                netip.Prefix
+	badInput, badOutput                          bool // a half of the counter cannot be read
+}
+
+// octets joins the halves of a counter; zero where one of them cannot be read, since the other one alone misleads.
+func octets(giga, low uint32, bad bool) uint64 {
+	if bad {
+		return 0
+	}
+	return uint64(giga)<<32 | uint64(low)
 }
 
 // seen marks attributes of which it matters that they were there: by the bits of Request.found.
@@ -103,6 +114,7 @@ const (
 	seenStatus
 	seenSessionID
 	seenPortType
+	seenGigawords
 )
 
 // cut checks the header of a datagram and returns the packet without the octets past its length, which are padding (RFC
@@ -122,7 +134,8 @@ func cut(datagram []byte) ([]byte, error) {
 func code(packet []byte) radius.Code { return radius.Code(packet[0]) }
 
 // parse decodes the attributes of a packet that was cut. It fails when their lengths do not add up, or when there are
-// two Message-Authenticators. Unknown attributes and broken attributes of vendors are passed over.
+// two Message-Authenticators. Unknown attributes are passed over, and so is one that cannot be read or says nothing:
+// zeros are no address (docs/rules/access-radius.md#attributes).
 func (r *Request) parse(packet []byte, at time.Time) error {
 	*r = Request{raw: packet, At: at}
 	for place := headerSize; place < len(packet); {
@@ -177,16 +190,20 @@ func (r *Request) take(t byte, value []byte) {
 		r.proxies++
 	case typeEAPMessage:
 		r.eap = true
+	case typeFramedIPv6:
+		r.address6(&r.accounting.framedIPv6, value)
 	case typeFramedIPv6Prefix:
 		r.prefix(&r.accounting.framedPrefix, value)
 	case typeDelegatedIPv6:
 		r.prefix(&r.accounting.delegatedPrefix, value)
 	case typeNASPortType:
-		r.found |= seenPortType
-		r.number(&r.PortType, value)
+		if r.number(&r.PortType, value) {
+			r.found |= seenPortType
+		}
 	case typeStatusType:
-		r.found |= seenStatus
-		r.number(&r.accounting.status, value)
+		if r.number(&r.accounting.status, value) {
+			r.found |= seenStatus
+		}
 	default:
 		r.takeNumber(t, value)
 	}
@@ -205,13 +222,15 @@ func (r *Request) takeNumber(t byte, value []byte) {
 	case typeDelayTime:
 		r.number(&a.delay, value)
 	case typeInputOctets:
-		r.number(&a.input, value)
+		a.badInput = !r.number(&a.input, value) || a.badInput
 	case typeOutputOctets:
-		r.number(&a.output, value)
+		a.badOutput = !r.number(&a.output, value) || a.badOutput
 	case typeInputGigawords:
-		r.number(&a.inputGiga, value)
+		r.found |= seenGigawords
+		a.badInput = !r.number(&a.inputGiga, value) || a.badInput
 	case typeOutputGigawords:
-		r.number(&a.outputGiga, value)
+		r.found |= seenGigawords
+		a.badOutput = !r.number(&a.outputGiga, value) || a.badOutput
 	case typeSessionTime:
 		r.number(&a.sessionTime, value)
 	case typeTerminateCause:
@@ -230,33 +249,59 @@ func (r *Request) once(bit uint32, to *[]byte, value []byte) {
 	*to = value
 }
 
-// number takes a value of 32 bits.
-func (r *Request) number(to *uint32, value []byte) {
+// number takes a value of 32 bits, and reports whether it is one.
+func (r *Request) number(to *uint32, value []byte) bool {
 	if len(value) != 4 {
-		r.invalid = true
-		return
+		r.unreadable++
+		return false
 	}
 	*to = binary.BigEndian.Uint32(value)
+	return true
 }
 
 // address takes an IPv4 address.
 func (r *Request) address(to *netip.Addr, value []byte) {
 	if len(value) != 4 {
-		r.invalid = true
+		r.unreadable++
 		return
 	}
-	*to = netip.AddrFrom4([4]byte(value))
+	if a := netip.AddrFrom4([4]byte(value)); isAddress(a) {
+		*to = a
+	}
+}
+
+// address6 takes an IPv6 address.
+func (r *Request) address6(to *netip.Addr, value []byte) {
+	if len(value) != 16 {
+		r.unreadable++
+		return
+	}
+	if a := netip.AddrFrom16([16]byte(value)); isAddress(a) {
+		*to = a
+	}
 }
 
 // prefix takes an IPv6 prefix: a reserved octet, the length in bits, and as many octets as were worth sending.
 func (r *Request) prefix(to *netip.Prefix, value []byte) {
 	if len(value) < 2 || len(value) > 18 || value[1] > 128 {
-		r.invalid = true
+		r.unreadable++
 		return
 	}
 	var octets [16]byte
 	copy(octets[:], value[2:])
-	*to = netip.PrefixFrom(netip.AddrFrom16(octets), int(value[1])).Masked()
+	if a := netip.AddrFrom16(octets); isAddress(a) && value[1] > 0 {
+		*to = netip.PrefixFrom(a, int(value[1])).Masked()
+	}
+}
+
+// isAddress tells an address of a customer from values by which a router says that it has none, or that one is yet to
+// be chosen (RFC 2865, 5.8).
+func isAddress(a netip.Addr) bool {
+	if a.Is4() {
+		four := a.As4()
+		return !a.IsUnspecified() && [3]byte(four[:3]) != [3]byte{255, 255, 255}
+	}
+	return a.IsValid() && !a.IsUnspecified()
 }
 
 // vendor takes the attributes within one Vendor-Specific. Lengths that do not add up end it, because other vendors have

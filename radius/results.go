@@ -32,6 +32,7 @@ const (
 	Panicked       // dropped: a fault of the program
 	SecretDoubtful // notice only: a password decrypted to something that no person typed
 	TooMuchPending // notice only: the sink is behind with the NAS
+	BadAttribute   // beside another result: an attribute that does not matter could not be read
 	resultCount
 )
 
@@ -39,7 +40,7 @@ const (
 var resultWords = [resultCount]string{
 	"accepted", "rejected", "taken", "acknowledged", "refused", "alive", "repeated", "swallowed", "malformed",
 	"unexpected_code", "unknown_nas", "wrong_secret", "unproven", "over_limit", "reply_too_long", "send_failed",
-	"incomplete", "panicked", "secret_doubtful", "too_much_pending",
+	"incomplete", "panicked", "secret_doubtful", "too_much_pending", "bad_attribute",
 }
 
 // String is the word for metrics and logs.

@@ -122,6 +122,10 @@ func (w *worker) take(datagram []byte) Result {
 
 // serve answers a genuine packet.
 func (w *worker) serve(c *client, r *Request) Result {
+	if r.unreadable > 0 {
+		w.count(BadAttribute)
+		w.note(BadAttribute, c.NAS)
+	}
 	var result Result
 	switch code(r.raw) {
 	case radius.CodeAccountingRequest:

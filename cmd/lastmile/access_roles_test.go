@@ -38,6 +38,7 @@ func permissions() []permission {
 		{"GET /subscribers/{subscriber}/access", "subscriber", 200, nil},
 		{"GET /subscribers/{subscriber}/usage", "subscriber", 200, nil},
 		{"GET /nas/devices/{device}/refusals", "support", 200, nil},
+		{"GET /nas/devices/{device}/refused-sign-ins", "support", 200, nil},
 		{"GET /subscriptions/{subscription}/credentials", "admin", 200, nil},
 		{"POST /subscriptions/{subscription}/credentials", "admin", 200, map[string]any{"password": "another-one"}},
 		{"PATCH /subscriptions/{subscription}", "admin", 200, map[string]any{"macAddresses": []string{}}},

@@ -67,6 +67,8 @@ var (
 		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
 	reportsCrowdedDesc = prometheus.NewDesc("lastmile_accounting_crowded_total",
 		"Reports of new sessions that are not kept, because there are as many as may be.", nil, nil)
+	reportsOddDesc = prometheus.NewDesc("lastmile_accounting_odd_total",
+		"Reports of sessions with a counter that is lower than before without a reason, and was not counted.", nil, nil)
 	scavengedDesc = prometheus.NewDesc("lastmile_eventstore_scavenged_total",
 		"Events that the node removed from the log because nobody could see them, and bytes of them.",
 		[]string{"what"}, nil)
@@ -86,7 +88,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
 		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc, heldDesc,
-		taxDocumentsDesc, taxWaitingDesc, scavengedDesc, foreignDesc,
+		taxDocumentsDesc, taxWaitingDesc, scavengedDesc, foreignDesc, reportsOddDesc,
 	} {
 		to <- d
 	}
@@ -121,6 +123,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		}
 		to <- prometheus.MustNewConstMetric(reportsDroppedDesc, prometheus.CounterValue, float64(status.Dropped))
 		to <- prometheus.MustNewConstMetric(reportsCrowdedDesc, prometheus.CounterValue, float64(status.Crowded))
+		to <- prometheus.MustNewConstMetric(reportsOddDesc, prometheus.CounterValue, float64(status.Odd))
 		to <- prometheus.MustNewConstMetric(sessionsThinnedDesc, prometheus.CounterValue, float64(status.Thinned))
 		to <- prometheus.MustNewConstMetric(sessionsReplacedDesc, prometheus.CounterValue,
 			float64(m.app.radius.live.Ended()))

@@ -79,6 +79,7 @@ func (h holders) resolve(r telemetry.Report) telemetry.Given {
 	given := telemetry.Given{
 		Subscriber: holder.SubscriberID, Subscription: holder.SubscriptionID, Access: holder.Grant.Access.String(),
 		RateDown: holder.Grant.Down, RateUp: holder.Grant.Up, Forgotten: holder.Forgotten,
+		IP: holder.IP, Link: holder.Link, Network: holder.Network,
 	}
 	if holder.Told {
 		given.Stamp = holder.Grant.Stamp()

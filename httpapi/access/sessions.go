@@ -77,7 +77,8 @@ type sessionResponse struct {
 	Username       string                 `json:"username" doc:"of a voucher its code as it was typed"`
 	DeviceID       id.Device              `json:"deviceId"`
 	DeviceName     *string                `json:"deviceName" doc:"of the router; null: not known"`
-	IPAddress      *string                `json:"ipAddress"`
+	IPAddress      *string                `json:"ipAddress" doc:"the latest one"`
+	Addresses      []sessionAddress       `json:"addresses" doc:"all that are known, IPv6 and prefixes too"`
 	MACAddress     *string                `json:"macAddress"`
 	StartedAt      time.Time              `json:"startedAt"`
 	UpdatedAt      time.Time              `json:"updatedAt" doc:"of the newest report"`
@@ -102,6 +103,29 @@ type endReason string
 
 // Texts implements httpapi.Enumerated.
 func (endReason) Texts() []string { return telemetry.EndReasons() }
+
+// sessionAddress is an address or a prefix that a session had.
+type sessionAddress struct {
+	Address string     `json:"address" doc:"a prefix has its length"`
+	From    time.Time  `json:"from"`
+	Until   *time.Time `json:"until" doc:"null: at present"`
+	Granted bool       `json:"granted" doc:"given at the sign-in, and not reported by the router"`
+}
+
+// showAddresses writes a single address without its length.
+func showAddresses(list []telemetry.Address) []sessionAddress {
+	out := make([]sessionAddress, len(list))
+	for i, a := range list {
+		out[i] = sessionAddress{Address: a.Prefix.String(), From: a.From, Granted: a.Granted}
+		if a.Until != nil {
+			out[i].Until = new(a.Until.UTC())
+		}
+		if a.Prefix.IsSingleIP() {
+			out[i].Address = a.Prefix.Addr().String()
+		}
+	}
+	return out
+}
 
 // sessionRate has speeds in kbit/s.
 type sessionRate struct {
@@ -205,7 +229,7 @@ func showSession(s telemetry.Session, names namedDevices) sessionResponse {
 		MACAddress: null.Of(s.MAC), StartedAt: s.StartedAt.UTC(),
 		UpdatedAt: s.UpdatedAt.UTC(), EndReason: null.Of(endReason(s.EndReason)),
 		BytesIn: s.BytesDown, BytesOut: s.BytesUp,
-		Access: null.Of(s.Access),
+		Access: null.Of(s.Access), Addresses: showAddresses(s.Addresses()),
 	}
 	if s.SubscriptionID == id.As[id.Subscription](s.SubscriberID) && !s.SubscriptionID.IsZero() {
 		// docs/rules/access-vouchers.md#sessions

@@ -127,7 +127,7 @@ func (s *Session) bring(last time.Time) {
 		s.window.list[i].at -= int64(back / time.Second)
 	}
 	s.window.shift += back
-	s.window.brought = true
+	s.window.brought, s.window.behind = true, false
 }
 
 // beginAt puts the start of a session to where a report of now tells it. Reports may still tell the one that they told
@@ -135,6 +135,7 @@ func (s *Session) bring(last time.Time) {
 func (s *Session) beginAt(start time.Time) {
 	told := s.StartedAt.Add(s.window.shift)
 	s.StartedAt, s.window.shift, s.window.brought = start, told.Sub(start).Truncate(time.Second), false
+	s.window.behind = false
 }
 
 // putStart puts the start of a session that was brought to another instant to where a report of now tells it.

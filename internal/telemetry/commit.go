@@ -21,18 +21,19 @@ const lockSQL = `select pg_advisory_xact_lock($1)`
 
 // columns are the fields of Session.
 const columns = `x.id, x.org_id, x.device_id, x.source, x.session_key, x.username, x.calling, x.mac, x.called, x.port,
-	x.service, x.nas_port, x.ip, x.framed_prefix, x.delegated_prefix, x.subscriber_id,
+	x.service, x.nas_port, x.ip, x.ipv6, x.framed_prefix, x.delegated_prefix, x.subscriber_id,
 	x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
-	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples, x.stamp`
+	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples, x.stamp, x.held`
 
 // mostNamed is how many sessions of one name namedSQL reads, its {most}.
 const mostNamed = 4
 
-// namedSQL reads the newest sessions that have the names of reports. Where there are more, nearSQL reads older ones.
+// namedSQL reads the newest sessions that have the names of reports, of any user where a report has none.
+// Where there are more, nearSQL reads older ones.
 const namedSQL = `select ` + columns + `
 	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[])) k (device, session, username)
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
-		and s.username = k.username order by s.started_at desc limit {most}) x`
+		and (s.username = k.username or k.username = '') order by s.started_at desc limit {most}) x`
 
 // nearSQL reads the sessions of names that began next to instants, before them and after them.
 const nearSQL = `select ` + columns + `
@@ -60,29 +61,31 @@ const earlyAtSQL = `select ` + columns + ` from {schema}.sessions x
 
 // beginSQL writes sessions that the tables do not have.
 const beginSQL = `insert into {schema}.sessions (id, org_id, device_id, source, session_key, username, calling,
-		mac, called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
+		mac, called, port, service, nas_port, ip, ipv6, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
 		access, rate_down, rate_up, started_at, updated_at,
-		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples, stamp)
+		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples, stamp, held)
 	select u.id, org, device, nullif(source, '')::inet, session, username, calling, mac, called, port, service,
-		nas_port, nullif(ip, '')::inet,
+		nas_port, nullif(ip, '')::inet, nullif(ipv6, '')::inet,
 		nullif(framed, '')::cidr, nullif(delegated, '')::cidr,
 		subscriber, subscription, access, rate_down, rate_up, started, updated,
-		ended, ended_by, end_reason, down, up, seconds, samples, stamp
+		ended, ended_by, end_reason, down, up, seconds, samples, stamp, held
 	from unnest(
 		@id::uuid[], @org::uuid[], @device::uuid[], @source::text[], @session::text[], @username::text[],
 		@calling::text[], @mac::text[], @called::text[], @port::text[], @service::text[], @nas_port::bigint[],
-		@ip::text[], @framed::text[], @delegated::text[], @subscriber::uuid[],
+		@ip::text[], @ipv6::text[], @framed::text[], @delegated::text[], @subscriber::uuid[],
 		@subscription::uuid[], @access::text[], @rate_down::bigint[], @rate_up::bigint[], @started::timestamptz[],
 		@updated::timestamptz[], @ended::timestamptz[], @ended_by::smallint[], @end_reason::text[], @down::bigint[],
-		@up::bigint[], @seconds::bigint[], @samples::bytea[], @stamp::text[]) u (
-		id, org, device, source, session, username, calling, mac, called, port, service, nas_port, ip, framed,
+		@up::bigint[], @seconds::bigint[], @samples::bytea[], @stamp::text[], @held::text[]) u (
+		id, org, device, source, session, username, calling, mac, called, port, service, nas_port, ip, ipv6, framed,
 		delegated, subscriber, subscription,
-		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples, stamp)`
+		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples, stamp,
+		held)`
 
 // saveWholeSQL writes sessions again that the tables have; only columns that change.
 const saveWholeSQL = beginSQL + `
 	on conflict (id) do update set source = excluded.source, called = excluded.called, port = excluded.port,
 		service = excluded.service, nas_port = excluded.nas_port, ip = excluded.ip,
+		ipv6 = excluded.ipv6, held = excluded.held,
 		framed_prefix = excluded.framed_prefix,
 		delegated_prefix = excluded.delegated_prefix, subscriber_id = excluded.subscriber_id,
 		subscription_id = excluded.subscription_id,
@@ -106,6 +109,7 @@ type Committed struct {
 	Sessions []*Session              // as they are now; nobody changes them any more
 	Restarts map[id.Device]time.Time // when routers restarted, which ended what they had before
 	Used     []Used
+	Odd      map[id.Device]int       // reports with a counter that was left out
 	Crowded  map[id.Device]int       // reports that were dropped, because there are as many sessions as may be
 	Thinned  map[id.Subscription]int // sessions that were deleted, because many of the subscription began in a day
 }
@@ -132,7 +136,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 			return err
 		}
 		done.Sessions, done.Restarts = b.touched, b.restartTimes()
-		done.Crowded, done.Thinned = b.crowded, today.thinned
+		done.Crowded, done.Thinned, done.Odd = b.crowded, today.thinned, b.odd
 		restarted = slices.Collect(maps.Values(b.restarts))
 		return nil
 	})
@@ -288,6 +292,7 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used, open
 	if len(changes.counted) > 0 {
 		batch.Queue(s.sql.counts, countArrays(changes.counted))
 	}
+	s.queueHeld(batch, changes)
 	if len(b.aheadOf) > 0 {
 		batch.Queue(s.text(forgetRestartsSQL), b.aheadOf, b.come)
 	}
@@ -328,6 +333,8 @@ func arrays(list []*Session) pgx.NamedArgs {
 		"port":         column(list, func(s *Session) string { return s.Port }),
 		"service":      column(list, func(s *Session) string { return s.Service }),
 		"ip":           column(list, (*Session).address),
+		"ipv6":         column(list, func(s *Session) string { return textOf(s.IPv6) }),
+		"held":         column(list, func(s *Session) string { return s.Held }),
 		"nas_port":     column(list, func(s *Session) int64 { return s.NASPort }),
 		"framed":       column(list, func(s *Session) string { return textOf(s.FramedPrefix) }),
 		"delegated":    column(list, func(s *Session) string { return textOf(s.DelegatedPrefix) }),

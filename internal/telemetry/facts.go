@@ -30,7 +30,8 @@ func (s *Session) progress() progress {
 // facts are the fields of a session that most reports leave as they are.
 type facts struct {
 	called, port, service, access, stamp string
-	source, ip                           netip.Addr
+	held                                 string
+	source, ip, ipv6                     netip.Addr
 	framed, delegated                    netip.Prefix
 	nasPort, rateDown, rateUp            int64
 	subscriber                           id.Subscriber
@@ -43,13 +44,16 @@ func (s *Session) facts() facts {
 	f := facts{
 		called: s.Called, port: s.Port, service: s.Service, access: s.Access, stamp: s.Stamp, nasPort: s.NASPort,
 		rateDown: s.RateDown, rateUp: s.RateUp, subscriber: s.SubscriberID, subscription: s.SubscriptionID,
-		startedAt: s.StartedAt.UTC(),
+		startedAt: s.StartedAt.UTC(), held: s.Held,
 	}
 	if s.Source != nil {
 		f.source = *s.Source
 	}
 	if s.IP != nil {
 		f.ip = *s.IP
+	}
+	if s.IPv6 != nil {
+		f.ipv6 = *s.IPv6
 	}
 	if s.FramedPrefix != nil {
 		f.framed = *s.FramedPrefix

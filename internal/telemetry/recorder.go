@@ -76,6 +76,7 @@ type Recorder struct {
 	status  Status
 	panics  seldom // of what reports lead to
 	crowded seldom // for routers with too many sessions
+	odd     seldom // for routers whose counters fall
 	thinned seldom // for subscriptions with too many sessions
 
 	rush atomic.Uint64 // groups so far that were too large to be committed at once
@@ -88,6 +89,7 @@ type Status struct {
 	Behind     time.Duration // for which the oldest report of the spool waits
 	Dropped    uint64        // reports since the start that the database refused for themselves
 	Crowded    uint64        // reports since the start that were dropped, because there are as many sessions as may be
+	Odd        uint64        // reports since the start with a counter that was lower without reason, and was left out
 	Thinned    uint64        // sessions since the start that were deleted, because many of one customer began
 	Refused    Refused
 	Fault      string // why none of the latest reports is durable, so that routers repeat them; "" = some are

@@ -392,6 +392,7 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		&r.status.Crowded, &r.crowded,
 		"sessions of a router are not kept, because there are as many as may be", "device_id",
 	})
+	lose(r, done.Odd, loss{&r.status.Odd, &r.odd, "counters of a router are lower than before", "device_id"})
 	lose(r, done.Thinned, loss{
 		&r.status.Thinned, &r.thinned,
 		"the shortest sessions of a subscription are not kept, because many began today", "subscription_id",

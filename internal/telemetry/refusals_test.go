@@ -97,7 +97,10 @@ func TestRefusals_GoWhenTheirTimeIsOverAndWithThePerson(t *testing.T) {
 }
 
 // tally is a source in memory for one goroutine.
-type tally struct{ waiting []telemetry.Refusal }
+type tally struct {
+	waiting []telemetry.Refusal
+	tries   []telemetry.Try
+}
 
 // Drain implements telemetry.RefusalSource.
 func (s *tally) Drain() []telemetry.Refusal {
@@ -109,6 +112,16 @@ func (s *tally) Drain() []telemetry.Refusal {
 // Return implements telemetry.RefusalSource.
 func (s *tally) Return(list []telemetry.Refusal) { s.waiting = append(s.waiting, list...) }
 
+// DrainTries implements telemetry.RefusalSource.
+func (s *tally) DrainTries() []telemetry.Try {
+	list := s.tries
+	s.tries = nil
+	return list
+}
+
+// ReturnTries implements telemetry.RefusalSource.
+func (s *tally) ReturnTries(list []telemetry.Try) { s.tries = append(s.tries, list...) }
+
 func TestRefusalWriter_KeepsWhatItCouldNotWriteAndWritesTheRestAtTheStop(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -116,10 +129,12 @@ func TestRefusalWriter_KeepsWhatItCouldNotWriteAndWritesTheRestAtTheStop(t *test
 	for range 1_500 {
 		source.waiting = append(source.waiting, k.refused("unpaid", noon, 1))
 	}
+	source.tries = []telemetry.Try{k.try("amina", "unpaid", noon)}
 	w := telemetry.NewRefusalWriter(k.Store, source, storetest.Quiet())
 	away, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Round(away); !errors.Is(err, context.Canceled) || len(source.waiting) != 1_500 {
+	if err := w.Round(away); !errors.Is(err, context.Canceled) || len(source.waiting) != 1_500 ||
+		len(source.tries) != 1 {
 		t.Fatalf("%v, %d wait", err, len(source.waiting))
 	}
 	if err := w.Start(t.Context()); err != nil {

@@ -22,6 +22,9 @@ type RefusalSource interface {
 	Drain() []Refusal
 	// Return takes back what could not be written.
 	Return(list []Refusal)
+	// DrainTries and ReturnTries do the same with the sign-ins as routers sent them.
+	DrainTries() []Try
+	ReturnTries(list []Try)
 }
 
 // RefusalWriter makes refused sign-ins durable. Sign-ins never wait for it: they are counted in memory, and what was
@@ -75,6 +78,14 @@ func (w *RefusalWriter) Round(ctx context.Context) error {
 		}
 		if failed != nil {
 			w.source.Return(part)
+		}
+	}
+	for part := range slices.Chunk(w.source.DrainTries(), refusalsAtOnce) {
+		if failed == nil {
+			failed = w.store.SaveTries(ctx, part)
+		}
+		if failed != nil {
+			w.source.ReturnTries(part)
 		}
 	}
 	return failed

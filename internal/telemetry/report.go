@@ -39,14 +39,17 @@ type Report struct {
 	Service string          `json:"service"`
 	NASPort uint32          `json:"nasPort,omitzero"`
 	IP      netip.Addr      `json:"ip"`
+	IPv6    netip.Addr      `json:"ipv6,omitzero"`    // of the customer on the link (Framed-IPv6-Address)
 	Link    netip.Prefix    `json:"link,omitzero"`    // IPv6, of the link to the customer
 	Network netip.Prefix    `json:"network,omitzero"` // IPv6, for the customer's own networks
 	Class   []byte          `json:"class"`            // as the accept had it
 	Down    uint64          `json:"down"`             // bytes sent to the customer in this session
 	Up      uint64          `json:"up"`
-	Online  time.Duration   `json:"online"` // Acct-Session-Time
-	At      time.Time       `json:"at"`     // when it happened, by our clock
-	Cause   uint32          `json:"cause"`  // RFC 2866, 5.10; 0 = none
+	// Gigawords says that the router sends the upper half of its counters, too.
+	Gigawords bool          `json:"gigawords,omitzero"`
+	Online    time.Duration `json:"online"` // Acct-Session-Time
+	At        time.Time     `json:"at"`     // when it happened, by our clock
+	Cause     uint32        `json:"cause"`  // RFC 2866, 5.10; 0 = none
 	// Late is by how much it happened before At, as the router says, where that is too long to be believed by itself.
 	Late time.Duration `json:"late,omitzero"`
 }
@@ -66,11 +69,32 @@ func (r Report) clean() Report {
 	for _, text := range []*string{&r.Session, &r.User, &r.Calling, &r.MAC, &r.Called, &r.Port, &r.Service} {
 		*text = cleanText(*text)
 	}
+	r = r.withoutZeros()
 	r.Down, r.Up = min(r.Down, maxBytes), min(r.Up, maxBytes)
 	r.Online = min(max(r.Online, 0), maxOnline).Truncate(time.Second)
 	r.At = r.At.UTC().Truncate(time.Second)
 	if r.Kind == Start {
 		r.Online, r.Down, r.Up = 0, 0, 0
+	}
+	return r
+}
+
+// withoutZeros takes values away by which a router says that it knows none: they would replace what is known.
+func (r Report) withoutZeros() Report {
+	for _, a := range []*netip.Addr{&r.IP, &r.IPv6} {
+		if *a = a.Unmap(); a.IsUnspecified() || a.String() == "255.255.255.255" || a.String() == "255.255.255.254" {
+			*a = netip.Addr{}
+		}
+	}
+	for _, p := range []*netip.Prefix{&r.Link, &r.Network} {
+		if p.IsValid() && (p.Addr().IsUnspecified() || p.Bits() == 0) {
+			*p = netip.Prefix{}
+		}
+	}
+	for _, text := range []*string{&r.Calling, &r.MAC} {
+		if strings.Trim(*text, "0:-. ") == "" {
+			*text = ""
+		}
 	}
 	return r
 }
@@ -96,7 +120,10 @@ type Given struct {
 	RateDown     int64  // kbit/s, 0 = not known
 	RateUp       int64
 	Stamp        string // digest of all that was given, which is compared and never read; "" = not known
-	Forgotten    bool   // the person is to be forgotten: the report is dropped
+	// The addresses of its own that the sign-in gave, which not every router reports; zero = none.
+	IP            netip.Addr
+	Link, Network netip.Prefix
+	Forgotten     bool // the person is to be forgotten: the report is dropped
 }
 
 // Resolver finds out whom a report belongs to, from its Class or from organization and user name. It answers from

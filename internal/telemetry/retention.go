@@ -59,10 +59,11 @@ const (
 		samples = '\x0300'
 		where id in (select id from {schema}.sessions where ended_at < @before and not address_only
 		order by ended_at limit @max)`
-	clearAddressesSQL = `update {schema}.sessions set ip = null, framed_prefix = null, delegated_prefix = null
-		where id in (select id from {schema}.sessions where ended_at < @before
-		and (ip is not null or framed_prefix is not null or delegated_prefix is not null)
-		order by ended_at limit @max)`
+	clearAddressesSQL = `with over as (select id from {schema}.sessions where ended_at < @before and held <> ''
+		order by ended_at limit @max),
+		gone as (delete from {schema}.addresses where session_id in (select id from over))
+		update {schema}.sessions set ip = null, ipv6 = null, framed_prefix = null, delegated_prefix = null, held = ''
+		where id in (select id from over)`
 	purgeUsageSQL = `delete from {schema}.usage where (subscription_id, step, starts) in
 		(select subscription_id, step, starts from {schema}.usage where step = @step and starts < @before::date
 		order by starts limit @max)`
@@ -81,6 +82,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error 
 		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
 		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
+		s.purge(ctx, purgeTriesSQL, now, keep.Sessions, ""),
 		s.purge(ctx, purgeLooksSQL, now, keep.Sessions, ""),
 		s.purgeSpools(ctx),
 		s.purge(ctx, purgeUsageSQL, now, keep.Days, Day),
@@ -157,6 +159,7 @@ func (s *Store) Forget(ctx context.Context, org id.Organization, subscriber id.S
 	for more := true; more; {
 		err := s.locked(ctx, func(tx pgx.Tx) error { // no group may be under way that writes them again
 			batch := &pgx.Batch{}
+			batch.Queue(s.text(forgetTriesSQL), org.UUID(), subscriber.UUID())
 			batch.Queue(s.text(forgetSessionsSQL), org.UUID(), subscriber.UUID(), s.endSize).
 				Exec(func(done pgconn.CommandTag) error {
 					more = done.RowsAffected() == int64(s.endSize)

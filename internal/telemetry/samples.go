@@ -37,17 +37,6 @@ type sample struct {
 	counts
 }
 
-// since is the use between two reports. A counter that is lower than before has begun again at zero.
-func (s sample) since(before sample) counts {
-	used := func(now, then int64) int64 {
-		if now < then {
-			return now
-		}
-		return now - then
-	}
-	return counts{used(s.Down, before.Down), used(s.Up, before.Up), s.Seconds - before.Seconds}
-}
-
 // window has the newest reports of a session by their time online. What they add up to does not depend on the order in
 // which they came, and a report that comes again changes nothing.
 type window struct {
@@ -56,7 +45,12 @@ type window struct {
 	// now.
 	shift   time.Duration
 	brought bool // the session has another start than any report told: it was from when our clock was ahead
-	list    []sample
+	// behind says that the shift comes from a session time of the router that went back: later reports tell so much
+	// less than the session has lasted.
+	behind bool
+	wide   bool  // the router sends Gigawords with its counters, so they never begin again at 2^32
+	speed  int64 // the fastest speed that the session was granted, in kbit/s; 0 = not known
+	list   []sample
 }
 
 // change is a correction of what was used, booked at the instant of a report.
@@ -65,40 +59,76 @@ type change struct {
 	counts
 }
 
-// share is the use that report i adds; zero for one that does not exist.
-func (w *window) share(i int) change {
-	switch {
-	case i >= len(w.list), i == 0 && w.cut:
-		return change{}
-	case i == 0:
-		return change{w.list[0].at, w.list[0].counts}
+// shares are the changes that the reports of a window add, one for each report.
+type shares [windowSize + 1]change
+
+// shares gives what each report adds to the one before. odd is the number of counters that are lower than before
+// without evidence that they began again.
+func (w *window) shares() (out shares, odd int) {
+	var down, up meter
+	for i, s := range w.list {
+		if i == 0 {
+			down, up = meter{s.Down, s.Seconds}, meter{s.Up, s.Seconds}
+			if !w.cut {
+				out[0] = change{s.at, s.counts}
+			}
+			continue
+		}
+		d, downOdd := down.advance(w, s.Down, s.Seconds)
+		u, upOdd := up.advance(w, s.Up, s.Seconds)
+		out[i] = change{s.at, counts{d, u, s.Seconds - w.list[i-1].Seconds}}
+		odd += downOdd + upOdd
 	}
-	return change{w.list[i].at, w.list[i].since(w.list[i-1])}
+	return out, odd
 }
 
-// add takes a report into the window and appends the corrections of what was used to a list.
-func (w *window) add(s sample, to []change) []change {
+// add takes a report into the window and appends the corrections of what was used to a list. odd is the number of
+// counters of the report that were left out.
+func (w *window) add(s sample, to []change) (_ []change, odd int) {
 	i, again := slices.BinarySearchFunc(w.list, s, func(a, b sample) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	if i == 0 && w.cut {
-		return to
+		return to, 0
 	}
+	before, oddBefore := w.shares()
+	count := len(w.list)
 	if again {
 		old := w.list[i]
 		s.at, s.Down, s.Up = min(s.at, old.at), max(s.Down, old.Down), max(s.Up, old.Up)
 		if s == old {
-			return to
+			return to, 0
 		}
-		to = take(take(to, w.share(i)), w.share(i+1))
 		w.list[i] = s
 	} else {
-		to = take(to, w.share(i))
 		w.list = slices.Insert(w.list, i, s)
+		copy(before[i+1:], before[i:count])
+		before[i] = change{}
 	}
-	to = give(give(to, w.share(i)), w.share(i+1))
-	if len(w.list) > windowSize {
-		w.list, w.cut = w.list[1:], true
+	after, odd := w.shares()
+	for n := range w.list {
+		if before[n] != after[n] {
+			to = take(to, before[n])
+		}
 	}
-	return to
+	for n := range w.list {
+		if before[n] != after[n] {
+			to = give(to, after[n])
+		}
+	}
+	w.trim()
+	return to, max(0, odd-oddBefore)
+}
+
+// trim leaves the oldest report out of a full window. The next one stands for both: it has the highest counters.
+func (w *window) trim() {
+	if len(w.list) <= windowSize {
+		return
+	}
+	first, next := w.list[0], w.list[1]
+	down, up := meter{first.Down, first.Seconds}, meter{first.Up, first.Seconds}
+	down.advance(w, next.Down, next.Seconds)
+	up.advance(w, next.Up, next.Seconds)
+	w.list, w.cut = w.list[1:], true
+	w.list[0].Down, w.list[0].Up = down.octets, up.octets
 }
 
 // give appends a change that says something.
@@ -120,23 +150,28 @@ func (w *window) last() sample {
 	return w.list[len(w.list)-1]
 }
 
-// Bits of the first byte of the form in the table.
+// Bits of the first byte of the form in the table, in the order in which encode sets them.
 const (
 	cut     = 1
 	shifted = 2 // the shift follows; the first form had none
 	brought = 4
+	behind  = 8
+	wide    = 16
+	limited = 32 // the speed follows
 )
 
 // encode is the form in the table.
 func (w *window) encode() []byte {
-	out := append(make([]byte, 0, 3+len(w.list)*16), shifted)
-	if w.cut {
-		out[0] |= cut
-	}
-	if w.brought {
-		out[0] |= brought
+	out := append(make([]byte, 0, 6+len(w.list)*16), shifted)
+	for bit, set := range [...]bool{w.cut, false, w.brought, w.behind, w.wide, w.speed > 0} {
+		if set {
+			out[0] |= 1 << bit
+		}
 	}
 	out = binary.AppendVarint(out, int64(w.shift/time.Second))
+	if w.speed > 0 {
+		out = binary.AppendVarint(out, w.speed)
+	}
 	for _, s := range w.list {
 		for _, v := range [...]int64{s.at, s.Seconds, s.Down, s.Up} {
 			out = binary.AppendVarint(out, v)
@@ -153,18 +188,25 @@ func decodeWindow(text []byte) (window, error) {
 	if len(text) == 0 {
 		return window{}, errSamples
 	}
-	var shift int64
-	n := 0
-	if text[0]&shifted != 0 {
-		if shift, n = binary.Varint(text[1:]); n <= 0 {
-			return window{}, errSamples
-		}
-	}
 	w := window{
-		cut: text[0]&cut != 0, shift: time.Duration(shift) * time.Second, brought: text[0]&brought != 0,
+		cut: text[0]&cut != 0, brought: text[0]&brought != 0, behind: text[0]&behind != 0, wide: text[0]&wide != 0,
 		list: make([]sample, 0, windowSize+1),
 	}
-	for rest := text[1+n:]; len(rest) > 0; {
+	rest, n := text[1:], 0
+	if text[0]&shifted != 0 {
+		var shift int64
+		if shift, n = binary.Varint(rest); n <= 0 {
+			return window{}, errSamples
+		}
+		w.shift, rest = time.Duration(shift)*time.Second, rest[n:]
+	}
+	if text[0]&limited != 0 {
+		if w.speed, n = binary.Varint(rest); n <= 0 {
+			return window{}, errSamples
+		}
+		rest = rest[n:]
+	}
+	for len(rest) > 0 {
 		var v [4]int64
 		for i := range v {
 			if v[i], n = binary.Varint(rest); n <= 0 {

@@ -1,9 +1,7 @@
 package telemetry
 
 import (
-	"iter"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -36,6 +34,7 @@ type Session struct {
 	Service    string
 	NASPort    int64 // 0 = not known
 	IP         *netip.Addr
+	IPv6       *netip.Addr `db:"ipv6"` // of the customer on the link
 	// The prefixes of IPv6: of the link to the customer, and for the customer's own networks; nil = none was told.
 	FramedPrefix    *netip.Prefix
 	DelegatedPrefix *netip.Prefix
@@ -54,6 +53,7 @@ type Session struct {
 	Seconds         int64
 	Samples         []byte
 	Stamp           string // as in Given
+	Held            string // its addresses, as in holding
 
 	window window
 	// stored has the facts as they are in the tables; nil = the session is not there.
@@ -75,6 +75,12 @@ type nameKey struct {
 	session, user string
 }
 
+// sessionKey names a session as its router does, whichever user has it.
+type sessionKey struct {
+	device  id.Device
+	session string
+}
+
 // placeKey has one open session, as long as no report tells that an older one goes on beside it.
 type placeKey struct {
 	device        id.Device
@@ -94,6 +100,7 @@ type booking struct {
 type book struct {
 	Directory
 	byName    map[nameKey][]*Session
+	byKey     map[sessionKey][]*Session
 	newest    map[placeKey]*Session
 	restarted map[id.Device]time.Time
 	restarts  map[id.Device]id.Organization // routers whose restart this group tells
@@ -107,6 +114,7 @@ type book struct {
 	crowds    *crowds
 	begun     map[id.Device]int             // sessions of this group that take the place of none
 	today     group                         // sessions of this group, for the bounds of a day
+	odd       map[id.Device]int             // reports with a counter that was left out
 	crowded   map[id.Device]int             // reports that were dropped because there are too many sessions
 	heard     map[id.Organization]time.Time // the last report of this group
 }
@@ -118,8 +126,10 @@ func newBook(d Directory, c *crowds) *book {
 		jumps = d.Jumps()
 	}
 	return &book{
-		crowds: c, today: newGroup(), begun: map[id.Device]int{}, crowded: map[id.Device]int{},
-		jumps: jumps, Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
+		crowds: c, today: newGroup(), begun: map[id.Device]int{}, odd: map[id.Device]int{},
+		crowded: map[id.Device]int{},
+		jumps:   jumps, Directory: d, byName: map[nameKey][]*Session{},
+		byKey: map[sessionKey][]*Session{}, newest: map[placeKey]*Session{},
 		restarted: map[id.Device]time.Time{}, restarts: map[id.Device]id.Organization{},
 		heard: map[id.Organization]time.Time{},
 	}
@@ -134,6 +144,7 @@ func (b *book) know(s *Session) {
 		}
 	}
 	b.byName[key] = append(b.byName[key], s)
+	b.byKey[sessionKey{s.DeviceID, s.SessionKey}] = append(b.byKey[sessionKey{s.DeviceID, s.SessionKey}], s)
 	b.place(s)
 }
 
@@ -176,7 +187,7 @@ func (b *book) apply(r Report) {
 	default:
 		return
 	}
-	r = b.believe(r)
+	r = b.believe(b.again(b.named(r)))
 	s := b.find(r)
 	if s == nil {
 		given := b.Resolve(r)
@@ -188,147 +199,36 @@ func (b *book) apply(r Report) {
 	}
 	b.touch(s)
 	b.putStart(s, r)
-	online := r.Online
-	if online == 0 && r.Kind != Start {
-		online = max(0, r.At.Sub(s.StartedAt))
-	}
+	online := s.online(r)
 	if started := r.At.Add(-online); started.Before(s.StartedAt) && s.StartedAt.Sub(started) <= r.tolerance() {
 		s.StartedAt = started
 	}
 	b.describe(s, r, online)
 	b.count(s, r, online)
-	if r.Kind == Stop && (s.EndedBy != reported || r.At.Before(*s.EndedAt)) {
+	if r.Kind == Stop && (s.EndedBy != reported || s.endsElse(r.At)) {
 		s.EndedAt, s.EndedBy, s.EndReason = new(r.At), reported, reason(r.Cause)
 	}
 }
 
-// believe gives a report that came very late the instant at which it happened, where a known session proves it: its
-// start and the time online lead there, and not to when the report came.
-func (b *book) believe(r Report) Report {
-	if r.Late == 0 || r.Online == 0 {
-		return r
+// online is how long a session had lasted when its router made a report.
+func (s *Session) online(r Report) time.Duration {
+	switch {
+	case r.Kind == Start:
+		return 0
+	case r.Online == 0: // not told
+		return max(0, r.At.Sub(s.StartedAt))
 	}
-	early := r
-	early.At = r.At.Add(-r.Late)
-	proves := func(r Report) bool {
-		return slices.ContainsFunc(b.byName[nameKey{r.Device, r.Session, r.User}], func(s *Session) bool {
-			return r.At.Add(-r.Online).Sub(s.StartedAt).Abs() <= r.tolerance()
-		})
-	}
-	if proves(early) && !proves(r) {
-		return early
-	}
-	return r
-}
-
-// find gives the session that a report is about, nil when it is a new one. A report without time online is about the
-// newest of its name that had begun. A report that tells a start after the end that the router reported is about
-// another session.
-func (b *book) find(r Report) *Session {
-	var best *Session
-	var distance time.Duration
-	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
-		if r.Online == 0 && r.Kind != Start {
-			if best == nil || b.follows(r, s, best) {
-				best = s
-			}
-			continue
-		}
-		if s.overBefore(r) {
-			continue
-		}
-		if d := s.distance(r); d <= r.tolerance() && (best == nil || d < distance) {
-			best, distance = s, d
-		}
-	}
-	if best == nil && r.Online > 0 {
-		best = b.findJumped(r)
-	}
-	return best
-}
-
-// starts are the starts that a report can tell, whether or not it is late.
-func (r Report) starts() iter.Seq[time.Time] {
-	return func(yield func(time.Time) bool) {
-		if start := r.At.Add(-r.Online); yield(start) && r.Late > 0 {
-			yield(start.Add(-r.Late))
-		}
-	}
-}
-
-// overBefore reports whether the router had ended a session before the start that a report tells. A report that has
-// come before tells a later start when it is repeated, and is still about its session.
-func (s *Session) overBefore(r Report) bool {
-	if s.EndedBy != reported || !r.At.Add(-r.Online).After(*s.EndedAt) {
-		return false
-	}
-	return r.Kind == Start || !slices.ContainsFunc(s.window.list, func(known sample) bool {
-		return known.counts == r.counts(r.Online)
-	})
-}
-
-// findJumped gives the session that a report is about when our clock has jumped since the report before: the report
-// tells another start, but the session is open, nothing of it has become less, and either the jump is known, or two
-// sessions would have been at the same time, or the session has begun at an instant that is still to come, or was
-// brought from there. Later reports tell the start that this one tells.
-func (b *book) findJumped(r Report) *Session {
-	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
-		last := s.window.last()
-		if s.EndedBy == reported || int64(r.Online/time.Second) < last.Seconds ||
-			int64(r.Down) < last.Down || int64(r.Up) < last.Up { //nolint:gosec // bounded
-			continue
-		}
-		start := r.At.Add(-r.Online)
-		moved := start.Sub(s.StartedAt)
-		overlap := minTime(r.At, s.UpdatedAt).Sub(maxTime(start, s.StartedAt))
-		if overlap > r.tolerance() || b.ahead(s) || s.window.brought && s.EndReason != ReasonRestarted ||
-			slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
-				return min((moved-jump).Abs(), (moved-s.window.shift-jump).Abs()) <= r.tolerance()
-			}) {
-			switch {
-			case b.ahead(s): // by this clock it began when it says now
-				s.beginAt(start)
-			case !s.window.brought:
-				s.window.shift = moved.Truncate(time.Second)
-			}
-			return s
-		}
-	}
-	return nil
-}
-
-// follows reports whether a report without time online is about a session rather than about another one of its name.
-func (b *book) follows(r Report, s, other *Session) bool {
-	begun := func(s *Session) bool { return b.ahead(s) || s.StartedAt.Sub(r.At) <= r.tolerance() }
-	if begun(s) != begun(other) {
-		return begun(s)
-	}
-	return b.later(s, other)
-}
-
-// tolerance is by how much the starts may differ that two reports of a session tell.
-func (r Report) tolerance() time.Duration { return startTolerance + r.Online/driftTolerance }
-
-// distance is between the start of a session and the one that a report tells, before or after our clock jumped.
-func (s *Session) distance(r Report) time.Duration {
 	d := r.At.Add(-r.Online).Sub(s.StartedAt)
-	return min(d.Abs(), (d - s.window.shift).Abs())
+	if s.window.behind && (d-s.window.shift).Abs() < d.Abs() {
+		return r.Online + s.window.shift
+	}
+	return r.Online
 }
 
-// minTime is the earlier one of two instants.
-func minTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// maxTime is the later one of two instants.
-func maxTime(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+// endsElse reports whether a stop tells another end than the one before: an earlier one, which was told again later, or
+// a much later one, as when the router ended a session that had gone on after the first.
+func (s *Session) endsElse(at time.Time) bool {
+	return at.Before(*s.EndedAt) || at.Sub(*s.EndedAt) > startTolerance
 }
 
 // begin makes the session of a first report, whichever that is.
@@ -345,16 +245,7 @@ func (b *book) begin(r Report) *Session {
 // describe takes over what a report says about a session, unless a newer one has said it.
 func (b *book) describe(s *Session, r Report, online time.Duration) {
 	newer := len(s.window.list) == 0 || int64(online/time.Second) >= s.window.last().Seconds
-	if r.IP.IsValid() && (newer || s.IP == nil) {
-		s.IP = new(r.IP.Unmap())
-	}
-	keep := func(into **netip.Prefix, prefix netip.Prefix) {
-		if prefix.IsValid() && (newer || *into == nil) {
-			*into = new(prefix.Masked())
-		}
-	}
-	keep(&s.FramedPrefix, r.Link)
-	keep(&s.DelegatedPrefix, r.Network)
+	s.tellAddresses(r, newer)
 	if r.Source.IsValid() && (newer || s.Source == nil) {
 		s.Source = new(r.Source.Unmap())
 	}
@@ -374,6 +265,7 @@ func (b *book) describe(s *Session, r Report, online time.Duration) {
 			s.SubscriberID, s.SubscriptionID = g.Subscriber, g.Subscription
 			s.Access, s.RateDown, s.RateUp = g.Access, g.RateDown, g.RateUp
 			s.Stamp = g.Stamp
+			s.holdGranted(g)
 		}
 	}
 }
@@ -388,7 +280,13 @@ func (r Report) counts(online time.Duration) counts {
 // count takes over the counters of a report, and books what was used since the one before it.
 func (b *book) count(s *Session, r Report, online time.Duration) {
 	before := s.window.last()
-	b.changes = s.window.add(sample{r.At.Unix(), r.counts(online)}, b.changes[:0])
+	s.window.wide = s.window.wide || r.Gigawords
+	s.window.speed = max(s.window.speed, s.RateDown, s.RateUp)
+	var odd int
+	b.changes, odd = s.window.add(sample{r.At.Unix(), r.counts(online)}, b.changes[:0])
+	if odd > 0 {
+		b.odd[s.DeviceID]++
+	}
 	for _, c := range b.changes {
 		all := counts{s.BytesDown, s.BytesUp, s.Seconds}.plus(c.counts)
 		s.BytesDown, s.BytesUp, s.Seconds = all.Down, all.Up, all.Seconds
@@ -418,6 +316,9 @@ func (b *book) settle() {
 			s.bring(newest.StartedAt.Add(-time.Second))
 		case b.restartedSince(s):
 			s.bring(restart.Add(-time.Second))
+		}
+		if s.EndedBy == reported && s.UpdatedAt.Sub(*s.EndedAt) > startTolerance { // its router still reports it
+			s.EndedAt, s.EndedBy, s.EndReason = nil, open, ""
 		}
 		switch {
 		case s.EndedBy == reported, before && s.over():

@@ -41,17 +41,6 @@ func TestSessions_AStopAloneTellsTheWholeSession(t *testing.T) {
 	}
 }
 
-func TestSessions_CountersThatBeginAgainAddUp(t *testing.T) {
-	t.Parallel()
-	k := open(t)
-	for i, bytes := range []uint64{1000, 200, 500, 499} {
-		k.commit(t, k.at(telemetry.Interim, time.Duration(i+1)*5*time.Minute, bytes, bytes))
-	}
-	if got := k.only(t); got.Down != 1000+500+499 || got.Up != got.Down {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestSessions_ANewOneOfTheSameDeviceEndsTheOldOne(t *testing.T) {
 	t.Parallel()
 	k := open(t)

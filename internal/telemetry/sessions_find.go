@@ -29,12 +29,8 @@ order by x.mac collate "C"`
 
 // findIPSQL finds the sessions that have an address at present.
 const findIPSQL = `select ` + columns + ` from {schema}.sessions x where x.org_id = @org and not x.address_only
-	and x.ended_at is null and x.id in (
-		select id from {schema}.sessions where org_id = @org and ip = @ip::inet
-		union all
-		select id from {schema}.sessions where org_id = @org and framed_prefix = any(@prefixes::text[]::cidr[])
-		union all
-		select id from {schema}.sessions where org_id = @org and delegated_prefix = any(@prefixes::text[]::cidr[]))
+	and x.ended_at is null and x.id in (select a.session_id from {schema}.addresses a where a.org_id = @org
+		and a.address = any(@nets::text[]::cidr[]) and a.until_at is null)
 order by x.started_at desc, x.id desc limit @max`
 
 // Find queues a search for sessions of an organization: the newest session of each of up to max devices whose MAC
@@ -47,12 +43,8 @@ func (s *Store) Find(r *postgres.Reads, f SessionSearch, max int) {
 		})
 	}
 	if f.IP.IsValid() {
-		var prefixes []string
-		if f.IP.Is6() {
-			prefixes = prefixesOf(f.IP)
-		}
 		postgres.Collect(r, f.ByIP, pgx.RowToStructByName[Session], s.text(findIPSQL), pgx.NamedArgs{
-			"org": f.Org.UUID(), "ip": f.IP.String(), "prefixes": append([]string{}, prefixes...), "max": max,
+			"org": f.Org.UUID(), "nets": netsOf(f.IP), "max": max,
 		})
 	}
 }

@@ -88,16 +88,8 @@ func (f SessionFilter) query(org id.Organization) (string, pgx.NamedArgs) {
 	if !f.IP.IsValid() {
 		sql.WriteString(" and not x.address_only")
 	} else {
-		ip := f.IP.Unmap()
-		args["ip"], args["at"] = ip.String(), f.At
-		if ip.Is4() {
-			sql.WriteString(" and x.ip = @ip::inet")
-		} else {
-			sql.WriteString(" and (x.ip = @ip::inet or x.framed_prefix = any(@prefixes::text[]::cidr[])" +
-				" or x.delegated_prefix = any(@prefixes::text[]::cidr[]))")
-			args["prefixes"] = prefixesOf(ip)
-		}
-		sql.WriteString(" and x.started_at <= @at and (x.ended_at is null or x.ended_at >= @at)")
+		args["nets"], args["at"] = netsOf(f.IP), f.At
+		sql.WriteString(hadSQL)
 	}
 	return sql.String(), args
 }

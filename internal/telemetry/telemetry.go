@@ -34,7 +34,7 @@ const part = "telemetry"
 var migrations embed.FS
 
 // protected are the tables that tenants read. All have a column org_id.
-var protected = []string{"sessions", "routers", "usage", "refusals", "looks", "heard"}
+var protected = []string{"sessions", "routers", "usage", "refusals", "looks", "heard", "addresses", "tries"}
 
 // Store reads and writes the tables. Safe for concurrent use.
 type Store struct {

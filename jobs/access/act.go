@@ -204,6 +204,9 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 			return result{via: d.via(), gone: got == gone}, err
 		}
 	}
+	if got == denied && d.c.action == events.EndOnline {
+		return d.deny(ctx)
+	}
 	if d.c.action == events.ChangeRate {
 		d.c.action = events.EndOnline
 		if err := d.mayEnd(ctx); err != nil {
@@ -218,8 +221,42 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 				return result{via: d.via(), gone: got == gone}, err
 			}
 		}
+		if got == denied {
+			return d.deny(ctx)
+		}
 	}
 	return d.byRouter(ctx)
+}
+
+// errDenied says that a router answers by RADIUS that it has no such session, which it has just reported, and that its
+// own list could not be read.
+var errDenied = fmt.Errorf("%w: it denies a session that it has just reported", errRefused)
+
+// aliveFor is how long after its last report a session counts as reported: the next report is due by then.
+const aliveFor = telemetry.ReportEvery + time.Minute
+
+// reported reports whether the router of a session has told lately that it goes on.
+func (d *deed) reported() bool {
+	return d.s.EndedAt == nil && d.e.Clock.Now().Sub(d.s.UpdatedAt) < aliveFor
+}
+
+// deny settles whether a session exists that its router denies by RADIUS: its own list tells, and what is there is
+// removed. Without the list the session goes on as far as is known, until its next report is missing.
+func (d *deed) deny(ctx context.Context) (result, error) {
+	d.answered = true
+	done, err := d.byRouter(ctx)
+	switch {
+	case err == nil && done.gone:
+		d.e.count(d.c.action, events.ViaRadius, outcomeGone)
+		return result{via: events.ViaRadius, gone: true}, nil
+	case errors.Is(err, errRefused):
+		words := coa.SessionNotFound.String() + ", but its reports go on"
+		if err := d.refused(ctx, events.ViaRadius, words); err != nil {
+			return result{}, err
+		}
+		return result{}, fmt.Errorf("%w: %w", errDenied, err)
+	}
+	return done, err
 }
 
 // reply orders the answers of a router to a request.
@@ -229,6 +266,7 @@ type reply int
 const (
 	silent  reply = iota
 	refused       // not, or without effect
+	denied        // it says that it does not know the session, and has just reported it
 	gone          // it does not know the session
 	obeyed
 )
@@ -252,6 +290,8 @@ func (d *deed) byRadius(ctx context.Context) (reply, error) {
 		d.e.count(d.c.action, events.ViaRadius, outcomeNoAnswer)
 		d.unanswered = d.c.action == events.EndOnline && errors.Is(err, coa.ErrNoAnswer)
 		return silent, nil
+	case answer.Gone() && d.reported():
+		return denied, nil
 	case answer.Gone():
 		d.e.count(d.c.action, events.ViaRadius, outcomeGone)
 		return gone, nil

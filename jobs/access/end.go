@@ -68,6 +68,9 @@ func (e *Enforcer) Disconnect(
 			" To put the customer off all the same, ask again with confirm=true."}, nil
 	case errors.Is(err, errUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return Disconnected{Error: "The router did not answer. The session may go on."}, nil
+	case errors.Is(err, errDenied):
+		return Disconnected{Error: "The router says that it does not know this session, but it still reports it, and " +
+			"its own interface does not answer. The session may go on. Try again in a few minutes."}, nil
 	case errors.Is(err, errRefused):
 		return Disconnected{Error: "The router refuses to end the session. It goes on."}, nil
 	case errors.Is(err, errIncomplete):

@@ -40,7 +40,7 @@ func report(r *radius.Record) telemetry.Report {
 		Kind: telemetry.Kind(r.Status.String()), Org: r.NAS.Org, Device: r.NAS.ID, Source: r.Source,
 		Session: r.SessionID, User: r.UserName, Calling: r.CallingStation, MAC: r.MAC.String(),
 		Called: r.CalledStation, Port: r.NASPortID, Service: r.Service.String(), IP: r.FramedIP, Class: r.Class,
-		Down: r.BytesOut, Up: r.BytesIn,
+		Down: r.BytesOut, Up: r.BytesIn, Gigawords: r.Gigawords, IPv6: r.FramedIPv6,
 		NASPort: r.NASPort, Link: r.FramedPrefix, Network: r.DelegatedPrefix, Online: r.SessionTime, At: at,
 		Cause: r.TerminateCause, Late: late,
 	}

@@ -87,6 +87,11 @@ type Session struct {
 	NASIP     netip.Addr // of the router itself; left out when it is zero
 }
 
+// names reports whether an address can name a session: one of zeros is of none, and a router refuses it.
+func (Session) names(a netip.Addr) bool {
+	return a.Unmap().Is4() && !a.IsUnspecified() && !a.Unmap().IsUnspecified()
+}
+
 // Answer is the verdict of the router.
 type Answer struct {
 	Done  bool  // it acknowledged
@@ -192,6 +197,9 @@ func encode(code radius.Code, secret []byte, s Session, changes []byte) ([]byte,
 	if len(secret) == 0 {
 		return nil, errors.New("no secret")
 	}
+	if s.UserName == "" && s.SessionID == "" && !s.names(s.FramedIP) {
+		return nil, errors.New("nothing names the session")
+	}
 	p := &radius.Packet{Code: code, Secret: secret}
 	var identifier [1]byte
 	rand.Read(identifier[:]) // never fails
@@ -209,8 +217,8 @@ func encode(code radius.Code, secret []byte, s Session, changes []byte) ([]byte,
 		t     radius.Type
 		value netip.Addr
 	}{{rfc2865.FramedIPAddress_Type, s.FramedIP}, {rfc2865.NASIPAddress_Type, s.NASIP}} {
-		if four := address.value.Unmap(); four.Is4() {
-			p.Add(address.t, four.AsSlice())
+		if s.names(address.value) {
+			p.Add(address.t, address.value.Unmap().AsSlice())
 		}
 	}
 	more, err := radius.ParseAttributes(changes)

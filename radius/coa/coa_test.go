@@ -390,3 +390,28 @@ func closedPort(t *testing.T) netip.AddrPort {
 	defer conn.Close()
 	return conn.LocalAddr().(*net.UDPAddr).AddrPort()
 }
+
+// TestAsk_AnAddressOfZerosIsNotSent: the router would refuse a request that names one. Without anything that names the
+// session nothing is sent.
+func TestAsk_AnAddressOfZerosIsNotSent(t *testing.T) {
+	t.Parallel()
+	to, got := router(t, func(_ int, request []byte) [][]byte {
+		return [][]byte{reply(t, request, layeh.CodeDisconnectACK, 0, secret)}
+	})
+	for _, zeros := range []string{"0.0.0.0", "::", "::ffff:0.0.0.0"} {
+		s := session
+		s.FramedIP, s.NASIP = netip.MustParseAddr(zeros), netip.MustParseAddr(zeros)
+		if _, err := new(coa.Client).Disconnect(t.Context(), to, s); err != nil {
+			t.Fatal(err)
+		}
+		p, err := layeh.Parse(<-got, secret)
+		if err != nil || p.Get(rfc2865.FramedIPAddress_Type) != nil || p.Get(rfc2865.NASIPAddress_Type) != nil ||
+			rfc2865.UserName_GetString(p) != "amina" {
+			t.Errorf("%s was sent: %v, %v", zeros, p, err)
+		}
+	}
+	nothing := coa.Session{FramedIP: netip.IPv4Unspecified()}
+	if _, err := new(coa.Client).Disconnect(t.Context(), to, nothing); err == nil || len(got) != 0 {
+		t.Errorf("asked to end a session without a name: %v", err)
+	}
+}

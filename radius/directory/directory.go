@@ -7,6 +7,7 @@ package directory
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -251,6 +252,9 @@ type Holder struct {
 	Grant          Grant // that the Class tells, else that a sign-in gives at present
 	Told           bool  // by the Class
 	Forgotten      bool  // the person: nothing of the session may be kept
+	// The addresses of its own that the sign-in gave, as far as they are still those of the subscription.
+	IP            netip.Addr
+	Link, Network netip.Prefix
 }
 
 // Holder finds the subscription of a session, by the Class of its accept and else by its username, among those of the
@@ -265,7 +269,10 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 	subscription, granted, ours := ReadClass(d.cfg.ClassKey, class)
 	if ours {
 		if was, ended := d.former[subscription]; ended && was.org == org {
-			return Holder{was.owner, subscription, granted, true, was.forgotten}, true
+			return Holder{
+				SubscriberID: was.owner, SubscriptionID: subscription, Grant: granted, Told: true,
+				Forgotten: was.forgotten,
+			}, true
 		}
 		known := d.services[subscription]
 		if ours = known != nil && known.org == org; ours {
@@ -276,9 +283,27 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 	case s == nil:
 		return Holder{}, false
 	case ours:
-		return Holder{s.owner, s.id, granted, true, false}, true
+		return s.holder(granted, true), true
 	}
-	return Holder{s.owner, s.id, d.verdict(s, at).grant, false, false}, true
+	return s.holder(d.verdict(s, at).grant, false), true
+}
+
+// holder is the holder of a session that was given a grant. A sign-in from before the addresses were assigned gave
+// others: its grant has another digest.
+func (s *service) holder(g Grant, told bool) Holder {
+	h := Holder{SubscriberID: s.owner, SubscriptionID: s.id, Grant: g, Told: told}
+	walled := g.Access == entitlement.WalledGarden || g.Access == entitlement.None
+	if walled || told && g.Rest != s.rest(g.Access, s.passwordRef) {
+		return h
+	}
+	if h.IP = s.staticIP; s.staticIPv6.IsValid() {
+		if s.staticIPv6.Bits() == linkBits {
+			h.Link = s.staticIPv6
+		} else {
+			h.Network = s.staticIPv6
+		}
+	}
+	return h
 }
 
 // Zone is the present zone of an organization; UTC for one that is not known.
@@ -314,7 +339,7 @@ func (d *Directory) refuse(q radius.Question, s *service, code Code, reply *radi
 	if s != nil {
 		r.SubscriberID, r.SubscriptionID = s.owner, s.id
 	}
-	d.cfg.Refusals.count(r)
+	d.cfg.Refusals.tried(r, q.Request)
 }
 
 // secondsUntil is the time between two instants as routers count it: at least one second, rounded up.

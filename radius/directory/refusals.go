@@ -128,6 +128,7 @@ type Refusals struct {
 	dials    map[caller]dial
 	dialRoom fair.Room
 	letIn    map[id.Device]time.Time
+	tries    tries
 }
 
 // letInEvery is how often it is noted that a router has a line.

@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"layeh.com/radius/rfc2869"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
@@ -117,5 +120,39 @@ func TestNotice_AnUnprovenPacketCountsForEachRouterThatMayBeAtItsAddress(t *test
 		if len(list) != len(want) {
 			t.Errorf("neighbour %q: %d kinds, want %d", neighbour, len(list), len(want))
 		}
+	}
+}
+
+// TestRefusals_AnUnknownNameBelongsToTheOrganizationOfTheRouter, also one that a neighbour's customer has.
+func TestRefusals_AnUnknownNameBelongsToTheOrganizationOfTheRouter(t *testing.T) {
+	t.Parallel()
+	s, ours, theirs := newSafe(), newISP(), newISP()
+	k := newKit(t, s, ours.begin(s, "127.0.0.1", "amina", "pw")...)
+	k.apply(theirs.begin(s, "127.0.0.2", "brian", "pw")...)
+	for _, name := range []string{"brian", "brian", "amina"} {
+		p := request(name, "other")
+		_ = rfc2869.NASPortID_SetString(p, "ether2")
+		k.ask(p)
+	}
+	list := k.refusals.DrainTries()
+	if len(list) != 2 {
+		t.Fatalf("%+v", list)
+	}
+	for _, one := range list {
+		want := telemetry.Try{
+			OrgID: ours.org, DeviceID: ours.router, Code: "unknown_user", Username: "brian", Port: "ether2",
+			Calling: "AA:BB:CC:00:11:22", FirstAt: noon, At: noon, Count: 2,
+		}
+		if one.Username == "amina" {
+			want.Code, want.Username, want.Count = "wrong_password", "amina", 1
+			want.SubscriberID, want.SubscriptionID = ours.subscriber, ours.subscription
+		}
+		if one != want {
+			t.Errorf("%+v, want %+v", one, want)
+		}
+	}
+	k.refusals.ReturnTries(list)
+	if got := k.refusals.DrainTries(); len(got) != 2 || len(k.refusals.DrainTries()) != 0 {
+		t.Errorf("given back %+v", got)
 	}
 }

@@ -162,6 +162,8 @@ func (n *NAS) obey(p *radius.Packet) uint32 {
 		return cause
 	case n.faults.Dynamic == Refuse:
 		return notRemovable
+	case n.faults.Dynamic == Deny:
+		return noSession
 	case p.Code == radius.CodeDisconnectRequest:
 		n.drop(s, n.clock.Now(), AdminReset)
 		return 0

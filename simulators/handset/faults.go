@@ -10,6 +10,7 @@ const (
 	Obey   = ""
 	Silent = "silent" // as behind a firewall that drops it
 	Refuse = "nak"    // NAK 504: the session cannot be removed
+	Deny   = "deny"   // NAK 503: it says that it does not know the session
 	Slow   = "slow"   // obeys, and answers after DynamicDelayMs
 )
 
@@ -27,7 +28,7 @@ type Faults struct {
 	ReorderReports bool `json:"reorderReports"`
 	// DropReplies is the probability that an answer of the server is lost, so that the request is repeated.
 	DropReplies float64 `json:"dropReplies"`
-	// Dynamic says how requests to change or to end sessions are treated: Obey, Silent, Refuse or Slow.
+	// Dynamic says how requests to change or to end sessions are treated: Obey, Silent, Refuse, Deny or Slow.
 	Dynamic string `json:"dynamic"`
 	// DynamicDelayMs is the delay of Slow, on the NAS's clock.
 	DynamicDelayMs int `json:"dynamicDelayMs"`
@@ -44,9 +45,9 @@ func (n *NAS) SetFaults(f Faults) error {
 		return fmt.Errorf("no time may be negative")
 	}
 	switch f.Dynamic {
-	case Obey, Silent, Refuse, Slow:
+	case Obey, Silent, Refuse, Deny, Slow:
 	default:
-		return fmt.Errorf("dynamic %q is none of silent, nak, slow", f.Dynamic)
+		return fmt.Errorf("dynamic %q is none of silent, nak, deny, slow", f.Dynamic)
 	}
 	n.lock()
 	defer n.unlock()

@@ -30,8 +30,8 @@ export const networkText = catalogue(
     // The page of one.
     details: 'Parts of the page',
     views: {
-      overview: 'Overview', services: 'Services', interfaces: 'Interfaces', sessions: 'Sessions', leases: 'Leases',
-      queues: 'Queues', differences: 'Differences', script: 'Script', history: 'History', settings: 'Settings',
+      overview: 'Overview', services: 'Services', interfaces: 'Interfaces', sessions: 'Sessions', refused: 'Refused',
+      leases: 'Leases', queues: 'Queues', differences: 'Differences', script: 'Script', history: 'History', settings: 'Settings',
     },
     readAgain: 'Read again',
     readFrom: 'Read from the router itself',
@@ -185,8 +185,8 @@ export const networkText = catalogue(
 
     details: 'Sehemu za ukurasa',
     views: {
-      overview: 'Muhtasari', services: 'Huduma', interfaces: 'Violesura', sessions: 'Vikao', leases: 'Anwani za DHCP',
-      queues: 'Foleni', differences: 'Tofauti', script: 'Hati', history: 'Historia', settings: 'Mipangilio',
+      overview: 'Muhtasari', services: 'Huduma', interfaces: 'Violesura', sessions: 'Vikao', refused: 'Waliokataliwa',
+      leases: 'Anwani za DHCP', queues: 'Foleni', differences: 'Tofauti', script: 'Hati', history: 'Historia', settings: 'Mipangilio',
     },
     readAgain: 'Soma tena',
     readFrom: 'Imesomwa kutoka kwa ruta yenyewe',

@@ -27,8 +27,8 @@ export default function SessionPage() {
   const read = api.useQuery('get', '/sessions/{id}', { params: { path: { id } } })
   const [ending, setEnding] = useState(false)
   const s = read.data
-  // One that went silent may go on at its router, which is asked.
-  const endable = s && (!s.endedAt || s.endReason === 'lost')
+  // One that went silent, or that its router denied, may go on there: the router is asked.
+  const endable = s && (!s.endedAt || s.endReason === 'lost' || s.endReason === 'gone')
   return (
     <Page
       title={s ? t.session(s.username || t.unnamed) : t.one}
@@ -57,7 +57,7 @@ function Told({ of: s }: { of: Session }) {
           [t.customer, <Whose key="whose" of={s} />],
           [t.router, <RouterLink key="router" id={s.deviceId} name={s.deviceName} />],
           [t.username, <CopyText key="username" text={s.username} />],
-          [t.ip, s.ipAddress && <CopyText key="ip" text={s.ipAddress} />],
+          [t.ip, s.addresses.length > 0 && <Addresses key="ip" of={s} />],
           [t.mac, s.macAddress && <CopyText key="mac" text={s.macAddress} />],
           [t.began, <When key="began" at={s.startedAt} exact />],
           [t.endedAt, s.endedAt && <When key="ended" at={s.endedAt} exact />],
@@ -74,6 +74,22 @@ function Told({ of: s }: { of: Session }) {
         )}
         {s.username && <Link to="/sessions" search={{ username: s.username }}>{t.sameUsername}</Link>}
       </Group>
+    </>
+  )
+}
+
+/** Addresses lists what the session had: one alone without its times, which are those of the session. */
+function Addresses({ of: s }: { of: Session }) {
+  return (
+    <>
+      {s.addresses.map((a) => (
+        <div key={`${a.address} ${a.from}`}>
+          <CopyText text={a.address} />
+          {s.addresses.length > 1 && (
+            <Text span size="sm" c="dimmed"> <When at={a.from} exact /> – {a.until && <When at={a.until} exact />}</Text>
+          )}
+        </div>
+      ))}
     </>
   )
 }

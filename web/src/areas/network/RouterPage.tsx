@@ -15,6 +15,7 @@ const DifferencesPart = later(() => import('./DifferencesPart').then((m) => m.Di
 const HistoryPart = later(() => import('./HistoryPart').then((m) => m.HistoryPart), { height: 400 })
 const InterfacesPart = later(() => import('./InterfacesPart').then((m) => m.InterfacesPart), { height: 480 })
 const LeasesPart = later(() => import('./LiveLists').then((m) => m.LeasesPart), { height: 400 })
+const RefusedPart = later(() => import('./RefusedPart').then((m) => m.RefusedPart), { height: 400 })
 const QueuesPart = later(() => import('./LiveLists').then((m) => m.QueuesPart), { height: 400 })
 const SessionsPart = later(() => import('./LiveLists').then((m) => m.SessionsPart), { height: 400 })
 const ScriptPart = later(() => import('./ScriptPart').then((m) => m.ScriptPart), { height: 400 })
@@ -41,6 +42,7 @@ export default function RouterPage() {
       {view === 'services' && <ServicesPart id={id} />}
       {view === 'interfaces' && <InterfacesPart id={id} />}
       {view === 'sessions' && <SessionsPart id={id} />}
+      {view === 'refused' && <RefusedPart id={id} />}
       {view === 'leases' && <LeasesPart id={id} />}
       {view === 'queues' && <QueuesPart id={id} />}
       {view === 'differences' && <DifferencesPart id={id} />}

@@ -8,7 +8,7 @@ const routerStates = ['up', 'down', 'unknown'] as const
 
 /** routerViews are the parts of a router's page. */
 export const routerViews = [
-  'overview', 'services', 'interfaces', 'sessions', 'leases', 'queues', 'differences', 'script', 'history', 'settings',
+  'overview', 'services', 'interfaces', 'sessions', 'refused', 'leases', 'queues', 'differences', 'script', 'history', 'settings',
 ] as const
 
 const routers = createRoute({

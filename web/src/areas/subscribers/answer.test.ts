@@ -16,7 +16,7 @@ const now = Date.parse('2026-11-22T12:00:00Z')
 const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString()
 const router = { deviceId: 'd1', deviceName: 'tower' }
 const session: Service['sessions'][number] = {
-  ...router, id: 'n1', subscriberId: 'c1', subscriber: null, subscriptionId: 's1', voucherId: null, username: 'u', ipAddress: null, macAddress: null,
+  ...router, id: 'n1', subscriberId: 'c1', subscriber: null, subscriptionId: 's1', voucherId: null, username: 'u', ipAddress: null, addresses: [], macAddress: null,
   startedAt: ago(600), updatedAt: ago(1), endedAt: null, endReason: null, bytesIn: 0, bytesOut: 0, access: 'full', rate: null,
 }
 
