@@ -206,6 +206,7 @@ export const swahiliFailures: Record<string, Failure> = {
   invoice_not_payable: () => 'Ankara haina kinachodaiwa.',
   invoice_not_reissuable: () => 'Vifurushi vya ziada na mabadiliko ya mpango huenda na ankara yao. Irudishe kwa hati ya mkopo.',
   invoice_paid: () => 'Ankara imelipwa. Toa hati ya mkopo badala yake.',
+  invoice_prefix_changed_often: () => 'Kiambishi cha ankara kimebadilishwa mara tatu ndani ya siku 30. Tumia kilichopo kwa sasa.',
   invoice_prefix_held: () => 'Ankara zenye kiambishi cha zamani bado ziko wazi. Kiambishi kinaweza kubadilishwa tena zikilipwa.',
   invoice_prefix_present: () => 'Ankara mpya hupata kiambishi hiki.',
   invoice_prefix_reserved: () => 'Watu huandika neno hili pamoja na namba wanapolipa. Chagua kiambishi kingine cha ankara, kama cha jina lenu.',
