@@ -137,10 +137,7 @@ func (r Receiver) receive(
 // store stores a callback of a known sender in the inbox.
 func (r Receiver) store(ctx context.Context, c keptCallback, s sender) error {
 	kind := c.Kind
-	switch {
-	case !json.Valid(c.Body):
-		kind = CallbackMalformed
-	case ofResult(kind):
+	if ofResult(kind) {
 		kind = resultKind(kind, s.owner.Kind)
 	}
 	return r.Workers.cfg.Inbox.StoreAs(ctx, c.ID, vault.Callback{

@@ -392,6 +392,7 @@ export const swahiliFailures: Record<string, Failure> = {
   access_events_unreadable: () => 'Sehemu ya historia ya shirika haisomeki, kwa hivyo hakuna kinachobadilishwa kwenye ruta: wateja wasingeweza kuingia tena. Kusubiri hakusaidii. Mwambie mwendeshaji wa jukwaa.',
   access_reports_waiting: () => 'Ripoti za ruta hazijafika bado, kwa hivyo haijulikani nani yuko mtandaoni, na hakuna kinachobadilishwa kwenye ruta. Jaribu tena baada ya dakika chache. Ikiendelea, mwambie mwendeshaji wa jukwaa.',
   access_unknown: () => 'Huduma haiwezi kukaguliwa sasa. Tafadhali jaribu tena baada ya muda mfupi.',
+  callback_not_found: () => 'Ujumbe huu wa mtoa huduma hauko miongoni mwa ulioshindikana.',
   callback_not_kept: () => 'Jibu haliwezi kuhifadhiwa. Tafadhali litume tena.',
   callbacks_not_stored: () => 'Majibu kuhusu pesa yanasubiri kwenye diski, kwa sababu hifadhidata haiyapokei. Kumbukumbu za seva zinasema kwa nini.',
   clock_busy: () => 'Kazi zinazoendelea haziishi. Tafadhali jaribu tena.',
