@@ -90,3 +90,43 @@ func (c ReadPersonalData) Validate() error {
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
 	return f.Err()
 }
+
+// CallbackCategory is that of the provider's messages in the audit log. They have no streams.
+const CallbackCategory = "callback"
+
+// ReadCallback records that somebody reads a message of the provider that led to nothing, so that the audit log shows
+// it.
+type ReadCallback struct {
+	LookupID   id.Lookup
+	CallbackID id.Any
+}
+
+// RetryCallback records that somebody has such a message tried again.
+type RetryCallback struct {
+	LookupID   id.Lookup
+	CallbackID id.Any
+}
+
+func (ReadCallback) CommandName() string  { return "audit.ReadCallback" }
+func (RetryCallback) CommandName() string { return "audit.RetryCallback" }
+func (ReadCallback) lookupCommand()       {}
+func (RetryCallback) lookupCommand()      {}
+
+// Target is a stream with this one look.
+func (c ReadCallback) Target() Target { return At(LookupCategory, c.LookupID) }
+
+// Target is a stream with this one try.
+func (c RetryCallback) Target() Target { return At(LookupCategory, c.LookupID) }
+
+// Validate requires the message.
+func (c ReadCallback) Validate() error { return requireCallback(c.CallbackID) }
+
+// Validate requires the message.
+func (c RetryCallback) Validate() error { return requireCallback(c.CallbackID) }
+
+// requireCallback checks that a message is named.
+func requireCallback(callback id.Any) error {
+	var f failure.Faults
+	f.Check(!callback.IsZero(), "callbackId", "is required")
+	return f.Err()
+}

@@ -38,7 +38,7 @@ type RenameOrganization struct {
 }
 
 // AdoptBillingSettings replaces all billing settings. Fails: organization_not_found, invoice_prefix_taken,
-// invoice_prefix_reserved, invoice_prefix_held, currency_fixed.
+// invoice_prefix_reserved, invoice_prefix_held, invoice_prefix_changed_often, currency_fixed.
 type AdoptBillingSettings struct {
 	OrgID   id.Organization
 	Billing events.BillingSettings

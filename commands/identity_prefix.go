@@ -10,7 +10,7 @@ var reservedPrefixes = map[string]bool{
 	"UNIT": true, "BLOCK": true, "BLK": true, "DOOR": true, "FLOOR": true, "SHOP": true, "STALL": true, "PLOT": true,
 	"COURT": true, "GATE": true, "PHASE": true, "HOSTEL": true,
 	"WIFI": true, "RENT": true, "BILL": true, "FEE": true, "PAY": true, "PAID": true, "CASH": true, "MPESA": true,
-	"TILL": true, "KES": true, "KSH": true, "PLAN": true,
+	"TILL": true, "KES": true, "KSH": true, "PLAN": true, "AC": true,
 	"NO": true, "NUM": true, "NUMBER": true, "REF": true, "ACC": true, "ACCT": true, "ACCNO": true, "ACNO": true,
 	"INV": true, "INVNO": true, "USER": true, "CLIENT": true, "CUST": true, "PHONE": true, "TEL": true, "NAME": true,
 	"DAY": true, "DAYS": true, "WEEK": true, "WEEKS": true, "MONTH": true, "MONTHS": true, "MWEZI": true, "YEAR": true,

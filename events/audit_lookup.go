@@ -63,6 +63,9 @@ const (
 	LookExplanation HistoryLook = "explanation" // why it is as it is, at the command line
 	// LookPersonalData is the download of all that is kept of a customer.
 	LookPersonalData HistoryLook = "personal_data"
+	// LookCallback is the content of a provider's message that led to nothing, and LookCallbackRetry its next try.
+	LookCallback      HistoryLook = "callback"
+	LookCallbackRetry HistoryLook = "callback_retry"
 )
 
 func (HistoryRead) EventType() string { return "audit.HistoryRead.v1" }

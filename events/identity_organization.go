@@ -62,6 +62,8 @@ type OrganizationRenamed struct {
 type BillingSettingsAdopted struct {
 	OrgID   id.Organization `json:"orgId"`
 	Billing BillingSettings `json:"billing"`
+	// PrefixTakenAt is when the organization took an invoice prefix that it did not hold; zero = it took none.
+	PrefixTakenAt time.Time `json:"prefixTakenAt,omitzero"`
 }
 
 // InvoicePrefixReleased records that the organization gives up an invoice prefix that it used before: no open invoice

@@ -15,7 +15,8 @@ type Lookup = Record[id.Lookup]
 // Lookups defines the records of these questions.
 func Lookups() aggregates.Definition[Lookup, commands.LookupCommand, events.LookupEvent] {
 	return records[id.Lookup, commands.LookupCommand](commands.LookupCategory, evolveLookup, writeLookup,
-		commands.LookUpAddress{}, commands.ReadHistory{}, commands.ReadPersonalData{})
+		commands.LookUpAddress{}, commands.ReadHistory{}, commands.ReadPersonalData{}, commands.ReadCallback{},
+		commands.RetryCallback{})
 }
 
 // evolveLookup takes a question that was recorded.
@@ -51,6 +52,17 @@ func writeLookup(c commands.LookupCommand, now time.Time) []events.LookupEvent {
 				TargetID: id.Any(c.SubscriberID), Look: events.LookPersonalData, At: now,
 			},
 		}
+	case commands.ReadCallback:
+		return lookAtCallback(c.LookupID, c.CallbackID, events.LookCallback, now)
+	case commands.RetryCallback:
+		return lookAtCallback(c.LookupID, c.CallbackID, events.LookCallbackRetry, now)
 	}
 	return nil
+}
+
+// lookAtCallback records what somebody did with a message of the provider, which is the platform's.
+func lookAtCallback(lookup id.Lookup, callback id.Any, look events.HistoryLook, now time.Time) []events.LookupEvent {
+	return []events.LookupEvent{events.HistoryRead{
+		LookupID: lookup, Category: commands.CallbackCategory, TargetID: callback, Look: look, At: now,
+	}}
 }

@@ -44,6 +44,9 @@ type Organization struct {
 	ApprovalLimit *money.Amount
 	// Prefixes are the invoice prefixes that it holds: the present one and those not released, oldest first.
 	Prefixes []string
+	// PrefixesTaken are the instants at which it took its newest prefixes after the first, oldest first; takenPrefixes
+	// at most.
+	PrefixesTaken []time.Time
 	// Administrators are the users who count as administrators. It is empty for organizations of before they were
 	// counted, until the program starts again.
 	Administrators map[id.User]bool
@@ -64,6 +67,10 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 		s.Billing = e.Billing
 		if !slices.Contains(s.Prefixes, e.Billing.InvoicePrefix) {
 			s.Prefixes = append(slices.Clip(s.Prefixes), e.Billing.InvoicePrefix)
+		}
+		if !e.PrefixTakenAt.IsZero() {
+			s.PrefixesTaken = append(slices.Clip(s.PrefixesTaken), e.PrefixTakenAt)
+			s.PrefixesTaken = s.PrefixesTaken[max(0, len(s.PrefixesTaken)-takenPrefixes):]
 		}
 	case events.InvoicePrefixReleased:
 		s.Prefixes = slices.DeleteFunc(slices.Clone(s.Prefixes), func(p string) bool { return p == e.Prefix })
@@ -137,7 +144,7 @@ func decideOrganization(
 		}
 		return []events.OrganizationEvent{events.OrganizationRenamed{OrgID: s.ID, Name: c.Name}}, nil
 	case commands.AdoptBillingSettings:
-		return decideAdoptBilling(s, c)
+		return decideAdoptBilling(s, c, now)
 	case commands.ReleaseInvoicePrefix:
 		return decideReleasePrefix(s, c)
 	case commands.ChooseLogo, commands.RemoveLogo:
@@ -233,28 +240,43 @@ func decideReleaseAdministrator(
 	return []events.OrganizationEvent{events.AdministratorReleased{OrgID: s.ID, UserID: c.UserID, At: now}}, nil
 }
 
-// heldPrefixes bounds the invoice prefixes of one organization: the present one, and one of before whose invoices are
-// open. Nobody can hoard prefixes by changing through them.
-const heldPrefixes = 2
+// Bounds of the invoice prefixes of one organization. A prefix that was used counts for ever when money is matched, so
+// nobody may hoard them or change through them.
+const (
+	heldPrefixes   = 2                   // the present one, and one of before whose invoices are open
+	takenPrefixes  = 3                   // within prefixesWithin
+	prefixesWithin = 30 * 24 * time.Hour // a change back to one that is held takes none
+)
 
 // decideAdoptBilling refuses another currency, because all accounts of the organization are kept in it, a reserved
-// invoice prefix and a third one. An organization that has a prefix keeps it when the word is reserved later.
-func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]events.OrganizationEvent, error) {
+// invoice prefix, a third one, and too many new ones in a month. An organization that has a prefix keeps it when the
+// word is reserved later.
+func decideAdoptBilling(
+	s Organization, c commands.AdoptBillingSettings, now time.Time,
+) ([]events.OrganizationEvent, error) {
 	if c.Billing.Currency != s.Billing.Currency {
 		return nil, failure.NewConflict("currency_fixed", "The currency of an organization cannot be changed.")
 	}
 	if sameBilling(s.Billing, c.Billing) {
 		return nil, nil
 	}
-	held := slices.Contains(s.Prefixes, c.Billing.InvoicePrefix)
+	adopted := events.BillingSettingsAdopted{OrgID: s.ID, Billing: c.Billing}
+	if slices.Contains(s.Prefixes, c.Billing.InvoicePrefix) {
+		return []events.OrganizationEvent{adopted}, nil
+	}
+	adopted.PrefixTakenAt = now
+	taken := s.PrefixesTaken
 	switch {
-	case !held && commands.ReservedPrefix(c.Billing.InvoicePrefix):
+	case commands.ReservedPrefix(c.Billing.InvoicePrefix):
 		return nil, errPrefixReserved()
-	case !held && len(s.Prefixes) >= heldPrefixes:
+	case len(s.Prefixes) >= heldPrefixes:
 		return nil, failure.NewConflict("invoice_prefix_held",
 			"Invoices with the prefix of before are still open. The prefix can be changed again when they are settled.")
+	case len(taken) >= takenPrefixes && now.Sub(taken[len(taken)-takenPrefixes]) < prefixesWithin:
+		return nil, failure.NewConflict("invoice_prefix_changed_often",
+			"The invoice prefix was changed three times in 30 days. Keep the present one for now.")
 	}
-	return []events.OrganizationEvent{events.BillingSettingsAdopted{OrgID: s.ID, Billing: c.Billing}}, nil
+	return []events.OrganizationEvent{adopted}, nil
 }
 
 // sameBilling compares settings; nil lists and empty lists are equal.

@@ -263,6 +263,7 @@ func (a *App) paymentRoutes(access paymentsjobs.Access, workers *paymentsjobs.Wo
 			},
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),
+		paymentsapi.FailedCallbacks{Cases: paymentscases.FailedCallbacks{Bus: e.bus, Inbox: v.Inbox}}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: e.views}, Settings: a.engines.settings,
 			Cases: paymentscases.Gateways{

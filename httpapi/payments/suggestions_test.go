@@ -4,8 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -107,4 +111,29 @@ func TestSuggestions_AreOfNameAmountAndNumberTogether(t *testing.T) {
 		map[string]any{"subscriberId": s.SubscriberID}, 200)
 	k.Quiet(t)
 	k.expectCredited(t, 1500, 1)
+}
+
+// People type the customer's full name instead of a number, and somebody else's phone pays.
+func TestSuggestions_OfANameThatWasTyped(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
+	k.Run(t, commands.RegisterSubscriber{
+		SubscriberID: k.Chege, OrgID: k.Org, AccountNumber: commands.AccountNumber(1_000_009), Currency: money.KES,
+		Details: events.SubscriberDetails{
+			FirstName: personal.Of("Wanjiku"), LastName: personal.Of("Kamau"), Phone: personal.Of("+254744000000"),
+		},
+	}, k.Org)
+	k.Quiet(t)
+	if err := k.Sim.SetPhone("254799000004", provider.Phone{
+		Behaviour: "pay", FirstName: "OTIENO", LastName: "JAMES",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	k.Paybill(t, "600777", "254799000004", "Kamau Wanjiku", 700)
+	list := k.waiting(t, apitest.Acme, apitest.Admin)
+	if len(list) != 1 || len(list[0].Suggestions) != 1 ||
+		list[0].Suggestions[0].SubscriberID != k.Chege.String() || list[0].Suggestions[0].Reason != "name" {
+		t.Errorf("inbox: %+v", list)
+	}
 }

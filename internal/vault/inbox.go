@@ -121,6 +121,15 @@ where lease is not null and done_at is null`
 	pendingSQL = `
 select id, kind, shortcode, verified, received_at, attempts, last_failure
 from {schema}.callbacks where done_at is null order by received_at, id limit $1`
+	failedCallbacksSQL = `
+select id, kind, ref, shortcode, verified, sealed, received_at, attempts, last_failure from {schema}.callbacks
+where last_failure <> '' and (done_at is not null or last_failure = @unreadable)
+	and (@verified::boolean is null or verified = @verified) and (@id::uuid is null or id = @id)
+	and (@after::uuid is null or id < @after) order by id desc limit @limit`
+	retryCallbackSQL = `
+update {schema}.callbacks set done_at = null, due_at = now() + @ahead::interval, lease = null, attempts = 0,
+	last_failure = ''
+where id = @id and last_failure <> '' and (done_at is not null or last_failure = @unreadable)`
 	readCallbacksSQL = `
 select id, kind, ref, shortcode, verified, sealed, received_at, attempts from {schema}.callbacks where id = any($1)`
 	purgeCallbacksSQL = `

@@ -2,6 +2,7 @@ package paymentsjobs
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -129,8 +130,11 @@ func (w *Workers) readPaybill(
 
 // unreadable gives up a callback whose body has not the provider's form: a person must see whether it is money.
 func (w *Workers) unreadable(ctx context.Context, t vault.TakenCallback) ending {
-	w.cfg.Logger.ErrorContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind, "verified",
-		t.Verified)
+	level := slog.LevelError
+	if !t.Verified { // a stranger can send anything
+		level = slog.LevelWarn
+	}
+	w.cfg.Logger.Log(ctx, level, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind, "verified", t.Verified)
 	return ending{cause: causeUnreadable}
 }
 

@@ -15,12 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Kinds of callbacks in the inbox; rows store them. Validation and malformed bodies are kept, and nothing follows.
+// Kinds of callbacks in the inbox; rows store them. Validations are kept, and nothing follows.
 const (
 	CallbackPrompt       = "stk"
 	CallbackConfirmation = "c2b_confirmation"
 	CallbackValidation   = "c2b_validation"
-	CallbackMalformed    = "malformed"
 )
 
 // How the inbox is handled. The sweep finds callbacks that a crash left behind and those whose retry is due.

@@ -6,6 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -23,7 +26,7 @@ func TestInbox_ACallbackThatPanicsWaitsAloneAndTheOthersAreHandled(t *testing.T)
 			"TransAmount":"100.00","BusinessShortCode":"` + shortcode + `",
 			"BillRefNumber":"x","MSISDN":"254712345678"}`),
 	})
-	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackMalformed, Body: []byte("?")})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackValidation, Body: []byte("?")})
 	if n, _ := broken.HandleDue(t.Context(), nil); n != 2 {
 		t.Fatalf("%d handled", n)
 	}
@@ -59,7 +62,7 @@ func TestInbox_TheResultOfAHandledCallbackIsStoredAsSoonAsTheDatabaseTakesIt(t *
 			for each row when (new.lease is null) execute function `+schema+`.refuse()`); err != nil {
 		t.Fatal(err)
 	}
-	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackMalformed, Body: []byte("?")})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackValidation, Body: []byte("?")})
 	if n, err := k.workers.HandleDue(t.Context(), nil); n != 1 || err != nil {
 		t.Fatalf("%d handled, %v", n, err)
 	}
@@ -89,5 +92,45 @@ func TestInbox_APromptWhoseAttemptIsNotShownYetIsOwed(t *testing.T) {
 				t.Errorf("owed %v, %v; want %v", owed, err, c.owed)
 			}
 		})
+	}
+}
+
+// TestInbox_AMessageThatWasGivenUpIsMoneyAfterAnotherTry: a program that did not know its form gave it up.
+func TestInbox_AMessageThatWasGivenUpIsMoneyAfterAnotherTry(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackConfirmation, Shortcode: shortcode, Verified: true,
+		Body: paid("SJK4X7Q2P1", shortcode, "10000008", 1500),
+	})
+	inbox := k.Vault.Inbox
+	taken, err := inbox.Take(t.Context(), 1)
+	if err != nil || len(taken) != 1 {
+		t.Fatalf("%d taken, %v", len(taken), err)
+	}
+	if err := inbox.GiveUp(t.Context(), taken[0], "unreadable"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := inbox.Failed(t.Context(), true, uuid.Nil, 10)
+	if err != nil || len(list) != 1 || list[0].ID != taken[0].ID || list[0].Cause != "unreadable" {
+		t.Fatalf("failed %+v, %v", list, err)
+	}
+	if others, err := inbox.Failed(t.Context(), false, uuid.Nil, 10); err != nil || len(others) != 0 {
+		t.Errorf("without a proof: %+v, %v", others, err)
+	}
+	if after, err := inbox.Failed(t.Context(), true, taken[0].ID, 10); err != nil || len(after) != 0 {
+		t.Errorf("behind it: %+v, %v", after, err)
+	}
+	if err := inbox.Retry(t.Context(), taken[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := k.workers.HandleDue(t.Context(), nil); n != 1 || err != nil {
+		t.Fatalf("%d handled, %v", n, err)
+	}
+	if got := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID(here, "SJK4X7Q2P1"))); len(got) != 1 {
+		t.Errorf("the money is recorded as %v", got)
+	}
+	if err := inbox.Retry(t.Context(), taken[0].ID); failure.CodeOf(err) != "callback_not_found" {
+		t.Errorf("a message that was handled: %v", err)
 	}
 }

@@ -129,10 +129,8 @@ func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 	switch {
 	case err != nil:
 		return err
-	case found.Payer == nil && found.Ambiguous:
-		return w.hold(ctx, cause, r.ID, commands.HeldAmbiguous)
 	case found.Payer == nil:
-		return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
+		return w.holdUnmatched(ctx, cause, r, found)
 	}
 	err = w.reportAsPlatform(ctx, cause, commands.MatchReceipt{
 		ReceiptID: r.ID, OrgID: found.Payer.OrgID, SubscriberID: found.Payer.SubscriberID,
@@ -142,6 +140,22 @@ func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 		return nil // a person decided first, or has to: the receipt stays as it is
 	}
 	return err
+}
+
+// holdUnmatched puts money into suspense that the rules give to nobody. Where the customers of one organization alone
+// may be meant, its staff finds out which (docs/rules/money.md#money-without-an-owner).
+func (w *Workers) holdUnmatched(
+	ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, found paymentsviews.Found,
+) error {
+	reason := commands.HeldNoMatch
+	if found.Ambiguous {
+		reason = commands.HeldAmbiguous
+	}
+	err := w.hold(ctx, cause, r.ID, reason)
+	if err != nil || !r.OrgID.IsZero() || found.Sole.IsZero() {
+		return err
+	}
+	return w.assign(ctx, cause, r.ID, found.Sole)
 }
 
 // holdAmong puts money into suspense that may be that of several attempts. When all of them are of one organization,

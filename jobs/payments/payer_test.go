@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
@@ -148,5 +149,61 @@ func TestFindPayer_MoneyThatItsAttemptRefusesWaitsWithItsOrganization(t *testing
 		if got := k.place(t, r); got.Standing != payments.StandingHeld || got.Org != k.org {
 			t.Errorf("the money waits as %v with organization %s, want %s", got.Standing, got.Org, k.org)
 		}
+	}
+}
+
+// Two customers of one organization have the phone that pays. Its staff can find out which of them paid, the platform
+// cannot. As soon as a neighbour's customer may be meant, nobody but the platform sees the money.
+func TestFindPayer_MoneyThatCustomersOfOneOrganizationMayHaveWaitsWithIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		typed     string
+		neighbour bool
+	}{
+		"the phone that paid":              {typed: "rent"},
+		"the phone that was typed":         {typed: "0712345678"},
+		"a neighbour's customer has it":    {typed: "rent", neighbour: true},
+		"a slip of a neighbour's number":   {typed: "10000019", neighbour: false},
+		"a slip of the own account number": {typed: "10000009"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			k.customer(t, k.org, "10000008", "254712345678")
+			k.customer(t, k.org, "10000057", "254712345678")
+			elsewhere := id.New[id.Organization]()
+			want, phone := k.org, ""
+			if c.neighbour {
+				want, phone = id.Organization{}, "254712345678"
+			}
+			if c.typed == "10000019" {
+				want = id.Organization{}
+			}
+			k.customer(t, elsewhere, "10000016", phone)
+			k.WaitForAll(t, k.views, paymentsviews.MatchingName)
+			k.confirmed(t, paid("SJK4X7Q2P1", shortcode, c.typed, 1500))
+			for range 2 {
+				r := k.place(t, commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1"))
+				if r.Standing != payments.StandingHeld || r.Org != want || !r.Subscriber.IsZero() {
+					t.Errorf("the money waits as %v with organization %s, want %s", r.Standing, r.Org, want)
+				}
+			}
+		})
+	}
+}
+
+// customer registers a customer of an organization.
+func (k *kit) customer(t *testing.T, org id.Organization, account, phone string) {
+	t.Helper()
+	who := id.New[id.Subscriber]()
+	stream := commands.At(commands.SubscriberCategory, who).Stream()
+	if _, err := k.Store.Append(t.Context(), stream, eventstore.NoStream, []eventstore.New{{
+		Event: events.SubscriberRegistered{
+			SubscriberID: who, OrgID: org, AccountNumber: account, Currency: money.KES,
+			Details: events.SubscriberDetails{Phone: personal.Of(phone)},
+		},
+		Meta: events.Metadata{EventID: id.New[id.Event](), OrgID: org},
+	}}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -137,10 +137,7 @@ func (r Receiver) receive(
 // store stores a callback of a known sender in the inbox.
 func (r Receiver) store(ctx context.Context, c keptCallback, s sender) error {
 	kind := c.Kind
-	switch {
-	case !json.Valid(c.Body):
-		kind = CallbackMalformed
-	case ofResult(kind):
+	if ofResult(kind) {
 		kind = resultKind(kind, s.owner.Kind)
 	}
 	return r.Workers.cfg.Inbox.StoreAs(ctx, c.ID, vault.Callback{
@@ -314,7 +311,8 @@ func (r Receiver) till(ctx context.Context, s sender, shortcode string) (till, e
 	return r.Workers.bareTill(ctx, shortcode)
 }
 
-// unknownAccount reports whether the organization refuses unknown accounts and this payment names one.
+// unknownAccount reports whether the organization refuses unknown accounts and this payment names one. What several of
+// its customers have is not unknown.
 func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mobilemoney.C2B) (bool, error) {
 	g, err := r.Workers.gateways.Get(ctx, org)
 	if err != nil || g == nil || !g.RejectUnknownAccounts {
@@ -327,5 +325,5 @@ func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mob
 	found, err := r.Workers.matching.Find(ctx, paymentsviews.Reference{
 		OrgID: org, BillRef: c.BillRef, InvoiceNumber: c.InvoiceNumber, Phone: c.MSISDN, Currency: c.Amount.Currency,
 	})
-	return found.Payer == nil, err
+	return found.Payer == nil && !found.Ambiguous, err
 }

@@ -2,6 +2,9 @@ package paymentsviews
 
 import (
 	_ "embed"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -25,7 +28,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 7 }
+func (Matching) Version() int { return 8 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
@@ -50,65 +53,79 @@ func (Matching) Handles() []string {
 func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
-		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
+		prefix(w, v.OrgID, v.Billing.InvoicePrefix)
 	case events.BillingSettingsAdopted:
-		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
+		prefix(w, v.OrgID, v.Billing.InvoicePrefix)
 	case events.InvoicePrefixReleased: // the next owner of the prefix gives out the same numbers
 		w.Exec(`update {schema}.invoices set released = true where org_id = $1 and number_key like $2 || '-%'`,
 			v.OrgID, referenceKey(v.Prefix))
+		w.Exec(`delete from {schema}.prefixes where org_id = $1 and prefix = $2 and not used`, v.OrgID,
+			referenceKey(v.Prefix))
 	case events.SubscriberRegistered:
 		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone)
 			values ($1, $2, $3, $4, $5) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,
 			v.AccountNumber, v.Currency, null.Of(phoneKey(v.Details.Phone.Reveal())))
-		addAliases(w, v.SubscriberID, v.Details)
+		addAliases(w, v.SubscriberID, v.Details, e.Position)
 	case events.SubscriberDetailsCorrected:
 		w.Exec(`update {schema}.payers set phone = nullif($2, '') where subscriber_id = $1`, v.SubscriberID,
 			phoneKey(v.Details.Phone.Reveal()))
-		aliases(w, v.SubscriberID, v.Details)
+		w.Exec(`delete from {schema}.aliases where subscriber_id = $1 and alias <> all ($2::text[])`, v.SubscriberID,
+			aliasesOf(v.Details))
+		addAliases(w, v.SubscriberID, v.Details, e.Position)
 	case events.SubscriberForgotten:
 		w.Exec(`delete from {schema}.aliases where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(`update {schema}.payers set phone = null where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(`update {schema}.usernames set username = null where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriptionCreated:
-		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username)
-			values ($1, $2, $3, nullif($4, '')) on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID,
-			v.SubscriberID,
-			usernameKey(v.Username.Reveal()))
-	case events.SubscriptionCredentialsSet:
-		w.Exec(`update {schema}.usernames set username = nullif($2, '') where subscription_id = $1`, v.SubscriptionID,
-			usernameKey(v.Username.Reveal()))
+		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username, since)
+			values ($1, $2, $3, nullif($4, ''), $5) on conflict (subscription_id) do nothing`, v.SubscriptionID,
+			v.OrgID, v.SubscriberID, usernameKey(v.Username.Reveal()), e.Position)
+	case events.SubscriptionCredentialsSet: // a new password leaves the username as old as it is
+		w.Exec(`update {schema}.usernames set username = nullif($2, ''), since = $3
+			where subscription_id = $1 and username is distinct from nullif($2, '')`, v.SubscriptionID,
+			usernameKey(v.Username.Reveal()), e.Position)
 	case events.InvoiceIssued:
-		w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key)
-			values ($1, $2, $3, $4, $5) on conflict (invoice_id) do nothing`, v.InvoiceID, v.OrgID, v.SubscriberID,
-			v.Number,
-			referenceKey(v.Number))
+		issued(w, v, e.Position)
 	case events.InvoiceVoided:
 		w.Exec(`delete from {schema}.invoices where invoice_id = $1`, v.InvoiceID)
 	}
 	return nil
 }
 
-// aliases queues the old account numbers of a customer, in place of those of before.
-func aliases(w *runner.Writes, of id.Subscriber, d events.SubscriberDetails) {
-	w.Exec(`delete from {schema}.aliases where subscriber_id = $1`, of)
-	addAliases(w, of, d)
+// issued queues the number of an invoice. From its first number on the prefix counts.
+func issued(w *runner.Writes, v events.InvoiceIssued, position uint64) {
+	key := referenceKey(v.Number)
+	w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key, since)
+		values (@invoice, @org, @subscriber, @number, @key, @since) on conflict (invoice_id) do nothing`, pgx.NamedArgs{
+		"invoice": v.InvoiceID, "org": v.OrgID, "subscriber": v.SubscriberID, "number": v.Number, "key": key,
+		"since": position,
+	})
+	prefix, _, _ := strings.Cut(key, "-")
+	w.Exec(`update {schema}.prefixes set used = true where org_id = $1 and prefix = $2 and not used`, v.OrgID, prefix)
 }
 
-// addAliases queues those of a payer who has none.
-func addAliases(w *runner.Writes, of id.Subscriber, d events.SubscriberDetails) {
-	list := append([]string{}, personal.RevealAll(d.AccountAliases)...)
+// aliasesOf are the old account numbers of a customer; never nil.
+func aliasesOf(d events.SubscriberDetails) []string {
+	return append([]string{}, personal.RevealAll(d.AccountAliases)...)
+}
+
+// addAliases queues the old account numbers that a customer does not have yet.
+func addAliases(w *runner.Writes, of id.Subscriber, d events.SubscriberDetails, position uint64) {
+	list := aliasesOf(d)
 	if len(list) == 0 {
 		return
 	}
-	w.Exec(`insert into {schema}.aliases (subscriber_id, org_id, alias)
-		select p.subscriber_id, p.org_id, a.alias from {schema}.payers p, unnest($2::text[]) as a (alias)
-		where p.subscriber_id = $1 and a.alias <> '' on conflict do nothing`, of, list)
+	w.Exec(`insert into {schema}.aliases (subscriber_id, org_id, alias, since)
+		select p.subscriber_id, p.org_id, a.alias, $3::bigint from {schema}.payers p, unnest($2::text[]) as a (alias)
+		where p.subscriber_id = $1 and a.alias <> '' on conflict do nothing`, of, list, position)
 }
 
-// prefix queues the present invoice prefix of an organization. The ones before are kept for ever: payments still name
-// them, also after another organization has taken them.
-func prefix(w *runner.Writes, org, text string) {
-	w.Exec(`update {schema}.prefixes set present = false where org_id = $1`, org)
-	w.Exec(`insert into {schema}.prefixes (org_id, prefix, present) values ($1, $2, true)
-		on conflict (org_id, prefix) do update set present = true`, org, referenceKey(text))
+// prefix queues the present invoice prefix of an organization. One of before remains for ever once an invoice was
+// issued with it: payments still name it, also after another organization has taken it. One that was never used goes.
+func prefix(w *runner.Writes, org id.Organization, text string) {
+	key := referenceKey(text)
+	w.Exec(`delete from {schema}.prefixes where org_id = $1 and prefix <> $2 and not used`, org, key)
+	w.Exec(`update {schema}.prefixes set present = false where org_id = $1 and prefix <> $2 and present`, org, key)
+	w.Exec(`insert into {schema}.prefixes (org_id, prefix, present, used) values ($1, $2, true, false)
+		on conflict (org_id, prefix) do update set present = true`, org, key)
 }

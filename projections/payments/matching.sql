@@ -4,6 +4,7 @@ create table {schema}.prefixes (
   org_id uuid not null,
   prefix text not null,
   present boolean not null, -- its invoices get it now
+  used boolean not null, -- an invoice was issued with it; before that it names nobody's
   primary key (org_id, prefix)
 );
 create index prefixes_prefix on {schema}.prefixes (prefix);
@@ -24,7 +25,8 @@ create table {schema}.invoices (
   subscriber_id uuid not null,
   number text not null,
   number_key text not null, -- in capitals, with its dash: ACME-10007 and ACME1-0007 are two invoices
-  released boolean not null default false -- the organization gave its prefix up: the number leads to nobody
+  released boolean not null default false, -- the organization gave its prefix up: the number leads to nobody
+  since bigint not null -- position in the log
 );
 create index invoices_key on {schema}.invoices (number_key text_pattern_ops);
 create index invoices_subscriber on {schema}.invoices (subscriber_id);
@@ -34,6 +36,7 @@ create table {schema}.aliases (
   subscriber_id uuid not null,
   org_id uuid not null,
   alias text not null, -- personal
+  since bigint not null, -- position in the log, from which the customer has it
   primary key (subscriber_id, alias)
 );
 create index aliases_alias on {schema}.aliases (alias);
@@ -42,7 +45,8 @@ create table {schema}.usernames (
   subscription_id uuid primary key,
   org_id uuid not null,
   subscriber_id uuid not null,
-  username text
+  username text,
+  since bigint not null -- position in the log, from which the subscription has it
 );
 create index usernames_username on {schema}.usernames (username text_pattern_ops) where username is not null;
 create index usernames_subscriber on {schema}.usernames (subscriber_id);

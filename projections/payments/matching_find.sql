@@ -1,3 +1,4 @@
+-- Every candidate, by the rule that found it. What each rule may decide is in matching_rules.go.
 with mine as not materialized (
   select subscriber_id, org_id, account_number, phone from {schema}.payers
   where currency = @currency and (@org::uuid is null or org_id = @org::uuid)
@@ -10,46 +11,56 @@ numbered as not materialized (
       and (@org::uuid is null or n.org_id = @org::uuid))
 ),
 named as (
-  select 0 as rank, 'invoice_number' as by, i.org_id, i.subscriber_id, i.invoice_id, i.released
+  select 'given_invoice' as rule, i.org_id, i.subscriber_id, i.invoice_id, i.released, i.since, i.number_key as matched
   from numbered i where i.number_key = any(@given::text[])
   union all
-  select 1, 'invoice_number', i.org_id, i.subscriber_id, i.invoice_id, i.released
+  select 'typed_invoice', i.org_id, i.subscriber_id, i.invoice_id, i.released, i.since, i.number_key
   from numbered i where i.number_key = any(@numbers::text[])
   union all
-  select 2, 'account_number', m.org_id, m.subscriber_id, null, false
+  select 'inside_invoice', i.org_id, i.subscriber_id, i.invoice_id, i.released, i.since, i.number_key
+  from numbered i where i.number_key = any(@inside_invoices::text[])
+  union all
+  select 'account_number', m.org_id, m.subscriber_id, null, false, 0, m.account_number
   from mine m where m.account_number = @account::text
   union all
-  select 3, 'account_alias', a.org_id, a.subscriber_id, null, false
+  select 'inside_account', m.org_id, m.subscriber_id, null, false, 0, m.account_number
+  from mine m where m.account_number = any(@inside_accounts::text[])
+  union all
+  select 'near_account', m.org_id, m.subscriber_id, null, false, 0, m.account_number
+  from mine m where m.account_number = any(@near::text[])
+  union all
+  select 'account_alias', a.org_id, a.subscriber_id, null, false, a.since, a.alias
   from {schema}.aliases a join mine m on m.subscriber_id = a.subscriber_id where a.alias = nullif(@alias::text, '')
   union all
-  select 4, 'prefixed_account', m.org_id, m.subscriber_id, null, false
+  select 'prefixed_account', m.org_id, m.subscriber_id, null, false, 0, m.account_number
   from unnest(@prefixes::text[], @accounts::text[]) u (prefix, account)
   join {schema}.prefixes p on p.prefix = u.prefix and p.present
   join mine m on m.org_id = p.org_id and m.account_number = u.account
   union all
-  select 5, 'phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@phone::text, '')
+  select 'phone', m.org_id, m.subscriber_id, null, false, 0, m.phone from mine m where m.phone = nullif(@phone::text, '')
   union all
-  -- On the shared paybill every organization chooses usernames for itself. One of the account number is ours.
-  select case when @org::uuid is not null then 6
-      when starts_with(u.username, m.account_number || '-') then 2
-      when @numeric::boolean then 9
-      when @separated::boolean and exists (select from {schema}.prefixes p where p.prefix = any(@prefixes::text[])) then 9
-      else 6 end, 'username', u.org_id, u.subscriber_id, null, false
+  select 'inside_phone', m.org_id, m.subscriber_id, null, false, 0, m.phone
+  from mine m where m.phone = any(@inside_phones::text[])
+  union all
+  select 'username', u.org_id, u.subscriber_id, null, false, u.since, u.username
   from {schema}.usernames u join mine m on m.subscriber_id = u.subscriber_id
   where u.username = nullif(@username::text, '')
   union all
-  select case when @misspelt::boolean or exists (select from {schema}.prefixes p
-      where p.prefix = any(@naming::text[]) and (@org::uuid is null or p.org_id = @org::uuid)) then 8
-      else 7 end, 'payer_phone', m.org_id, m.subscriber_id, null, false
+  select 'payer_phone', m.org_id, m.subscriber_id, null, false, 0, m.phone
   from mine m where m.phone = nullif(@payer::text, '')
+  union all
+  select 'prefix', p.org_id, null, null, false, 0, p.prefix from {schema}.prefixes p
+  where p.prefix = any(@naming::text[]) and p.used and (@org::uuid is null or p.org_id = @org::uuid)
 ),
 -- Two of each rule and organization show that it is not the only one: no organization crowds another one's out.
 few as (
-  select distinct n.rank, n.by, n.org_id, n.subscriber_id, n.invoice_id, n.released, m.account_number,
-    dense_rank() over (partition by n.rank, n.org_id order by n.subscriber_id, n.invoice_id) as nth
-  from named n join mine m on m.subscriber_id = n.subscriber_id
+  select distinct n.*, m.account_number,
+    dense_rank() over (partition by n.rule, n.org_id order by n.subscriber_id, n.invoice_id, n.matched) as nth
+  from named n left join mine m on m.subscriber_id = n.subscriber_id
+  where n.subscriber_id is null or m.subscriber_id is not null
 )
-select rank, by, org_id, subscriber_id, invoice_id, released, account_number from few
-where nth <= 2
-order by rank, nth, org_id
-limit 20
+select rule, '' as by, org_id, subscriber_id, invoice_id, released, since, matched,
+  coalesce(account_number, '') as account_number
+from few where nth <= 2
+order by nth, rule, org_id
+limit 100

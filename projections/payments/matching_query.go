@@ -43,6 +43,9 @@ type Found struct {
 	Ambiguous bool // the reference names several subscribers or invoices
 	// Orgs have a customer who may be meant, by any rule: also by one that only speaks against another organization.
 	Orgs []id.Organization
+	// Sole is, without a Payer, the only organization whose customers may be meant: its staff finds out which one. Zero
+	// = none, or several. Names that it chose freely do not make it the only one.
+	Sole id.Organization
 }
 
 // Allows reports whether an organization may have money with the reference on grounds of its own, such as a prompt of
@@ -66,113 +69,38 @@ var matchSQL string
 //go:embed matching_suggest.sql
 var suggestSQL string
 
-// candidate is a subscriber with the rank of the rule that found it; the lowest rank is tried first.
-type candidate struct {
-	Payer
-	Rank     int  `db:"rank"`
-	Released bool `db:"released"` // an invoice whose organization gave its prefix up: its payer cannot be known
-}
-
-// Ranks of matching_find.sql that decide knows by name.
-const (
-	rankTypedInvoice = 1
-	rankAlias        = 3
-	rankUsername     = 6
-	rankPayerPhone   = 7 // the last rule: candidates of higher ranks only speak against another organization's
-)
-
 // Find applies the rules in order. The first rule with a result decides, and the result must be a single payer. The
 // payer's own phone is the last rule: the typed reference says more than the phone that paid. So the phone decides
 // nothing when the reference has the form of an account number, or of an invoice number with a prefix that an
 // organization has or had, and nobody has that number: then a person decides. On the shared paybill a person decides as
-// well when another organization's candidate speaks against what its neighbour chose (doubtful). A reference longer
-// than maxReference is ignored.
+// well when another organization's candidate speaks against what its neighbour chose (round.doubtful). A reference
+// longer than maxReference is ignored.
 func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if len(ref.BillRef) > maxReference {
 		ref.BillRef = ""
 	}
-	typed, given := readReference(ref.BillRef), readReference(ref.InvoiceNumber)
+	typed, given := read(ref.BillRef), readReference(ref.InvoiceNumber)
 	prefixes, accounts := typed.prefixes()
 	naming, _ := given.prefixes()
-	var all []candidate
-	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &all, pgx.RowToStructByName[candidate], q.Views.SQL(MatchingName, matchSQL), pgx.NamedArgs{
-			"org": ref.OrgID, "currency": ref.Currency, "account": typed.account, "numbers": typed.numbers(),
-			"given": given.numbers(), "prefixes": prefixes, "accounts": accounts, "naming": append(naming, prefixes...),
-			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone),
-			"alias":   aliasKey(ref.BillRef),
-			"numeric": typed.numeric(), "misspelt": typed.misspelt(ref.BillRef), "separated": typed.separated,
-		})
+	r, near := round{typed: typed, shared: ref.OrgID.IsZero()}, []string{}
+	if r.shared { // only another organization's number counts
+		near = typed.near()
+	}
+	err := q.Views.Platform(ctx, func(reads *postgres.Reads) {
+		postgres.Collect(reads, &r.all, pgx.RowToStructByName[candidate], q.Views.SQL(MatchingName, matchSQL),
+			pgx.NamedArgs{
+				"org": ref.OrgID, "currency": ref.Currency, "account": typed.account, "numbers": typed.numbers(),
+				"given": given.numbers(), "prefixes": prefixes, "accounts": accounts,
+				"naming": slices.Concat(naming, prefixes, typed.inside.naming()), "phone": phoneKey(ref.BillRef),
+				"username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone), "alias": aliasKey(ref.BillRef),
+				"near": near, "inside_accounts": typed.inside.accounts, "inside_phones": typed.inside.phones,
+				"inside_invoices": typed.inside.numbers(),
+			})
 	})
 	if err != nil {
 		return Found{}, err
 	}
-	found := decide(all, ref.OrgID.IsZero(), typed.exact)
-	for _, c := range all {
-		if !slices.Contains(found.Orgs, c.OrgID) {
-			found.Orgs = append(found.Orgs, c.OrgID)
-		}
-	}
-	return found, nil
-}
-
-// decide returns the candidate of the best rule, or Ambiguous when that rule found several, or when it is doubtful on
-// the shared paybill. A released invoice ends the search without a payer. An invoice number is exact when it was typed
-// as it is printed.
-func decide(all []candidate, shared, exact bool) Found {
-	if len(all) == 0 {
-		return Found{}
-	}
-	best := all[0]
-	for _, c := range all[1:] {
-		if c.Rank < best.Rank {
-			best = c
-		}
-	}
-	if best.Rank > rankPayerPhone {
-		return Found{}
-	}
-	for _, c := range all {
-		if c.Rank == best.Rank && (c.SubscriberID != best.SubscriberID || c.InvoiceID != best.InvoiceID) {
-			return Found{Ambiguous: true}
-		}
-	}
-	switch {
-	case best.Released:
-		return Found{}
-	case shared && doubtful(best, exact, all):
-		return Found{Ambiguous: true}
-	}
-	return Found{Payer: &best.Payer}
-}
-
-// doubtful reports whether another organization's candidate speaks against the best one. Every organization chooses its
-// invoice prefix, its usernames and its customers' old account numbers, so it could choose what its neighbours'
-// customers type: a username, an old account number, and an invoice number that was not typed as it is printed, must
-// be nobody else's reference, and the payer's phone nobody else's customer's. Against an exact invoice number speaks
-// only a username of the same text at the organization whose customer pays: without the phone, usernames could be
-// chosen to hold up the neighbours' money.
-func doubtful(best candidate, exact bool, all []candidate) bool {
-	var against, names []candidate
-	for _, c := range all {
-		if c.OrgID != best.OrgID {
-			against = append(against, c)
-		}
-		if c.OrgID != best.OrgID && c.By == "username" {
-			names = append(names, c)
-		}
-	}
-	switch {
-	case best.Rank == rankUsername, best.Rank == rankAlias, best.Rank == rankTypedInvoice && !exact:
-		return len(against) > 0
-	case best.Rank == rankTypedInvoice:
-		return slices.ContainsFunc(names, func(name candidate) bool {
-			return slices.ContainsFunc(against, func(c candidate) bool {
-				return c.OrgID == name.OrgID && c.By == "payer_phone"
-			})
-		})
-	}
-	return false
+	return r.decide(), nil
 }
 
 // maxSuggestions is the largest number of candidates offered to a person for one receipt, and mostOfRule bounds what
@@ -199,16 +127,18 @@ func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Sugg
 	}
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		for i, ref := range refs {
-			typed, alias := readReference(ref.BillRef), aliasKey(ref.BillRef)
 			if len(ref.BillRef) > maxReference {
-				typed, alias = named{}, ""
+				ref.BillRef = ""
 			}
-			numbers := append(typed.numbers(), readReference(ref.InvoiceNumber).numbers()...)
+			typed, alias := read(ref.BillRef), aliasKey(ref.BillRef)
 			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Suggested], q.Views.SQL(MatchingName, suggestSQL),
 				pgx.NamedArgs{
-					"org": ref.OrgID, "key": referenceKey(ref.BillRef), "phone": phoneKey(ref.BillRef),
-					"payer": phoneKey(ref.Phone), "username": usernameKey(ref.BillRef), "max": maxSuggestions,
-					"numbers": numbers, "account": typed.account, "near": nearAccounts(typed.account),
+					"org": ref.OrgID, "key": referenceKey(ref.BillRef),
+					"phones": append(typed.inside.phones, phoneKey(ref.BillRef)),
+					"payer":  phoneKey(ref.Phone), "username": usernameKey(ref.BillRef), "max": maxSuggestions,
+					"numbers": slices.Concat(typed.numbers(), readReference(ref.InvoiceNumber).numbers(),
+						typed.inside.numbers()),
+					"account": typed.account, "near": append(typed.near(), typed.inside.accounts...),
 					"alias": alias, "near_aliases": nearAliases(alias), "each": mostOfRule,
 				})
 		}
@@ -245,17 +175,23 @@ func (q MatchingQuery) NumbersOf(
 const mostAccounts = 10
 
 // AccountsOf lists the subscribers of one organization with an account number, or with a phone, as somebody typed it,
-// by account number. Both are looked for in every case, so that the time of the answer does not show what the text is.
-func (q MatchingQuery) AccountsOf(ctx context.Context, org id.Organization, typed string) ([]id.Subscriber, error) {
-	if len(typed) > maxReference {
-		typed = ""
+// by account number; among other words only where it is the only number. Both are looked for in every case, so that the
+// time of the answer does not show what the text is.
+func (q MatchingQuery) AccountsOf(ctx context.Context, org id.Organization, text string) ([]id.Subscriber, error) {
+	if len(text) > maxReference {
+		text = ""
+	}
+	typed := read(text)
+	accounts, phones := []string{typed.account}, []string{phoneKey(text)}
+	if typed.inside.count(nil) == 1 {
+		accounts, phones = append(accounts, typed.inside.accounts...), append(phones, typed.inside.phones...)
 	}
 	var found []id.Subscriber
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &found, pgx.RowTo[id.Subscriber], q.Views.SQL(MatchingName, `
-			select subscriber_id from {schema}.payers
-			where org_id = $1 and (account_number = nullif($2::text, '') or phone = nullif($3::text, ''))
-			order by account_number limit $4`), org, readReference(typed).account, phoneKey(typed), mostAccounts)
+			select subscriber_id from {schema}.payers where org_id = $1 and
+				(account_number = any(array_remove($2::text[], '')) or phone = any(array_remove($3::text[], '')))
+			order by account_number limit $4`), org, accounts, phones, mostAccounts)
 	})
 	return found, err
 }

@@ -10,7 +10,7 @@ with near as (
   where (@org::uuid is null or p.org_id = @org) and p.phone = nullif(@payer::text, '') limit @each)
   union all
   (select 4, 'phone', p.subscriber_id from {schema}.payers p
-  where (@org::uuid is null or p.org_id = @org) and p.phone = nullif(@phone::text, '') limit @each)
+  where (@org::uuid is null or p.org_id = @org) and p.phone = any(array_remove(@phones::text[], '')) limit @each)
   union all
   (select 5, 'account_number', p.subscriber_id from {schema}.payers p
   where (@org::uuid is null or p.org_id = @org) and length(@account::text) = 8

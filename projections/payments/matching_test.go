@@ -60,7 +60,7 @@ func TestMatching_RulesInTheirOrder(t *testing.T) {
 		"account number":                     {shared, "1000 0008", "", amina, "account_number", false},
 		"prefix and account number":          {shared, "ACME 10000008", "", amina, "prefixed_account", false},
 		"another's prefix":                   {shared, "OTH 10000008", "", id.Subscriber{}, "", false},
-		"a prefix given up":                  {shared, "AC 10000024", "", id.Subscriber{}, "", false},
+		"a prefix that was never used":       {shared, "AC 10000024", "", chege, "account_number", false},
 		"account kept in dollars":            {shared, "10000032", "", id.Subscriber{}, "", false},
 		"phone":                              {shared, "0712345678", "", amina, "phone", false},
 		"phone of two tenants":               {shared, "0733333333", "", id.Subscriber{}, "", true},
@@ -99,7 +99,7 @@ func TestMatching_AnOldAccountNumberComesRightAfterTheAccountNumber(t *testing.T
 		"on the own paybill":             {acme, "abc 77", "", dora, "account_alias", false},
 		"on another's own paybill":       {other, "abc 77", "", id.Subscriber{}, "", false},
 		"of one organization, shared":    {shared, "ABC-77", "", dora, "account_alias", false},
-		"of two organizations":           {shared, "20011", "", id.Subscriber{}, "", true},
+		"digits alone, shared":           {shared, "20011", "", id.Subscriber{}, "", false},
 		"of two, on an own paybill":      {other, "20011", "", farah, "account_alias", false},
 		"digits alone":                   {acme, "7001", "", esther, "account_alias", false},
 		"a neighbour's customer pays it": {shared, "ABC77", "254733333333", id.Subscriber{}, "", true},
@@ -145,12 +145,13 @@ func TestMatching_AReleasedPrefixIsItsNextOwnersAlone(t *testing.T) {
 		}
 	}
 	story := payersStory().
+		Add("organization-other",
+			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "OLD"}}).
 		Add("account-chege", issued("old", chege, other, "OLD-0001"), issued("kept", chege, other, "OLD1-0002"),
 			issued("long", chege, other, "OLD-10002"),
 			events.InvoicePaid{SubscriberID: chege, OrgID: other, InvoiceID: id.Derive[id.Invoice]("test", "old")}).
 		Add("account-brian", issued("another's", brian, acme, "OLD-0009")).
 		Add("organization-other",
-			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "OLD"}},
 			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "NEW"}},
 			events.InvoicePrefixReleased{OrgID: other, Prefix: "OLD"}).
 		Add("account-chege", events.InvoiceReopened{
@@ -185,13 +186,21 @@ func TestMatching_APrefixOfAnyTimeSaysMoreThanThePhone(t *testing.T) {
 		return events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: prefix}}
 	}
 	const aminas = "254712345678"
-	story := payersStory().Add("organization-other", adopted("OLD"), adopted("NEW"))
+	used := func(number string) []events.Event {
+		issued := id.Derive[id.Invoice]("test", number)
+		return []events.Event{
+			events.InvoiceIssued{SubscriberID: chege, OrgID: other, InvoiceID: issued, Number: number, Total: kes(10)},
+			events.InvoiceVoided{SubscriberID: chege, InvoiceID: issued, Number: number},
+		}
+	}
+	story := payersStory().Add("organization-other", adopted("OLD")).Add("account-chege", used("OLD-0001")...).
+		Add("organization-other", adopted("NEW")).Add("account-chege", used("NEW-0001")...)
 	cases := map[string]match{
 		"a prefix that was left":         {id.Organization{}, "OLD-0002", aminas, id.Subscriber{}, "", false},
 		"its organization's own paybill": {other, "OLD-0002", "254733333333", id.Subscriber{}, "", false},
 		"another's own paybill":          {acme, "OLD-0002", aminas, amina, "payer_phone", false},
-		"the first prefix":               {id.Organization{}, "AC-0002", aminas, id.Subscriber{}, "", false},
-		"with an account number":         {id.Organization{}, "OLD 10000024", aminas, id.Subscriber{}, "", false},
+		"one that was never used":        {id.Organization{}, "AC-0002", aminas, amina, "payer_phone", false},
+		"with an account number":         {id.Organization{}, "OLD 10000024", aminas, chege, "account_number", false},
 		"the present prefix":             {id.Organization{}, "NEW 10000024", aminas, chege, "prefixed_account", false},
 	}
 	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, cases)
@@ -202,7 +211,7 @@ func TestMatching_APrefixOfAnyTimeSaysMoreThanThePhone(t *testing.T) {
 	q := paymentsviews.MatchingQuery{Views: told(t, story)}
 	checkMatches(t, q, map[string]match{
 		"taken again": {id.Organization{}, "OLD 10000024", aminas, chege, "prefixed_account", false},
-		"left again":  {id.Organization{}, "NEW 10000024", aminas, id.Subscriber{}, "", false},
+		"left again":  {id.Organization{}, "NEW 10000024", aminas, chege, "account_number", false},
 	})
 	found, err := q.Find(t.Context(), paymentsviews.Reference{
 		BillRef: "rent", InvoiceNumber: "NEW-0002", Phone: aminas, Currency: money.KES,

@@ -77,6 +77,46 @@ func readReference(text string) named {
 	return n
 }
 
+// reading is all that a typed text may mean.
+type reading struct {
+	named
+	inside inside // zero for a text that is one number
+	phone  bool
+	digits int
+}
+
+// read gives all that a typed text may mean.
+func read(text string) reading {
+	r := reading{named: readReference(text), phone: phoneKey(text) != "", digits: digitsIn(text)}
+	if r.phone || r.numeric() {
+		text = ""
+	}
+	r.inside = readInside(text)
+	return r
+}
+
+// saysMore reports whether the text has a number that is no phone and may be somebody's account number, or several
+// numbers. When nobody has it, the payer meant an account that only a person can find: their own phone says less than
+// what they typed.
+func (r reading) saysMore() bool {
+	return r.numeric() && !r.phone || r.inside.any() || len(r.inside.phones) > 1
+}
+
+// any reports whether digits stand among the words that may be somebody's account number.
+func (in inside) any() bool { return len(in.accounts) > 0 || len(in.spelt) > 0 }
+
+// near lists the account numbers that are one slip away from what was typed; never nil.
+func (r reading) near() []string {
+	list := nearAccounts(r.account)
+	for _, number := range r.inside.spelt[:min(len(r.inside.spelt), mostSpelt)] {
+		list = append(list, nearAccounts(number)...)
+	}
+	return list
+}
+
+// mostSpelt bounds how many numbers of one text are compared with account numbers that are one slip away.
+const mostSpelt = 4
+
 // dashedAsPrinted reports whether a dash and no other character stands between the prefix and the first digit after it.
 // Spaces do not count.
 func dashedAsPrinted(text string) bool {
@@ -121,10 +161,6 @@ const accountLength = 8
 func (n named) numeric() bool {
 	return len(n.account) >= accountLength-1 && len(n.account) <= accountLength+1
 }
-
-// misspelt reports whether the text is such a number and no phone. When nobody has it, the payer meant an account that
-// only a person can find: their own phone says less than what they typed.
-func (n named) misspelt(text string) bool { return n.numeric() && phoneKey(text) == "" }
 
 // nearAccounts lists the account numbers that one slip away from the typed digits: a wrong, missing or additional
 // digit, or two neighbours exchanged. Never nil.

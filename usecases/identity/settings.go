@@ -68,7 +68,7 @@ type TaxComponent struct {
 // ReleaseSettled does every day.
 //
 // Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, invoice_prefix_reserved,
-// invoice_prefix_held, stale_revision, concurrent_change.
+// invoice_prefix_held, invoice_prefix_changed_often, stale_revision, concurrent_change.
 func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsChange) (bus.Result, error) {
 	rename := commands.RenameOrganization{OrgID: asked.Org()}
 	var badName error

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -73,6 +74,7 @@ func (s Suggestions) Of(
 		return nil, err
 	}
 	before, like := make([][]paymentsviews.PaidBefore, len(rows)), make([][]id.Subscriber, len(rows))
+	alike := make([][]id.Subscriber, len(rows)) // with the name that was typed
 	receipts := paymentsviews.ReceiptsQuery{Views: s.Views}
 	subscribers := subscribersviews.SubscribersQuery{Views: s.Views}
 	subscriptions := subscribersviews.SubscriptionsQuery{Views: s.Views}
@@ -80,6 +82,9 @@ func (s Suggestions) Of(
 		for i, row := range rows {
 			receipts.PaidBefore(r, &before[i], row)
 			subscribers.LikePayer(r, &like[i], org, paymentOf(row))
+			if name := typedName(row); name != "" {
+				subscribers.LikePayer(r, &alike[i], org, subscribersviews.Payment{Name: name, Amount: row.Amount()})
+			}
 		}
 	})
 	if err != nil {
@@ -87,19 +92,44 @@ func (s Suggestions) Of(
 	}
 	found := make([]gathered, len(rows))
 	likely, priced := make([][]subscribersviews.Likely, len(rows)), make([][]id.Subscriber, len(rows))
+	named := make([][]subscribersviews.Likely, len(rows))
 	err = s.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		for i, row := range rows {
-			found[i] = gather(near[i], before[i], like[i])
+			found[i] = gather(near[i], before[i], append(like[i], alike[i]...))
 			if who := found[i].who(); len(who) > 0 {
 				subscribers.WeighPayer(r, &likely[i], org, paymentOf(row), who)
+				if name := typedName(row); name != "" {
+					subscribers.WeighPayer(r, &named[i], org, subscribersviews.Payment{Name: name}, who)
+				}
 				subscriptions.AtPrice(r, &priced[i], org, row.Amount(), who)
 			}
 		}
 	})
 	for i, row := range rows {
-		out[row.ID] = found[i].ranked(likely[i], priced[i])
+		out[row.ID] = found[i].ranked(moreWords(likely[i], named[i]), priced[i])
 	}
 	return out, err
+}
+
+// typedName gives the typed text when it may be a name: several words without a digit.
+func typedName(r paymentsviews.ReceiptRow) string {
+	typed := null.Zero(r.BillRef)
+	if strings.ContainsAny(typed, "0123456789") || len(strings.Fields(typed)) < 2 {
+		return ""
+	}
+	return typed
+}
+
+// moreWords gives each of the likely the words of the name that fits it better: the payer's, or the one that was typed.
+func moreWords(likely, named []subscribersviews.Likely) []subscribersviews.Likely {
+	for i := range likely {
+		for _, n := range named {
+			if n.SubscriberID == likely[i].SubscriberID {
+				likely[i].Words = max(likely[i].Words, n.Words)
+			}
+		}
+	}
+	return likely
 }
 
 // near finds by reference for each receipt.

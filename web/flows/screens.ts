@@ -164,6 +164,7 @@ const all: Screen[] = [
   { name: 'platform-pending-devices', role: 'root', path: '/pending-devices' },
   { name: 'platform-suspense', role: 'root', path: '/suspense' },
   { name: 'platform-settlement', role: 'root', path: '/settlement' },
+  { name: 'platform-failed-callbacks', role: 'root', path: '/failed-callbacks' },
   { name: 'platform-bill-manager', role: 'root', path: '/bill-manager' },
   { name: 'platform-audit', role: 'root', path: '/audit' },
   { name: 'platform-system', role: 'root', path: '/system' },

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -111,6 +112,7 @@ func New(t *testing.T, o Options) *Kit {
 	bus.Register(k.Core.Bus, identity.Organizations())
 	bus.Register(k.Core.Bus, subscribers.Subscribers())
 	bus.Register(k.Core.Bus, subscribers.Subscriptions())
+	bus.Register(k.Core.Bus, audit.Lookups())
 	registerForPayments(k.Core.Bus)
 	k.startReading(t)
 	receiver := &late{}

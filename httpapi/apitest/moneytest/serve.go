@@ -64,6 +64,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		paymentsapi.Inquiries{Cases: k.inquiries(platform, receiver)}.Routes(),
 		k.reconciliations(platform, users).Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: k.Views}}.Routes(),
+		k.failedCallbacks().Routes(),
 		k.settlement(receiver).Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
@@ -134,6 +135,13 @@ func (k *Kit) settlement(receiver *late) paymentsapi.Settlement {
 			return receiver.Workers.Shared(ctx, environment, shortcode)
 		},
 	}}
+}
+
+// failedCallbacks serves the messages that led to nothing.
+func (k *Kit) failedCallbacks() paymentsapi.FailedCallbacks {
+	return paymentsapi.FailedCallbacks{
+		Cases: paymentscases.FailedCallbacks{Bus: k.Core.Bus, Inbox: k.Vault.Inbox},
+	}
 }
 
 // zoneOf is the zone in which the times of an organization are told.

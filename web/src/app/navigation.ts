@@ -101,6 +101,7 @@ export const platformPlaces: PlaceGroup[] = [
       { to: '/pending-devices', name: 'pendingCpes', icon: icons.Wifi, needs: 'GET /cpe/pending' },
       { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
       { to: '/reconciliations', name: 'reconciliations', icon: icons.Scale, needs: 'GET /reconciliations' },
+      { to: '/failed-callbacks', name: 'failedCallbacks', icon: icons.TriangleAlert, needs: 'GET /failed-callbacks' },
       { to: '/settlement', name: 'settlement', icon: icons.Landmark, needs: 'GET /reports/settlement' },
       { to: '/bill-manager', name: 'billManager', icon: icons.ScrollText, needs: 'GET /bill-manager/opt-in' },
       { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },
@@ -129,6 +130,6 @@ const everywhere = ['/account']
 /** isElsewhere says of a page that this kind of host does not have it: the root host has no customers, say. */
 export function isElsewhere(path: string, platform: boolean): boolean {
   const list = listOf(path)
-  if (!platform) return ['/orgs', '/bill-manager'].includes(list)
+  if (!platform) return ['/orgs', '/failed-callbacks', '/bill-manager'].includes(list)
   return !everywhere.includes(list) && !platformPlaces.some((g) => g.places.some((p) => p.to === list))
 }

@@ -225,6 +225,8 @@ export const actionsEnglish = {
   'audit.LookUpAddress': 'Looked up who had an address',
   'audit.ReadHistory': 'Looked at the history',
   'audit.ReadPersonalData': 'Took along all data of a customer',
+  'audit.ReadCallback': 'Read a failed message of the payment provider',
+  'audit.RetryCallback': 'Tried a failed message of the payment provider again',
   'messaging.QueueMessage': 'Queued a message',
   'messaging.ConfirmMessage': 'Sent a message',
   'messaging.DoubtMessage': 'Lost the answer about a message',

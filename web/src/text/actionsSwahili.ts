@@ -225,6 +225,8 @@ export const actions: typeof actionsEnglish = {
   'audit.LookUpAddress': 'Alitafuta nani alikuwa na anwani',
   'audit.ReadHistory': 'Aliangalia historia',
   'audit.ReadPersonalData': 'Alichukua data yote ya mteja',
+  'audit.ReadCallback': 'Alisoma ujumbe ulioshindikana wa mtoa huduma wa malipo',
+  'audit.RetryCallback': 'Alijaribu tena ujumbe ulioshindikana wa mtoa huduma wa malipo',
   'messaging.QueueMessage': 'Ujumbe uliwekwa kwenye foleni',
   'messaging.ConfirmMessage': 'Ujumbe ulitumwa',
   'messaging.DoubtMessage': 'Jibu kuhusu ujumbe lilipotea',

@@ -109,6 +109,14 @@ const bills = createRoute({
   component: page('GET /bill-manager/invoices', () => import('./BillsPage')),
 })
 
+const failedCallbacks = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/failed-callbacks',
+  validateSearch: (raw) => given({ verified: new Params(raw).flag('verified') }),
+  component: page('GET /failed-callbacks', () => import('./FailedCallbacksPage')),
+})
+
 export const paymentsRoutes = [
   payments, bills, payment, receipts, receipt, proof, refunds, suspense, reconciliations, reconciliation,
+  failedCallbacks,
 ] as const

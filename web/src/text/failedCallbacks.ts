@@ -1,0 +1,63 @@
+import { catalogue } from './catalogue'
+
+/** failedCallbacksText has what the page of the payment provider's messages that led to nothing says. */
+export const failedCallbacksText = catalogue(
+  {
+    hint: 'The payment provider sent these messages, and the platform could do nothing with them. It does not send them again. Read what one says, and have it tried again after the cause is removed.',
+    came: 'Received',
+    kind: 'Kind',
+    reason: 'Reason',
+    shortcode: 'Shortcode',
+    from: 'Sender',
+    unproven: 'Only messages whose sender is not proven',
+    reasons: {
+      unreadable: 'It has no form that is known',
+      prompt_unknown: 'It names a prompt that nobody sent',
+      key_missing: 'The platform key that sealed it is missing',
+    } as Record<string, string | undefined>,
+    kinds: {
+      stk: 'Result of a prompt',
+      c2b_confirmation: 'Payment at a paybill',
+      billmanager_payment: 'Payment of the bill manager',
+    } as Record<string, string | undefined>,
+    read: 'Read',
+    readOf: (time: string) => `Read the message of ${time}`,
+    readTitle: 'Read this message?',
+    readDoes: 'The message may name a person and a phone. The audit log records that you read it.',
+    content: 'Content',
+    cut: 'The message is longer than what is shown.',
+    retry: 'Try again',
+    retried: 'The message is tried again. It returns to this list if it leads to nothing.',
+    none: 'No failed messages',
+    noneHint: 'Every message of the payment provider was handled.',
+  },
+  {
+    hint: 'Mtoa huduma wa malipo alituma ujumbe huu, na mfumo haukuweza kuufanyia chochote. Hautumwi tena. Soma unachosema, na ujaribu tena sababu ikiondolewa.',
+    came: 'Ulipofika',
+    kind: 'Aina',
+    reason: 'Sababu',
+    shortcode: 'Namba ya biashara',
+    from: 'Mtumaji',
+    unproven: 'Ujumbe ambao mtumaji wake hajathibitishwa tu',
+    reasons: {
+      unreadable: 'Muundo wake haujulikani',
+      prompt_unknown: 'Unataja ombi la malipo ambalo hakuna aliyetuma',
+      key_missing: 'Ufunguo wa mfumo uliofunga ujumbe haupo',
+    },
+    kinds: {
+      stk: 'Matokeo ya ombi la malipo',
+      c2b_confirmation: 'Malipo kwenye paybill',
+      billmanager_payment: 'Malipo ya meneja wa bili',
+    },
+    read: 'Soma',
+    readOf: (time) => `Soma ujumbe wa ${time}`,
+    readTitle: 'Usome ujumbe huu?',
+    readDoes: 'Ujumbe unaweza kumtaja mtu na simu yake. Kumbukumbu ya ukaguzi huandika kwamba umeusoma.',
+    content: 'Yaliyomo',
+    cut: 'Ujumbe ni mrefu kuliko unaoonyeshwa.',
+    retry: 'Jaribu tena',
+    retried: 'Ujumbe unajaribiwa tena. Utarudi kwenye orodha hii usipofaa.',
+    none: 'Hakuna ujumbe ulioshindikana',
+    noneHint: 'Kila ujumbe wa mtoa huduma wa malipo ulishughulikiwa.',
+  },
+)
