@@ -191,6 +191,18 @@ func (i Of[K]) String() string {
 	return uuid.UUID(i).String()
 }
 
+// Texts gives the forms that PostgreSQL casts to uuid[], never nil. The zero value names nothing and is left out: of a
+// list of actors, those that are no user have it, and an empty text is no uuid.
+func Texts[K any](ids []Of[K]) []string {
+	out := make([]string, 0, len(ids))
+	for _, i := range ids {
+		if !i.IsZero() {
+			out = append(out, i.String())
+		}
+	}
+	return out
+}
+
 // MarshalText writes the 36-character form, or "" for no id. JSON map keys and log attributes use it.
 func (i Of[K]) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 

@@ -47,6 +47,19 @@ func TestID_JSONAndSQLKeepNone(t *testing.T) {
 	}
 }
 
+// A list of actors has the zero id for each that is no user. PostgreSQL refuses an empty text as a uuid.
+func TestTexts_TheZeroIDIsLeftOut(t *testing.T) {
+	t.Parallel()
+	user := id.New[id.User]()
+	got := id.Texts([]id.User{{}, user, {}})
+	if len(got) != 1 || got[0] != user.String() {
+		t.Errorf("Texts gave %q", got)
+	}
+	if none := id.Texts[int](nil); none == nil || len(none) != 0 {
+		t.Errorf("Texts of none gave %#v", none)
+	}
+}
+
 func TestParse_OneFormOnly(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

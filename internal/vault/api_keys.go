@@ -184,7 +184,7 @@ func (k *APIKeys) Used(ctx context.Context, uses []APIKeyUse) error {
 
 // Uses gives the noted last uses of keys. Keys that nobody has used are missing.
 func (k *APIKeys) Uses(ctx context.Context, keys []id.APIKey) (map[id.APIKey]APIKeyUse, error) {
-	rows, _ := k.core.db.Owner.Query(ctx, k.core.sql(listUsesSQL), textsOf(keys))
+	rows, _ := k.core.db.Owner.Query(ctx, k.core.sql(listUsesSQL), id.Texts(keys))
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[APIKeyUse])
 	if err != nil {
 		return nil, fmt.Errorf("read uses of API keys: %w", err)
@@ -208,13 +208,4 @@ func (k *APIKeys) Purge(ctx context.Context) error {
 		return fmt.Errorf("purge API keys: %w", err)
 	}
 	return nil
-}
-
-// textsOf writes the ids of keys as an array parameter.
-func textsOf(keys []id.APIKey) []string {
-	list := make([]string, len(keys))
-	for i, key := range keys {
-		list[i] = key.String()
-	}
-	return list
 }

@@ -273,7 +273,7 @@ func (p *Passwords) Stands(ctx context.Context, proven Verified) (bool, error) {
 // transaction it revokes sessions. It ends also when the caller has gone.
 func (p *Passwords) Void(ctx context.Context, users []id.User, end Revocation) error {
 	err := p.lasting(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, p.core.sql(voidPasswordsSQL), texts(users), p.core.now()); err != nil {
+		if _, err := tx.Exec(ctx, p.core.sql(voidPasswordsSQL), id.Texts(users), p.core.now()); err != nil {
 			return err
 		}
 		_, err := p.core.revoke(ctx, tx, end)

@@ -59,7 +59,7 @@ func (r *RefreshTokens) Revoke(ctx context.Context, v Revocation) ([]Ended, erro
 // end before, unless one session alone is meant.
 func (c *core) revoke(ctx context.Context, q queryer, v Revocation) ([]Ended, error) {
 	if v.Only.IsZero() {
-		rows, err := q.Query(ctx, c.sql(revokeWaitingSQL), pgx.NamedArgs{"users": texts(v.Users), "org": v.Org})
+		rows, err := q.Query(ctx, c.sql(revokeWaitingSQL), pgx.NamedArgs{"users": id.Texts(v.Users), "org": v.Org})
 		if err == nil {
 			rows.Close()
 			err = rows.Err()
@@ -69,7 +69,7 @@ func (c *core) revoke(ctx context.Context, q queryer, v Revocation) ([]Ended, er
 		}
 	}
 	rows, _ := q.Query(ctx, c.sql(revokeSessionsSQL), pgx.NamedArgs{
-		"users": texts(v.Users), "only": v.Only, "except": v.Except, "org": v.Org, "reason": v.Reason, "at": c.now(),
+		"users": id.Texts(v.Users), "only": v.Only, "except": v.Except, "org": v.Org, "reason": v.Reason, "at": c.now(),
 	})
 	ended, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Ended])
 	if err != nil {
@@ -95,13 +95,4 @@ func (r *RefreshTokens) EndRecorded(ctx context.Context, session id.Session) err
 		return fmt.Errorf("mark session %s: %w", session, err)
 	}
 	return nil
-}
-
-// texts writes the ids of users as an array parameter.
-func texts(users []id.User) []string {
-	list := make([]string, len(users))
-	for i, user := range users {
-		list[i] = user.String()
-	}
-	return list
 }

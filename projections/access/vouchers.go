@@ -76,11 +76,7 @@ func (Vouchers) Apply(w *runner.Writes, e events.Envelope) error {
 			"count": v.Count,
 		})
 	case events.VouchersAdded:
-		ids := make([]string, len(v.Vouchers))
-		for i, one := range v.Vouchers {
-			ids[i] = one.String()
-		}
-		w.Exec(addedSQL, ids, v.OrgID, v.BatchID)
+		w.Exec(addedSQL, id.Texts(v.Vouchers), v.OrgID, v.BatchID)
 	case events.VoucherRedeemed:
 		w.Exec(redeemedSQL, v.VoucherID, v.At, v.EndsAt, v.DeviceID, v.MAC.Reveal())
 	case events.VoucherBeganEarlier:

@@ -84,10 +84,7 @@ func (q APIKeysQuery) List(
 func (q APIKeysQuery) Names(
 	ctx context.Context, org id.Organization, keys []id.APIKey,
 ) (map[id.APIKey]string, error) {
-	ids := make([]string, len(keys))
-	for i, k := range keys {
-		ids[i] = k.String()
-	}
+	ids := id.Texts(keys)
 	type named struct {
 		ID   id.APIKey `db:"key_id"`
 		Name string    `db:"name"`

@@ -206,12 +206,9 @@ func (q UsersQuery) Summary(ctx context.Context, org id.Organization) (s StaffSu
 // Names returns the full names of members of an organization, and of administrators of the platform, who act there,
 // too. Other users and forgotten ones are missing in the result.
 func (q UsersQuery) Names(ctx context.Context, org id.Organization, users []id.User) (map[id.User]string, error) {
-	if len(users) == 0 {
+	ids := id.Texts(users)
+	if len(ids) == 0 {
 		return nil, nil
-	}
-	ids := make([]string, len(users))
-	for i, u := range users {
-		ids[i] = u.String()
 	}
 	type named struct {
 		ID   id.User `db:"user_id"`

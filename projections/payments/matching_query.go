@@ -163,7 +163,7 @@ func (q MatchingQuery) NumbersOf(
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &found, pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, `
 			select org_id, subscriber_id, null::uuid as invoice_id, account_number, '' as by from {schema}.payers
-			where org_id = $1 and subscriber_id = any($2::uuid[])`), org, texts(of))
+			where org_id = $1 and subscriber_id = any($2::uuid[])`), org, id.Texts(of))
 	})
 	for _, p := range found {
 		numbers[p.SubscriberID] = p.AccountNumber

@@ -200,7 +200,7 @@ func (q PaymentsQuery) List(
 			arg(after.ID)))
 	}
 	if f.SubscriberIDs != nil {
-		where = append(where, `held_by = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
+		where = append(where, `held_by = any(`+arg(id.Texts(f.SubscriberIDs))+`::uuid[])`)
 	}
 	if f.Status != "" {
 		where = append(where, statusSQL[f.Status])
@@ -221,15 +221,6 @@ func (q PaymentsQuery) List(
 		postgres.Collect(r, &rows, pgx.RowToStructByName[PaymentRow], q.Views.SQL(PaymentsName, sql), args...)
 	})
 	return rows, err
-}
-
-// texts turns ids into the text form that PostgreSQL casts to uuid[]; never nil.
-func texts[I fmt.Stringer](ids []I) []string {
-	out := make([]string, 0, len(ids))
-	for _, i := range ids {
-		out = append(out, i.String())
-	}
-	return out
 }
 
 // Attempt returns one prompt attempt of any organization, nil when there is none: for jobs and callbacks.

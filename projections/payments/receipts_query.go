@@ -155,7 +155,7 @@ func (q ReceiptsQuery) Allocations(
 	var rows []AllocationRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[AllocationRow], q.Views.SQL(ReceiptsName, allocationsSQL),
-			texts(receipts))
+			id.Texts(receipts))
 	})
 	byReceipt := make(map[id.Receipt][]AllocationRow, len(receipts))
 	for _, row := range rows {
@@ -245,7 +245,7 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 		where = append(where, `state <> 'absorbed'`)
 	}
 	if f.SubscriberIDs != nil {
-		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
+		where = append(where, `subscriber_id = any(`+arg(id.Texts(f.SubscriberIDs))+`::uuid[])`)
 	}
 	if f.ReceiptNumber != "" {
 		where = append(where, numberKeySQL(arg(f.ReceiptNumber)))

@@ -190,7 +190,7 @@ order by paid_at, receipt_id limit @max`
 func (q ReceiptsQuery) ByID(ctx context.Context, receipts []id.Receipt) (rows []TillReceipt, err error) {
 	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[TillReceipt], q.Views.SQL(ReceiptsName, receiptsByIDSQL),
-			texts(receipts))
+			id.Texts(receipts))
 	})
 	return rows, err
 }

@@ -72,7 +72,7 @@ func (q SubscribersQuery) WeighPayer(
 ) {
 	postgres.Collect(r, into, pgx.RowToStructByName[Likely], q.Views.SQL(SubscribersName, payerWeighSQL), pgx.NamedArgs{
 		"org": org, "words": payerWords(of.Name), "amount": of.Amount.Minor, "currency": of.Amount.Currency,
-		"who": texts(who),
+		"who": id.Texts(who),
 	})
 }
 
@@ -87,15 +87,6 @@ func (q SubscriptionsQuery) AtPrice(
 	r *postgres.Reads, into *[]id.Subscriber, org id.Organization, price money.Amount, who []id.Subscriber,
 ) {
 	postgres.Collect(r, into, pgx.RowTo[id.Subscriber], q.Views.SQL(SubscriptionsName, pricedSQL), pgx.NamedArgs{
-		"org": org, "who": texts(who), "amount": price.Minor, "currency": price.Currency,
+		"org": org, "who": id.Texts(who), "amount": price.Minor, "currency": price.Currency,
 	})
-}
-
-// texts turns ids into the text form that PostgreSQL casts to uuid[]; never nil.
-func texts(ids []id.Subscriber) []string {
-	out := make([]string, 0, len(ids))
-	for _, i := range ids {
-		out = append(out, i.String())
-	}
-	return out
 }
