@@ -381,6 +381,7 @@ export const swahiliFailures: Record<string, Failure> = {
   too_many_documents: () => 'Hati na majedwali mengi mno yanatengenezwa sasa. Tafadhali jaribu tena baada ya muda mfupi.',
   upload_running: () => 'Faili jingine kubwa la shirika lako linasomwa. Tafadhali jaribu tena baada ya muda mfupi.',
   uploads_full: () => 'Mafaili makubwa mengi mno yanasomwa sasa. Tafadhali jaribu tena baada ya muda mfupi.',
+  upload_too_slow: () => 'Faili lilikuja polepole mno. Tafadhali litume tena kwa mtandao wa kasi zaidi, au kwa sehemu.',
   internal: () => 'Kuna hitilafu isiyotarajiwa. Tafadhali jaribu tena, na utaje namba ya ombi ikitokea tena.',
   job_panicked: () => 'Kazi ilisimama ghafla.',
   provider_credentials_refused: () => 'Mtoa huduma wa malipo hakubali siri hizi.',
