@@ -27,7 +27,7 @@ func (a Logo) Routes() []httpapi.Route {
 		{
 			Method: "PUT", Path: path, Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Put a picture on the organization's documents", Request: logoRequest{}, Response: logoResponse{},
-			Handle: a.put,
+			Handle: a.put, Codes: []string{"input_too_complex", "parsing_busy"},
 		},
 		{
 			Method: "DELETE", Path: path, Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Status: 204,
