@@ -38,7 +38,7 @@ func (a Logo) Routes() []httpapi.Route {
 
 // logoRequest is a picture as a file.
 type logoRequest struct {
-	Image []byte `json:"image" doc:"a PNG or JPEG file in base64, of at most 4 million pixels"`
+	Image []byte `json:"image" doc:"a PNG or JPEG file in base64, of at most 4 million pixels and 5,000 on a side"`
 }
 
 // logoResponse is the picture as it is drawn.

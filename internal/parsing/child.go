@@ -83,6 +83,7 @@ func (p Parser) inChild(ctx context.Context, text []byte) ([]byte, error) {
 	child.Env = []string{
 		"GOMAXPROCS=1", fmt.Sprintf("GOMEMLIMIT=%d", p.Child.Memory*3/4), "GOTRACEBACK=single",
 	}
+	child.Args[0] = "lastmile" // as lists of processes show it
 	child.Dir, child.WaitDelay = "/", time.Second
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(text), answer, said
 	if err := child.Start(); err != nil {
