@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -133,7 +134,10 @@ func baseOf(line InvoiceLine, rule TaxRule) money.Amount {
 func chargeLine(
 	l PricedLine, rule TaxRule, rates []*big.Rat, sum *big.Rat, c money.Currency,
 ) (InvoiceLine, error) {
-	quantity, ok := new(big.Rat).SetString(l.Quantity)
+	quantity, ok := new(big.Rat), false
+	if len(l.Quantity) <= money.MaxDigits && strings.Trim(l.Quantity, "0123456789.") == "" { // no exponent either
+		quantity, ok = quantity.SetString(l.Quantity)
+	}
 	if !ok || quantity.Sign() <= 0 {
 		return InvoiceLine{}, errors.New("quantity must be above zero")
 	}

@@ -168,9 +168,9 @@ func BodyTooLarge(limit int64) error {
 	return failure.New(failure.TooLarge, "body_too_large", "The body is larger than %d bytes.", limit)
 }
 
-// readBody reads the body, at most Route.BodyLimit bytes, and checks its type. Fails: body_too_large, body_unreadable,
-// unsupported_media_type.
-func (c *Call) readBody() error {
+// readBody reads the body, at most Route.BodyLimit bytes, and checks its type; held is the place of a large one. Fails:
+// body_too_large, body_unreadable, uploads_full, upload_too_slow, unsupported_media_type.
+func (c *Call) readBody(held *upload) error {
 	if !c.route.mutates() || c.Request.Body == nil || c.Request.Body == http.NoBody {
 		return nil
 	}
@@ -179,16 +179,13 @@ func (c *Call) readBody() error {
 		return tooLarge
 	}
 	from := http.MaxBytesReader(c.rec().to, c.Request.Body, c.route.BodyLimit)
-	read := io.ReadAll
-	if c.Request.ContentLength > defaultBodyLimit { // holdBody has made room for it
-		c.giveTime()
-		read = func(r io.Reader) ([]byte, error) { return readAll(r, c.Request.ContentLength) }
-	}
-	body, err := read(from)
+	body, err := c.readFrom(from, held)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
 		return tooLarge
+	case errors.As(err, new(*failure.Error)):
+		return err
 	case err != nil:
 		return failure.NewMalformed("body_unreadable", "The body could not be read. Please send it again.")
 	}
@@ -197,6 +194,17 @@ func (c *Call) readBody() error {
 		return failure.NewMalformed("unsupported_media_type", "The body must be of type %s.", c.route.Accepts)
 	}
 	return nil
+}
+
+// readFrom reads a large body by its own rules, and any other one as it comes.
+func (c *Call) readFrom(from io.Reader, held *upload) ([]byte, error) {
+	if held == nil {
+		return io.ReadAll(from)
+	}
+	if c.Request.ContentLength > defaultBodyLimit {
+		from = c.pacedBody(from)
+	}
+	return held.readLarge(from, c.bodySize())
 }
 
 // IsForm reports whether the body is a form, at a route that takes forms.

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -159,6 +160,9 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 		return
 	}
 	switch {
+	case isNumber(raw) && len(raw) > money.MaxDigits:
+		r.fault(path, "must be a number of at most %d characters", money.MaxDigits)
+		return
 	case custom(into.Type()):
 	case into.Kind() == reflect.Struct:
 		if raw[0] != '{' {
@@ -188,6 +192,9 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 		r.fault(path, "must be one of %s", strings.Join(f.enum, ", "))
 	}
 }
+
+// isNumber reports whether a valid JSON value is a number.
+func isNumber(raw json.RawMessage) bool { return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' }
 
 // list reads a JSON array of at most as many items as its field may have, none of which may be null.
 func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f field) {

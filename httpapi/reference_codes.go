@@ -62,7 +62,7 @@ func (r *Route) codes() []string {
 	add(r.Row != nil, "bad_cursor", "invalid_input")
 	add(len(r.Query) > 0, "invalid_input")
 	add(r.mutates(), "bad_if_match", "body_too_large", "body_unreadable")
-	add(r.BodyLimit > defaultBodyLimit, "upload_running", "uploads_full")
+	add(r.BodyLimit > defaultBodyLimit, "upload_running", "uploads_full", "upload_too_slow")
 	add(r.mutates() && !r.machine(), "bad_origin")
 	add(r.takesBody, "unsupported_media_type")
 	add(r.Request != nil, "malformed_body", "missing_field", "invalid_input")

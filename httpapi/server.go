@@ -48,6 +48,8 @@ type Config struct {
 	Metrics prometheus.Registerer
 	Clock   clock.Clock
 	Logger  *slog.Logger
+	// UploadPause is how long a large body may pause, 0 = 30 s; for tests.
+	UploadPause time.Duration
 }
 
 // requestLimit bounds the work on one request. The listener's write limit is longer, so that the answer gets out.
@@ -58,7 +60,7 @@ type Server struct {
 	cfg       Config
 	table     *table
 	cursors   cipher.AEAD
-	uploads   uploads
+	uploads   *uploads
 	places    *fair.Slots
 	scopes    map[events.Role][]string // that exist for API keys of a role, sorted
 	metrics   *httpMetrics
@@ -76,7 +78,7 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 		return nil, errors.New("http server: a dependency is missing")
 	}
 	cfg.ServiceDomain = strings.ToLower(cfg.ServiceDomain)
-	s := &Server{cfg: cfg, places: newPlaces()}
+	s := &Server{cfg: cfg, places: newPlaces(), uploads: newUploads()}
 	var err error
 	if s.cursors, err = newCursors(cfg.CursorKey); err != nil {
 		return nil, fmt.Errorf("http server: %w", err)
@@ -186,12 +188,12 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if c.route.OwnBody {
 		return c.route.Handle(c.Request.Context(), c)
 	}
-	leave, err := c.holdBody()
+	held, err := c.holdBody()
 	if err != nil {
 		return err
 	}
-	defer leave()
-	if err := c.readBody(); err != nil {
+	defer held.leave()
+	if err := c.readBody(held); err != nil {
 		return err
 	}
 	if c.route.Stream {

@@ -1,11 +1,15 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
@@ -40,8 +44,67 @@ func (u upload) send(t *testing.T, k *apitest.Kit) (status int, code, retry stri
 	return res.StatusCode, apitest.Answer{Body: text}.Code(), res.Header.Get("Retry-After")
 }
 
-// TestUploads_OneOfAnOrganizationAndABoundForAll, and small bodies never wait for them.
-func TestUploads_OneOfAnOrganizationAndABoundForAll(t *testing.T) {
+// slowUpload sends the head of a large body and a part of it, then nothing, and gives the status and the code.
+func slowUpload(t *testing.T, k *apitest.Kit, host string, part int) (answer chan string) {
+	t.Helper()
+	answer = make(chan string, 1)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(k.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = fmt.Fprintf(conn,
+		"POST /files HTTP/1.1\r\nHost: %s\r\nContent-Type: text/csv\r\nContent-Length: %d\r\n\r\n%s",
+		host, 64<<20, strings.Repeat("a", part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer func() { _ = res.Body.Close() }()
+		text, _ := io.ReadAll(res.Body)
+		answer <- fmt.Sprint(res.StatusCode, " ", apitest.Answer{Body: text}.Code(), " ", res.Header.Get("Retry-After"))
+	}()
+	return answer
+}
+
+// TestUploads_SlowOnesKeepNobodyOutAndLoseTheirPlace: of two connections of two tenants that say they send the largest
+// file, and send next to nothing, a third tenant does not notice anything.
+func TestUploads_SlowOnesKeepNobodyOutAndLoseTheirPlace(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, func(c *httpapi.Config) { c.UploadPause = 5 * time.Second }, []httpapi.Route{{
+		Method: "POST", Path: "/files", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic, Summary: "Take",
+		Accepts: "text/csv", BodyLimit: 64 << 20, Response: map[string]string{}, Handle: apitest.Ok,
+	}})
+	first, second := slowUpload(t, k, apitest.Acme, 3<<20), slowUpload(t, k, apitest.Other, 1)
+	for _, host := range []string{apitest.Acme, apitest.Other} { // each has its place
+		for {
+			status, code, _ := upload{host, "/files", strings.Repeat("a", 2<<20), 2 << 20}.send(t, k)
+			if status == 429 && code == "upload_running" {
+				break
+			}
+			if status != 200 {
+				t.Fatalf("%s: %d %s", host, status, code)
+			}
+		}
+	}
+	largest := upload{apitest.Domain, "/files", strings.Repeat("a", 64<<20), 64 << 20}
+	if status, code, _ := largest.send(t, k); status != 200 {
+		t.Errorf("a third one meanwhile: %d %s", status, code)
+	}
+	for _, answer := range []chan string{first, second} {
+		if got := <-answer; got != "429 upload_too_slow 5" {
+			t.Errorf("a slow one: %s", got)
+		}
+	}
+}
+
+// TestUploads_AnOrganizationHasOneAtATime, and small bodies never wait for them.
+func TestUploads_AnOrganizationHasOneAtATime(t *testing.T) {
 	t.Parallel()
 	held, free := make(chan int, 1), make(chan struct{}, 2)
 	take := httpapi.Route{
@@ -55,9 +118,7 @@ func TestUploads_OneOfAnOrganizationAndABoundForAll(t *testing.T) {
 			return apitest.Ok(ctx, c)
 		},
 	}
-	huge := take
-	huge.Path, huge.BodyLimit = "/huge", 1<<30
-	k := apitest.New(t, nil, []httpapi.Route{take, huge})
+	k := apitest.New(t, nil, []httpapi.Route{take})
 	large := strings.Repeat("a", 2<<20)
 	ended := make(chan int)
 	for _, host := range []string{apitest.Acme, apitest.Other} {
@@ -78,7 +139,6 @@ func TestUploads_OneOfAnOrganizationAndABoundForAll(t *testing.T) {
 		{upload{apitest.Acme, "/files", large, -1}, 429, "upload_running"},
 		{upload{apitest.Acme, "/files", large[:1<<20], 1 << 20}, 200, ""},
 		{upload{apitest.Acme, "/files", large + large, 4 << 20}, 413, "body_too_large"},
-		{upload{apitest.Domain, "/huge", large, -1}, 429, "uploads_full"},
 	} {
 		status, code, retry := c.send(t, k)
 		if status != c.status || code != c.code || (status == 429) != (retry == "5") {

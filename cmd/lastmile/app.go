@@ -25,6 +25,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/parsing"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -50,7 +51,8 @@ type App struct {
 	engines  *engines
 	breakers *breaker.Set
 	metrics  *prometheus.Registry
-	provider string // base address of the payment provider; "" = the usual one of PAYMENT_ENV
+	turns    *parsing.Turns // at parsers of what comes from outside
+	provider string         // base address of the payment provider; "" = the usual one of PAYMENT_ENV
 	// taxSimulator is the address of the demo's tax authority; "" outside the demo.
 	taxSimulator string
 
@@ -145,6 +147,7 @@ func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 	a := &App{
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{}, steps: newStartSteps(logger),
+		turns: parsing.NewTurns(),
 	}
 	a.changes = changesapi.New(changesapi.Config{Clock: a.clock, Logger: logger, Serves: a.serves})
 	if !opts.demo {

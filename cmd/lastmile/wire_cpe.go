@@ -112,7 +112,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		a.wireFirmware(informs, rows, server),
 		cpeapi.Provisions{
 			Cases: cpecases.Provisions{
-				Bus: a.engines.bus, Ready: server.Ready, Check: faultOfScript, Limiter: a.storage.vault.Limits,
+				Bus: a.engines.bus, Ready: server.Ready, Check: a.faultOfScript, Limiter: a.storage.vault.Limits,
 			},
 			Rows: provisions, Views: a.engines.views, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),
@@ -164,6 +164,7 @@ func (a *App) cpeGateway() (*genieacs.Server, error) {
 	}
 	gateway, err := genieacs.New(genieacs.Config{
 		NBI: a.cfg.ACSNBIURL, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+		Turns: a.turns,
 	})
 	if err != nil {
 		return nil, err
@@ -264,13 +265,16 @@ func (a *App) wireFirmware(
 	)
 }
 
-// faultOfScript gives the first fault of an organization's script; line 0 = it has none.
-func faultOfScript(source, tagPrefix string) (line int, text string) {
+// faultOfScript gives the first fault of an organization's script; line 0 = it has none. Fails: parsing_busy.
+func (a *App) faultOfScript(
+	ctx context.Context, org id.Organization, source, tagPrefix string,
+) (line int, text string, err error) {
+	_, err = script.Counted(ctx, a.turns, org, source, tagPrefix)
 	var fault *script.Fault
-	if errors.As(script.Check(source, tagPrefix), &fault) {
-		return fault.Line, fault.Text
+	if errors.As(err, &fault) {
+		return fault.Line, fault.Text, nil
 	}
-	return 0, ""
+	return 0, "", err
 }
 
 // cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this

@@ -21,6 +21,7 @@ func (a *App) wireDocuments(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	logos := documentscases.Logos{
 		Bus: e.bus, Vault: a.storage.vault.Logos, Organizations: identityviews.OrganizationsQuery{Views: e.views},
+		Turns: a.turns,
 	}
 	return [][]httpapi.Route{
 		documentsapi.Documents{Cases: documentscases.Documents{

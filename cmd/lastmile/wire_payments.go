@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/parsing"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -216,12 +217,18 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 	return access, nil
 }
 
-// statementBounds reads what a statement of the provider is about.
-func statementBounds(file []byte) (paymentscases.StatementBounds, error) {
-	s, err := mobilemoney.ReadStatement(file)
-	return paymentscases.StatementBounds{
-		Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
-	}, err
+// statementBounds reads what a statement of the provider is about, with a turn of the organization.
+func (a *App) statementBounds(
+	ctx context.Context, org id.Organization, file []byte,
+) (out paymentscases.StatementBounds, err error) {
+	err = a.turns.Run(ctx, org, parsing.Statements, len(file), func(context.Context) error {
+		s, err := mobilemoney.ReadStatement(file)
+		out = paymentscases.StatementBounds{
+			Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
+		}
+		return err
+	})
+	return out, err
 }
 
 // paymentRoutes makes the endpoints of payments, receipts, refunds and gateway settings, with their use cases.
@@ -258,7 +265,7 @@ func (a *App) paymentRoutes(access paymentsjobs.Access, workers *paymentsjobs.Wo
 		paymentsapi.Reconciliations{
 			Reconciliations: paymentsviews.ReconciliationsQuery{Views: e.views}, Statements: v.Statements, Users: users,
 			Cases: paymentscases.Reconciliations{
-				Bus: e.bus, Statements: v.Statements, Platform: platform, Clock: a.clock, Read: statementBounds,
+				Bus: e.bus, Statements: v.Statements, Platform: platform, Clock: a.clock, Read: a.statementBounds,
 				Key: v.FileKey, Limiter: v.Limits,
 			},
 		}.Routes(),

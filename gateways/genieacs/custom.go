@@ -13,6 +13,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
 	"github.com/lastmile-isp/lastmile/internal/acstag"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // ErrForeign refuses to write in the place of a script or a preset that the platform has not written. Nothing was
@@ -27,6 +28,7 @@ const customWeight = 20
 
 // Custom is a provision of an organization, which runs at each inform of the devices that have a tag.
 type Custom struct {
+	OrgID   id.Organization // whose turn it is when the script is checked
 	Name    string
 	Tag     string
 	Version int // at least 1
@@ -44,15 +46,18 @@ var bounds string
 // the device has the organization's tag: what has failed the server tries again, also when the preset does not fit any
 // more because the organization has given the device up. What is stored changes with the bounds, and is then written
 // anew. Fails with a *Refusal of the first thing that a script does and may not.
-func (c Custom) script() (string, error) {
+func (s *Server) script(ctx context.Context, c Custom) (string, error) {
 	prefix := strings.TrimPrefix(c.Tag, tagOfOrganization) + "-"
-	text, err := script.Counted(c.Text, prefix)
+	text, err := script.Counted(ctx, s.turns, c.OrgID, c.Text, prefix)
 	var fault *script.Fault
 	if errors.As(err, &fault) {
 		return "", &Refusal{
 			Status:  http.StatusUnprocessableEntity,
 			Message: fmt.Sprintf("Line %d of the script: %s.", fault.Line, fault.Text),
 		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("check provision %s: %w", c.Name, err)
 	}
 	body := "return declare(" + strconv.Quote(tagInScript(c.Tag)) + ", {value: 1}).value && " +
 		"(function (declare, clear, log, " + script.CountName + ") {" + text + "\n" +
@@ -95,11 +100,14 @@ func (s *Server) InstallCustom(ctx context.Context, c Custom) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	text, refused := c.script()
-	if refused != nil {
+	text, refused := s.script(ctx, c)
+	if errors.As(refused, new(*Refusal)) {
 		if err := s.RemoveCustom(ctx, c.Name); err != nil {
 			return err
 		}
+		return refused
+	}
+	if refused != nil {
 		return refused
 	}
 	have, preset, err := s.custom(ctx, c.Name)

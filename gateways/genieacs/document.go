@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // document is a device on the wire: its head, and the tree as it came.
@@ -93,8 +95,12 @@ func leaf(tree map[string]any, path string) (Value, bool) {
 	switch value := value.(type) {
 	case string:
 		v.Value = printable(value)
-	case bool, json.Number:
+	case bool:
 		v.Value = value
+	case json.Number:
+		if has = len(value) <= money.MaxDigits; has {
+			v.Value = value
+		}
 	default:
 		has = false
 	}

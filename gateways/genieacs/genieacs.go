@@ -22,6 +22,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/parsing"
 )
 
 // BreakerKind is the breaker's kind of all calls; an open breaker of this kind fails with code cpe_server_unavailable.
@@ -38,10 +39,11 @@ type Guard interface {
 
 // Config is read by New once.
 type Config struct {
-	NBI    string       // address of the northbound interface, such as http://10.0.0.5:7557: ACS_NBI_URL
-	Guard  Guard        // required
-	Clock  clock.Clock  // the machine's when nil
-	Logger *slog.Logger // silent when nil
+	NBI    string         // address of the northbound interface, such as http://10.0.0.5:7557: ACS_NBI_URL
+	Guard  Guard          // required
+	Clock  clock.Clock    // the machine's when nil
+	Logger *slog.Logger   // silent when nil
+	Turns  *parsing.Turns // at checking scripts; those of this gateway alone when nil
 	// Timeout of a call; 20 s when 0. Files have ten times of it.
 	Timeout time.Duration
 	// TaskTimeout of a task with a connection request; 160 s when 0: the server waits up to 30 s for the device's lock
@@ -57,6 +59,7 @@ type Server struct {
 	base, host string // host is the breaker's target; logs show it
 	guard      Guard
 	clock      clock.Clock
+	turns      *parsing.Turns
 	log        *slog.Logger
 	timeout    time.Duration
 	taskTime   time.Duration
@@ -79,6 +82,10 @@ func New(cfg Config) (*Server, error) {
 		base: u.String(), host: u.Host, guard: cfg.Guard, clock: cfg.Clock, log: cfg.Logger,
 		timeout: cmp.Or(cfg.Timeout, 20*time.Second), taskTime: cmp.Or(cfg.TaskTimeout, 160*time.Second),
 		patience: cmp.Or(cfg.Patience, 250*time.Millisecond), http: newHTTPClient(),
+		turns: cfg.Turns,
+	}
+	if s.turns == nil {
+		s.turns = parsing.NewTurns()
 	}
 	if s.clock == nil {
 		s.clock = clock.System()

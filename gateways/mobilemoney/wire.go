@@ -61,8 +61,8 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxNumber bounds the length and the exponent of a number: twice of what an amount or a date needs.
-const maxNumber = 40
+// maxNumber bounds the length and the exponent of a number.
+const maxNumber = money.MaxDigits
 
 // plainNumber gives a JSON number without exponent and redundant zeros: 1.50E2 is 150, 1.00 is 1. Some senders
 // write large whole numbers, such as dates and phones, in exponent form.

@@ -45,7 +45,7 @@ func (a Provisions) Routes() []httpapi.Route {
 			Summary: "Write a script that the CPE server runs at each inform of the organization's CPEs",
 			Codes: []string{
 				"provision_refused", "provision_name_taken", "provision_limit_reached", "cpe_server_not_set_up",
-				"cpe_server_unavailable",
+				"cpe_server_unavailable", "parsing_busy",
 			},
 		},
 		{

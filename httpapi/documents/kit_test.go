@@ -24,6 +24,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/paper"
 	"github.com/lastmile-isp/lastmile/internal/paper/papertest"
+	"github.com/lastmile-isp/lastmile/internal/parsing"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -89,6 +90,7 @@ func newDraftsKit(t *testing.T) *documentsKit {
 	logos := documentscases.Logos{
 		Bus: b, Vault: coretest.OpenVault(t, vault.Config{DB: k.core.DB, Clock: manual}).Logos,
 		Organizations: identityviews.OrganizationsQuery{Views: k.views},
+		Turns:         parsing.NewTurns(),
 	}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility = k.views },
 		billingapi.Invoices{

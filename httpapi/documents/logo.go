@@ -27,7 +27,7 @@ func (a Logo) Routes() []httpapi.Route {
 		{
 			Method: "PUT", Path: path, Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Put a picture on the organization's documents", Request: logoRequest{}, Response: logoResponse{},
-			Handle: a.put,
+			Handle: a.put, Codes: []string{"input_too_complex", "parsing_busy"},
 		},
 		{
 			Method: "DELETE", Path: path, Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Status: 204,
@@ -38,7 +38,7 @@ func (a Logo) Routes() []httpapi.Route {
 
 // logoRequest is a picture as a file.
 type logoRequest struct {
-	Image []byte `json:"image" doc:"a PNG or JPEG file in base64, of at most 4 million pixels"`
+	Image []byte `json:"image" doc:"a PNG or JPEG file in base64, of at most 4 million pixels and 5,000 on a side"`
 }
 
 // logoResponse is the picture as it is drawn.

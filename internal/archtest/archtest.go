@@ -52,7 +52,7 @@ func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 // rules are applied to each file; every violation of every rule is reported.
 var rules = []func(*source) []Violation{
 	checkImports, checkTime, checkComments, checkLengths, checkColumns, checkParameters, checkArguments, checkMarks,
-	checkPackageName, checkTics, checkEcho, checkGoroutines, checkEnds,
+	checkPackageName, checkTics, checkEcho, checkGoroutines, checkEnds, checkParsers,
 }
 
 // checks has the check for each file name extension. Other files are not read.

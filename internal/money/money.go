@@ -48,9 +48,17 @@ func Of(minor int64, c Currency) Amount { return Amount{minor, c} }
 // Major makes an amount from whole major units: Major(2, KES) is KES 2.00. It does not check for overflow.
 func Major(units int64, c Currency) Amount { return Amount{units * c.Unit(), c} }
 
+// MaxDigits bounds the length of a number from outside before it becomes one, in bytes: twice of what int64 needs. The
+// time of converting a longer one grows with its square.
+const MaxDigits = 40
+
 // Parse reads a decimal number in major units ("1500", "-3.50"). It refuses more decimals than the currency has, even
-// zeros ("1.000" KES), and exponents, signs other than "-", and numbers that int64 minor units cannot hold.
+// zeros ("1.000" KES), and exponents, signs other than "-", numbers longer than MaxDigits, and those that int64 minor
+// units cannot hold.
 func Parse(text string, c Currency) (Amount, error) {
+	if len(text) > MaxDigits {
+		return Amount{}, fmt.Errorf("amount of %d characters is out of range", len(text))
+	}
 	digits := strings.TrimPrefix(text, "-")
 	whole, frac, dotted := strings.Cut(digits, ".")
 	if whole == "" || !allDigits(whole) || dotted && (frac == "" || !allDigits(frac)) {

@@ -3,6 +3,7 @@ package money_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -208,5 +209,21 @@ func TestAmounts_OfTwoCurrenciesNeverMeet(t *testing.T) {
 			}()
 			mix()
 		}()
+	}
+}
+
+// TestNumbers_AMillionDigitsAreRefusedAtOnce, and the refusal does not repeat them.
+func TestNumbers_AMillionDigitsAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"digits": strings.Repeat("9", 1_000_000), "zeros": strings.Repeat("0", 1_000_000) + "1",
+		"negative": "-" + strings.Repeat("9", 1_000_000), "whole part": strings.Repeat("1", 1_000_000) + ".50",
+	} {
+		if _, err := money.Parse(text, money.KES); err == nil || len(err.Error()) > 100 {
+			t.Errorf("%s was taken, or is repeated: %v", name, err != nil)
+		}
+	}
+	if got, err := money.Parse("92233720368547758.07", money.KES); err != nil || got.Minor != 1<<63-1 {
+		t.Errorf("the largest amount: %v, %v", got, err)
 	}
 }

@@ -119,7 +119,7 @@ func (p Provisions) bring(ctx context.Context, row cpeviews.ProvisionRow) error 
 		return p.Server.RemoveCustom(ctx, row.StoredName)
 	}
 	return p.Server.InstallCustom(ctx, genieacs.Custom{
-		Name: row.StoredName, Tag: row.Tag, Version: row.Version, Text: row.Script,
+		OrgID: row.OrgID, Name: row.StoredName, Tag: row.Tag, Version: row.Version, Text: row.Script,
 	})
 }
 

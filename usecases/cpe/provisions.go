@@ -22,18 +22,19 @@ type Provisions struct {
 	// Ready fails while the CPE server is out of reach, or when there is none.
 	Ready func() error
 	// Check finds what a script does that a provision of an organization may not; the names of its tags begin with
-	// tagPrefix. Line 0 = it may all; else the text says what is wrong there.
-	Check   func(source, tagPrefix string) (line int, text string)
-	Limiter vault.Limiter // counts versions
+	// tagPrefix. Line 0 = it may all; else the text says what is wrong there. Fails: parsing_busy.
+	Check   func(ctx context.Context, org id.Organization, source, tagPrefix string) (line int, text string, err error)
+	Limiter vault.Limiter // counts scripts, also those that are refused
 }
 
-// versionsPerHour bounds the versions of all scripts of an organization: each is in the log for ever with its text, and
-// is brought to the CPE server.
-const versionsPerHour = 30
+// scriptsPerHour bounds the scripts that an organization sends: each is checked in a process of its own, and what is
+// taken is in the log for ever with its text, and is brought to the CPE server.
+const scriptsPerHour = 60
 
-// Write checks a script and records it, or another version of it; it is brought to the CPE server afterwards. Fails:
+// Write checks a script and records it, or another version of it; it is brought to the CPE server afterwards. Reading
+// the script costs most, so everything else is checked first. Fails:
 // cpe_server_not_set_up, cpe_server_unavailable, invalid_input, provision_refused, provision_name_taken,
-// provision_limit_reached, rate_limited.
+// provision_limit_reached, rate_limited, parsing_busy.
 func (u Provisions) Write(
 	ctx context.Context, asked usecases.Asked, name, source string,
 ) (id.CPEProvision, bus.Result, error) {
@@ -46,9 +47,12 @@ func (u Provisions) Write(
 		StoredName: commands.StoredCpeProvision(org.Slug, name), Place: 1, Script: source,
 		Tag: cpeviews.TagOrganization + acstag.Name(org.Slug),
 	}
-	err = cmp.Or(command.Validate(), u.allowed(source, org.Slug), u.Ready())
+	err = cmp.Or(command.Validate(), u.Ready())
 	if err == nil {
-		err = atMost(ctx, u.Limiter, "cpe provisions:"+asked.Org().String(), versionsPerHour)
+		err = atMost(ctx, u.Limiter, "cpe provisions:"+asked.Org().String(), scriptsPerHour)
+	}
+	if err == nil {
+		err = u.allowed(ctx, org, source)
 	}
 	if err != nil {
 		return command.ProvisionID, bus.Result{}, err
@@ -64,13 +68,15 @@ func (u Provisions) Write(
 		"Your organization has as many provisions as it may have. Delete one that is no longer used.")
 }
 
-// allowed refuses a script that does more than a provision of an organization may. Fails: provision_refused.
-func (u Provisions) allowed(source, slug string) error {
-	if line, text := u.Check(source, slug+"-"); line > 0 {
+// allowed refuses a script that does more than a provision of an organization may. Fails: provision_refused,
+// parsing_busy.
+func (u Provisions) allowed(ctx context.Context, org identity.Organization, source string) error {
+	line, text, err := u.Check(ctx, org.ID, source, org.Slug+"-")
+	if line > 0 {
 		return failure.New(failure.Invalid, "provision_refused", "Line %d of the script: %s.", line, text).
 			With("line", line)
 	}
-	return nil
+	return err
 }
 
 // Remove takes a script of the organization back; it is taken from the CPE server afterwards. Fails:

@@ -1,6 +1,7 @@
 package cpecases_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -14,19 +15,19 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/cpe"
 )
 
-// TestProvisions_AnOrganizationWritesSoManyVersionsInAnHour: what is refused for its text is none, and another
-// organization has its own.
-func TestProvisions_AnOrganizationWritesSoManyVersionsInAnHour(t *testing.T) {
+// TestProvisions_AnOrganizationSendsSoManyScriptsInAnHour: those that are refused count, and another organization
+// has its own.
+func TestProvisions_AnOrganizationSendsSoManyScriptsInAnHour(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	bus.Register(k.Kit.Bus, cpe.Provisions())
 	u := cpecases.Provisions{
 		Bus: k.Kit.Bus, Ready: func() error { return nil }, Limiter: vault.NewLocalLimits(clock.System()),
-		Check: func(source, _ string) (int, string) {
+		Check: func(_ context.Context, _ id.Organization, source, _ string) (int, string, error) {
 			if source == "bad" {
-				return 1, "bad"
+				return 1, "bad", nil
 			}
-			return 0, ""
+			return 0, "", nil
 		},
 	}
 	acme, rival := id.New[id.Organization](), id.New[id.Organization]()
@@ -48,4 +49,36 @@ func TestProvisions_AnOrganizationWritesSoManyVersionsInAnHour(t *testing.T) {
 	if _, _, err := u.Write(t.Context(), coretest.Ask(rival), "own", "log(1);"); err != nil {
 		t.Errorf("of another organization: %v", err)
 	}
+}
+
+// TestProvisions_AScriptIsReadAfterAllElseWasChecked, because reading it costs most.
+func TestProvisions_AScriptIsReadAfterAllElseWasChecked(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	bus.Register(k.Kit.Bus, cpe.Provisions())
+	away, read := failure.NewUnavailable("cpe_server_unavailable", "It is away.", 0, nil), 0
+	u := cpecases.Provisions{
+		Bus: k.Kit.Bus, Ready: func() error { return away }, Limiter: vault.NewLocalLimits(clock.System()),
+		Check: func(context.Context, id.Organization, string, string) (int, string, error) {
+			read++
+			return 0, "", failure.NewUnavailable("parsing_busy", "Many.", 0, nil)
+		},
+	}
+	acme := id.New[id.Organization]()
+	k.Run(t, coretest.Operator(id.Organization{}), coretest.NewOrganization(acme, "acme"))
+	write := func(name, want string, reads int) {
+		t.Helper()
+		_, _, err := u.Write(t.Context(), coretest.Ask(acme), name, "log(1);")
+		if failure.CodeOf(err) != want || read != reads {
+			t.Errorf("%q: %v, read %d times, want %s", name, err, read, want)
+		}
+	}
+	write("own", "cpe_server_unavailable", 0)
+	u.Ready = func() error { return nil }
+	write("not a name", "invalid_input", 0)
+	write("own", "parsing_busy", 1)
+	for range 59 {
+		write("own", "parsing_busy", read+1)
+	}
+	write("own", "rate_limited", 60)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/paper"
+	"github.com/lastmile-isp/lastmile/internal/parsing"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -20,13 +21,14 @@ type Logos struct {
 	Bus           *bus.Bus
 	Vault         *vault.Logos
 	Organizations identityviews.OrganizationsQuery
+	Turns         *parsing.Turns
 }
 
 // Choose reads a PNG or JPEG file and puts it on the organization's documents. The picture is stored first, so that no
 // event names one that is not there; after a stop in between it stays without an event for an hour. Fails:
-// invalid_input, organization_not_found.
+// invalid_input, input_too_large, input_too_complex, parsing_busy, organization_not_found.
 func (l Logos) Choose(ctx context.Context, asked usecases.Asked, file []byte) (bus.Result, error) {
-	picture, err := paper.NewPicture(file)
+	picture, err := paper.NewPicture(ctx, l.Turns, asked.Org(), file)
 	if err != nil {
 		return bus.Result{}, err
 	}

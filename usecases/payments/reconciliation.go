@@ -28,8 +28,8 @@ type Reconciliations struct {
 	Key     func(kind string, pieces ...[]byte) uuid.UUID
 	Limiter vault.Limiter
 	Clock   clock.Clock
-	// Read checks a statement and gives its bounds. Fails: invalid_input.
-	Read func(file []byte) (StatementBounds, error)
+	// Read checks a statement of an organization and gives its bounds. Fails: invalid_input, parsing_busy.
+	Read func(ctx context.Context, org id.Organization, file []byte) (StatementBounds, error)
 }
 
 // StatementBounds say what a statement is about.
@@ -45,7 +45,7 @@ const statementsPerDay = 20
 // Start takes a statement of the organization's own shortcode, or of the platform's at the root host. The file is kept
 // before the comparison begins. The same file is the same reconciliation and is kept once; it is compared again when
 // the comparison before has ended. Fails: invalid_input, no_own_shortcode, statement_of_another_shortcode,
-// rate_limited.
+// rate_limited, parsing_busy.
 func (r Reconciliations) Start(
 	ctx context.Context, asked usecases.Asked, file []byte,
 ) (id.Reconciliation, bus.Result, error) {
@@ -63,7 +63,7 @@ func (r Reconciliations) Start(
 		}
 		command.Environment, command.Shortcode = g.Environment, g.Shortcode
 	}
-	bounds, err := r.Read(file)
+	bounds, err := r.Read(ctx, asked.Org(), file)
 	switch {
 	case err != nil:
 		return which, bus.Result{}, err

@@ -1,7 +1,7 @@
 // Package script checks the provision of an organization before it is given to the CPE server, where the scripts of all
 // organizations run in one place and under one roof with the extension that answers every device's credentials. What
-// Check lets pass uses declare, clear, commit, log, args, Date, Math and its own variables, and nothing else: all that
-// is not known to be harmless is refused.
+// Counted lets pass uses declare, clear, commit, log, args, Date, Math and its own variables, and nothing else: all
+// that is not known to be harmless is refused.
 //
 // A script must not hide what it declares: the path of declare and clear is made of texts and numbers. Tags begin with
 // the organization's prefix, and ManagementServer is not theirs: who sets it takes a device away from the platform.
@@ -44,16 +44,9 @@ const (
 	closing = "\n})();"
 )
 
-// Check refuses a script that does more than a provision of an organization may; nil when it is allowed. The names of
-// its tags begin with TagPrefix; "" allows none.
-func Check(source, tagPrefix string) error {
-	_, err := Counted(source, tagPrefix)
-	return err
-}
-
-// Counted checks a script, and gives it with calls of CountName, which get the steps of each turn and each call. A
-// script that is given to the server runs in a function that has this one.
-func Counted(source, tagPrefix string) (string, error) {
+// counted checks a script, and gives it with calls of CountName, which get the steps of each turn and each call. It
+// runs in a child process alone (Counted): the parser has no bound of its own.
+func counted(source, tagPrefix string) (string, error) {
 	if fault := checkText(source); fault != nil {
 		return "", fault
 	}

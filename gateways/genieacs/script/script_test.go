@@ -48,7 +48,7 @@ func TestCheck_TakesWhatAProvisionOfAnOrganizationDoes(t *testing.T) {
 		"shadow":    `function f(now) { var later = now; { let now = 2; later += +now; } return later; } log(f(1));`,
 		"comment":   "// a comment\n/* and another */ log(1);",
 	} {
-		if err := script.Check(source, prefix); err != nil {
+		if err := script.CheckHere(source, prefix); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -231,7 +231,7 @@ func TestCheck_RefusesWithTheLine(t *testing.T) {
 		maps.Copy(all, more)
 	}
 	for name, c := range all {
-		err := script.Check(c.source, prefix)
+		err := script.CheckHere(c.source, prefix)
 		var fault *script.Fault
 		if !errors.As(err, &fault) {
 			t.Errorf("%s was taken: %v", name, err)
@@ -245,7 +245,7 @@ func TestCheck_RefusesWithTheLine(t *testing.T) {
 
 func TestCheck_WithoutAPrefixThereAreNoTags(t *testing.T) {
 	t.Parallel()
-	if err := script.Check("declare('Tags.acme-x', null, {value: true});", ""); err == nil {
+	if err := script.CheckHere("declare('Tags.acme-x', null, {value: true});", ""); err == nil {
 		t.Error("a tag was taken")
 	}
 }
@@ -260,7 +260,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		if script.Check(source, prefix) == nil && strings.Contains(source, "ext(") &&
+		if script.CheckHere(source, prefix) == nil && strings.Contains(source, "ext(") &&
 			!strings.ContainsAny(source, "\"'`/.") && !strings.Contains(source, "_ext(") {
 			for _, part := range strings.Split(source, "ext(")[:1] {
 				if part == "" || strings.HasSuffix(part, " ") || strings.HasSuffix(part, ";") {
@@ -287,7 +287,7 @@ func TestCounted_LoopsAndFunctionsCountTheirSteps(t *testing.T) {
 		`for (;;) if (args) log(1); else log(2);`: `for (;;) if (!__step(8)?0:args) log(1); else log(2);`,
 		`for (const a of args) a.trim();`:         `for (const a of args) if(!__step(54));else a.trim();`,
 	} {
-		if got, err := script.Counted(source, prefix); err != nil || got != want {
+		if got, err := script.CountedHere(source, prefix); err != nil || got != want {
 			t.Errorf("%s: %s, %v", source, got, err)
 		}
 	}
@@ -297,7 +297,7 @@ func TestCounted_LoopsAndFunctionsCountTheirSteps(t *testing.T) {
 		strings.Repeat("x=>", 16000) + "1;": 1, "log(1);\n" + strings.Repeat("1+", 30000) + "1;": 2,
 		strings.Repeat("{", 30000) + strings.Repeat("}", 30000): 1,
 	} {
-		if _, err := script.Counted(source, prefix); !errors.As(err, &fault) || fault.Line != line {
+		if _, err := script.CountedHere(source, prefix); !errors.As(err, &fault) || fault.Line != line {
 			t.Errorf("%.40s: %v", source, err)
 		}
 	}

@@ -116,7 +116,7 @@ func (k *Kit) reconciliations(
 		Users: users, Cases: paymentscases.Reconciliations{
 			Bus: k.Core.Bus, Statements: k.Vault.Statements, Platform: platform, Clock: k.Clock,
 			Key: k.Vault.FileKey, Limiter: k.Vault.Limits,
-			Read: func(file []byte) (paymentscases.StatementBounds, error) {
+			Read: func(_ context.Context, _ id.Organization, file []byte) (paymentscases.StatementBounds, error) {
 				s, err := mobilemoney.ReadStatement(file)
 				return paymentscases.StatementBounds{
 					Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
