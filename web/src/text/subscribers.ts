@@ -77,7 +77,7 @@ export const subscribersText = catalogue(
     editTitle: 'Change the details',
     save: 'Save',
     saved: 'Saved.',
-    perPeriod: { hour: 'an hour', day: 'a day', week: 'a week', month: 'a month' } as Record<string, string>,
+    perPeriod: { hour: 'an hour', day: 'a day', week: 'a week', month: 'a month', quarter: 'a quarter', year: 'a year' } as Record<string, string>,
   },
   {
     name: 'Jina',
@@ -154,6 +154,6 @@ export const subscribersText = catalogue(
     editTitle: 'Badilisha maelezo',
     save: 'Hifadhi',
     saved: 'Imehifadhiwa.',
-    perPeriod: { hour: 'kwa saa', day: 'kwa siku', week: 'kwa wiki', month: 'kwa mwezi' },
+    perPeriod: { hour: 'kwa saa', day: 'kwa siku', week: 'kwa wiki', month: 'kwa mwezi', quarter: 'kwa robo mwaka', year: 'kwa mwaka' },
   },
 )
