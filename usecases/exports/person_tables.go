@@ -34,7 +34,7 @@ select language, only_needed, whatsapp from {schema}.subscribers where subscribe
 	{table{"services", subscribersviews.SubscriptionsName, `
 select subscription_id as id, terms->>'name' as plan, state, case when not @own then reason end as reason, starts_at,
 	activated_at, paid_until, username, static_ip, static_ipv6_prefix, to_jsonb(mac_addresses) as mac_addresses,
-	created_at
+	to_jsonb(routes) as routes, created_at
 from {schema}.subscriptions where subscriber_id = @subscriber order by created_at, subscription_id`}, false},
 	{table{"devices", cpeviews.CPEsName, `
 select serial_number, oui, product_class, manufacturer, model, firmware, case when not @own then label end as label,
@@ -66,7 +66,8 @@ select at, kind, number, invoice, channel, case when not @own then remark end as
 	credit_minor, balance_minor, reference
 from {schema}.statement_lines where subscriber_id = @subscriber order by position`}, false},
 	{table{"receipts", paymentsviews.ReceiptsName, `
-select receipt_id as id, receipt_number, channel, currency, amount_minor, refunded_minor, paid_at,
+select receipt_id as id, receipt_number, channel, cash_kind as kind, received_on, currency, amount_minor,
+	refunded_minor, paid_at,
 	case when own then payer_phone end as payer_phone, case when own then payer_name end as payer_name,
 	case when own then bill_ref end as bill_ref, state, payment_id, recorded_at
 from (select *, right(regexp_replace(payer_phone, '[^0-9]', '', 'g'), 9)
