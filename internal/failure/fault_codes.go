@@ -32,7 +32,9 @@ var faultTexts = map[string]string{
 	"direction":          "must not have characters that change the direction of writing",
 	"too_many_bytes":     "must have at most %d bytes",
 	"name_form":          "must have %d to %d letters, digits or . _ -",
-	"username_form":      "must have 1 to 64 letters, digits or . _ @ -",
+	"unseen_character":   "has a character that cannot be seen, such as a tab or a special space; type it again",
+	"outer_space":        "must not begin or end with a space",
+	"username_length":    "must have at most 64 characters and 100 bytes",
 	"code_form":          "must have at most 10 letters, digits or -",
 	"email":              "must be an e-mail address",
 	"phone_with_country": "must be a phone number with its country, such as +254712345678, " +

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -107,7 +108,7 @@ func (m *proposalMaker) login(l routerplan.CustomerLogin) {
 		m.leaveOut(l.Name, l.Hotspot, NoteOtherService)
 	case !commands.ValidUsername(l.Name):
 		m.leaveOut(l.Name, l.Hotspot, NoteBadName)
-	case m.names[l.Name]:
+	case m.names[loginname.Fold(l.Name)]:
 		m.leaveOut(l.Name, l.Hotspot, NoteTwice)
 	default:
 		m.customers = append(m.customers, m.customer(l))
@@ -125,7 +126,7 @@ func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 		}
 	}
 	told(m.alike[small], NoteAlike)
-	m.names[l.Name], m.alike[small] = true, true
+	m.names[loginname.Fold(l.Name)], m.alike[small] = true, true
 	if at := slices.IndexFunc(m.of.Plans, func(p ProposedPlan) bool {
 		return p.Profile == l.Profile && (p.Kind == kindHotspot) == l.Hotspot
 	}); at >= 0 && l.Profile != "" {
