@@ -33,6 +33,8 @@ var faultTexts = map[string]string{
 	"too_many_bytes":     "must have at most %d bytes",
 	"name_form":          "must have %d to %d letters, digits or . _ -",
 	"unseen_character":   "has a character that cannot be seen, such as a tab or a special space; type it again",
+	"same_phone":         "must be another one than phone",
+	"no_second_phone":    "must be false without a second phone",
 	"outer_space":        "must not begin or end with a space",
 	"username_length":    "must have at most 64 characters and 100 bytes",
 	"code_form":          "must have at most 10 letters, digits or -",

@@ -25,7 +25,8 @@ type table struct {
 // tables are the files of an export, in their order.
 var tables = []table{
 	{"customers", subscribersviews.SubscribersName, `
-select subscriber_id as id, account_number, first_name, last_name, phone, email, address, latitude, longitude,
+select subscriber_id as id, account_number, first_name, last_name, phone, second_phone, message_second, email, address,
+	latitude, longitude,
 	array_to_string(tags, '|') as tags, array_to_string(account_aliases, '|') as account_aliases, notes, external_ref,
 	tax_pin, language, only_needed, whatsapp, status, currency, balance_minor, paid_until, created_at
 from {schema}.subscribers order by created_at, subscriber_id`},
