@@ -123,7 +123,7 @@ func checkRoutes(f *failure.Faults, routes []string) {
 		switch {
 		case err != nil || !usableRoute(text, route):
 			f.Add("routes", "must be networks such as 203.0.113.0/29 or 2001:db8:5::/48, of %d to 32 bits in IPv4 and "+
-				"%d to %d bits in IPv6", shortestRoute, shortestPrefix, longestPrefix)
+				"%d to %d in IPv6", shortestRoute, shortestPrefix, longestPrefix)
 			return
 		case route.Overlaps(CustomerPlan) || route.Overlaps(ManagementPlan) || route.Overlaps(TunnelPlan):
 			f.Add("routes", "must not overlap networks of the platform, such as %s", CustomerPlan)

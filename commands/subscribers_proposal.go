@@ -11,6 +11,13 @@ const ImportSourceRouter = "router"
 // ValidUsername reports whether a customer may have a name on the network.
 func ValidUsername(text string) bool { return loginname.Fault(text) == "" }
 
+// ValidAddresses reports whether a customer may have addresses that NormalAddresses has read.
+func ValidAddresses(a ServiceAddresses) bool {
+	var f failure.Faults
+	checkAddresses(&f, a)
+	return len(f) == 0
+}
+
 // ValidContactPhone reports whether a text, in the form of NormalizeContactPhone, is a phone number.
 func ValidContactPhone(text string) bool { return phoneForm.MatchString(text) }
 

@@ -70,7 +70,7 @@ func TestSubscriptions_TheLoginCanBeChanged(t *testing.T) {
 	path := "/subscriptions/" + s.ID + "/credentials"
 	k.Want(t, 409, "username_taken", isptest.Post(admin, path, map[string]any{"username": "taken"}))
 	for _, wrong := range [][2]string{
-		{"username", "a b"}, {"username", ""}, {"password", "abc\u0007def"}, {"password", "short"}, {"password", ""},
+		{"username", " a b"}, {"username", ""}, {"password", "abc\u0007def"}, {"password", "short"}, {"password", ""},
 	} {
 		field, value := wrong[0], wrong[1]
 		if a := k.Do(t, isptest.Post(admin, path, map[string]any{field: value})); a.Status != 422 ||

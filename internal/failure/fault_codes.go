@@ -35,10 +35,14 @@ var faultTexts = map[string]string{
 	"unseen_character":   "has a character that cannot be seen, such as a tab or a special space; type it again",
 	"same_phone":         "must be another one than phone",
 	"no_second_phone":    "must be false without a second phone",
-	"outer_space":        "must not begin or end with a space",
-	"username_length":    "must have at most 64 characters and 100 bytes",
-	"code_form":          "must have at most 10 letters, digits or -",
-	"email":              "must be an e-mail address",
+	"route_form": "must be networks such as 203.0.113.0/29 or 2001:db8:5::/48, of %d to 32 bits in IPv4 and " +
+		"%d to %d in IPv6",
+	"route_of_platform": "must not overlap networks of the platform, such as %s",
+	"routes_overlap":    "must not overlap each other",
+	"outer_space":       "must not begin or end with a space",
+	"username_length":   "must have at most 64 characters and 100 bytes",
+	"code_form":         "must have at most 10 letters, digits or -",
+	"email":             "must be an e-mail address",
 	"phone_with_country": "must be a phone number with its country, such as +254712345678, " +
 		"or a Kenyan one, such as 0712345678",
 	"phone":                "must look like +254XXXXXXXXX, 254XXXXXXXXX or 0XXXXXXXXX",
