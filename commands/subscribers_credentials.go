@@ -122,8 +122,8 @@ func checkRoutes(f *failure.Faults, routes []string) {
 		route, err := netip.ParsePrefix(text)
 		switch {
 		case err != nil || !usableRoute(text, route):
-			f.Add("routes", "must be networks such as 203.0.113.0/29 or 2001:db8:5::/48, of %d to 32 bits in IPv4 and "+
-				"%d to %d in IPv6", shortestRoute, shortestPrefix, longestPrefix)
+			f.Add("routes", "must be networks such as 203.0.113.0/29 (%d to 32 bits) or 2001:db8:5::/48 (%d to %d)",
+				shortestRoute, shortestPrefix, longestPrefix)
 			return
 		case route.Overlaps(CustomerPlan) || route.Overlaps(ManagementPlan) || route.Overlaps(TunnelPlan):
 			f.Add("routes", "must not overlap networks of the platform, such as %s", CustomerPlan)
