@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -157,7 +159,12 @@ type RecordCash struct {
 	InvoiceID    id.Invoice
 	Amount       money.Amount
 	Reference    string
+	Kind         string        // one of CashKinds
+	ReceivedOn   calendar.Date // local day in the organization's zone, in the past or today
 }
+
+// CashKinds name the forms of money that reaches the organization otherwise than through the provider.
+var CashKinds = []string{"cash", "cheque", "bank_transfer", "card", "other"}
 
 // MatchReceipt reports the subscriber that the matching rules found. Fails: receipt_not_found, receipt_disputed,
 // receipt_matched, receipt_reversed.
@@ -331,6 +338,8 @@ func (c RecordCash) Validate() error {
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
 	checkMoney(&f, c.Amount)
 	f.Check(c.Reference != "", "reference", "is required")
+	f.Check(c.Kind == "" || slices.Contains(CashKinds, c.Kind), "kind",
+		"must be cash, cheque, bank_transfer, card or other")
 	return f.Err()
 }
 

@@ -2,12 +2,12 @@ package commands
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -25,15 +25,17 @@ type ServiceAddresses struct {
 	StaticIP         personal.Text
 	StaticIPv6Prefix personal.Text
 	MACAddresses     []personal.Text
+	Routes           []personal.Text
 }
 
 // IsZero reports whether there is no address at all.
 func (a ServiceAddresses) IsZero() bool {
-	return a.StaticIP.IsZero() && a.StaticIPv6Prefix.IsZero() && len(a.MACAddresses) == 0
+	return a.StaticIP.IsZero() && a.StaticIPv6Prefix.IsZero() && len(a.MACAddresses) == 0 &&
+		len(a.Routes) == 0
 }
 
 // AssignAddresses replaces all addresses of a subscription. Fails: subscription_not_found, subscription_ended,
-// static_ip_taken, static_ipv6_prefix_taken.
+// static_ip_taken, static_ipv6_prefix_taken, route_taken.
 type AssignAddresses struct {
 	SubscriptionID id.Subscription
 	Addresses      ServiceAddresses
@@ -82,17 +84,18 @@ func (c SetCredentials) Validate() error {
 
 func (ShowCredentials) Validate() error { return nil }
 
-// usernameForm allows the characters that routers and RADIUS accept without quotes.
-var usernameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
-
 // checkUsername checks the form of a username.
 func checkUsername(f *failure.Faults, username personal.Text) {
-	f.Check(usernameForm.MatchString(username.Reveal()), "username", "must have 1 to 64 letters, digits or . _ @ -")
+	if fault := loginname.Fault(username.Reveal()); fault != "" {
+		f.Add("username", fault)
+	}
 }
 
 // Limits of addresses. A prefix is one that is usual for a household or a business, in bits.
 const (
 	MaxMACs         = 16 // addresses of equipment of one service
+	MaxRoutes       = 16 // networks behind one service
+	shortestRoute   = 16 // of IPv4, in bits
 	shortestPrefix  = 40
 	longestPrefix   = 64
 	firstReservedIP = 240 // first byte of the addresses of class E and of the broadcast address
@@ -108,6 +111,37 @@ func checkAddresses(f *failure.Faults, a ServiceAddresses) {
 	f.Check(len(a.MACAddresses) <= MaxMACs, "macAddresses", "must have at most %d addresses", MaxMACs)
 	f.Check(!slices.ContainsFunc(personal.RevealAll(a.MACAddresses), func(mac string) bool { return !macForm(mac) }),
 		"macAddresses", "must be addresses of equipment, such as AA:BB:CC:DD:EE:FF")
+	checkRoutes(f, personal.RevealAll(a.Routes))
+}
+
+// checkRoutes checks that routes are networks which a customer can have, and that none lies within another.
+func checkRoutes(f *failure.Faults, routes []string) {
+	f.Check(len(routes) <= MaxRoutes, "routes", "must have at most %d networks", MaxRoutes)
+	var known []netip.Prefix
+	for _, text := range routes {
+		route, err := netip.ParsePrefix(text)
+		switch {
+		case err != nil || !usableRoute(text, route):
+			f.Add("routes", "must be networks such as 203.0.113.0/29 (%d to 32 bits) or 2001:db8:5::/48 (%d to %d)",
+				shortestRoute, shortestPrefix, longestPrefix)
+			return
+		case route.Overlaps(CustomerPlan) || route.Overlaps(ManagementPlan) || route.Overlaps(TunnelPlan):
+			f.Add("routes", "must not overlap networks of the platform, such as %s", CustomerPlan)
+			return
+		case slices.ContainsFunc(known, route.Overlaps):
+			f.Add("routes", "must not overlap each other")
+			return
+		}
+		known = append(known, route)
+	}
+}
+
+// usableRoute reports whether a network in its usual form may be behind a customer's address.
+func usableRoute(text string, route netip.Prefix) bool {
+	if !route.Addr().Is4() {
+		return usablePrefix(text)
+	}
+	return route.Bits() >= shortestRoute && isUsable(route) && route.Masked().String() == text
 }
 
 // usableIP reports whether a text is an IPv4 address in its usual form that equipment can have in some network.
@@ -175,5 +209,24 @@ func NormalAddresses(a ServiceAddresses) ServiceAddresses {
 		}
 	}
 	a.MACAddresses = personal.OfAll(macs)
+	a.Routes = normalRoutes(a.Routes)
 	return a
+}
+
+// normalRoutes writes routes as events have them, each once: a single address with its length.
+func normalRoutes(routes []personal.Text) []personal.Text {
+	var list []string
+	for _, text := range personal.RevealAll(routes) {
+		text = strings.TrimSpace(text)
+		if address, err := netip.ParseAddr(text); err == nil && address.Is4() {
+			text += "/32"
+		}
+		if route, err := netip.ParsePrefix(text); err == nil {
+			text = route.String()
+		}
+		if text != "" && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return personal.OfAll(list)
 }

@@ -73,3 +73,35 @@ func TestAddresses_WhatNoCustomerCanHaveIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestRoutes_WhatNoCustomerCanHaveIsRefused(t *testing.T) {
+	t.Parallel()
+	command := func(routes ...string) commands.AssignAddresses {
+		return commands.AssignAddresses{
+			SubscriptionID: id.New[id.Subscription](),
+			Addresses:      commands.NormalAddresses(commands.ServiceAddresses{Routes: personal.OfAll(routes)}),
+		}
+	}
+	good := command(" 203.0.113.0/29", "203.0.113.64", "2001:DB8:0005::/48", "203.0.113.0/29", "192.168.7.0/24")
+	want := []string{"203.0.113.0/29", "203.0.113.64/32", "2001:db8:5::/48", "192.168.7.0/24"}
+	if diff := cmp.Diff(want, personal.RevealAll(good.Addresses.Routes)); diff != "" || good.Validate() != nil {
+		t.Errorf("%v, %s", good.Validate(), diff)
+	}
+	many := make([]string, 17)
+	for i := range many {
+		many[i] = fmt.Sprintf("192.0.2.%d/32", i)
+	}
+	for name, routes := range map[string][]string{
+		"no network": {"x"}, "host bits": {"203.0.113.1/29"}, "everything": {"0.0.0.0/0"}, "too wide": {"203.0.0.0/15"},
+		"loopback": {"127.0.0.0/24"}, "multicast": {"224.1.0.0/16"}, "link-local": {"169.254.7.0/24"},
+		"all IPv6": {"::/0"}, "a part of a link": {"2001:db8::/65"}, "IPv6 link-local": {"fe80::/64"},
+		"mapped": {"::ffff:10.0.0.0/120"}, "customers' pools": {"10.50.7.0/24"}, "around them": {"10.50.0.0/16"},
+		"management": {"10.20.4.0/24"}, "tunnel": {"10.99.0.0/24"},
+		"within another": {"203.0.113.0/24", "203.0.113.8/29"},
+		"too many":       many,
+	} {
+		if err := command(routes...).Validate(); err == nil || !strings.Contains(err.Error(), "routes") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

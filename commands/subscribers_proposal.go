@@ -2,13 +2,21 @@ package commands
 
 import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 )
 
 // ImportSourceRouter is the source of an import whose customers a router knew: passwords come from a proposal.
 const ImportSourceRouter = "router"
 
 // ValidUsername reports whether a customer may have a name on the network.
-func ValidUsername(text string) bool { return usernameForm.MatchString(text) }
+func ValidUsername(text string) bool { return loginname.Fault(text) == "" }
+
+// ValidAddresses reports whether a customer may have addresses that NormalAddresses has read.
+func ValidAddresses(a ServiceAddresses) bool {
+	var f failure.Faults
+	checkAddresses(&f, a)
+	return len(f) == 0
+}
 
 // ValidContactPhone reports whether a text, in the form of NormalizeContactPhone, is a phone number.
 func ValidContactPhone(text string) bool { return phoneForm.MatchString(text) }

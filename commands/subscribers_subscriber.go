@@ -155,6 +155,10 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
 	checkPersonName(f, "lastName", d.LastName.Reveal(), false)
 	f.Check(phoneForm.MatchString(d.Phone.Reveal()), "phone", phoneHelp)
+	second := d.SecondPhone.Reveal()
+	f.Check(second == "" || phoneForm.MatchString(second), "secondPhone", phoneHelp)
+	f.Check(second == "" || second != d.Phone.Reveal(), "secondPhone", "must be another one than phone")
+	f.Check(second != "" || !d.MessageSecond, "messageSecond", "must be false without a second phone")
 	if !d.Email.IsZero() {
 		checkEmail(f, "email", d.Email.Reveal())
 	}

@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -28,6 +29,29 @@ func TestTaxPIN_IsOneOfAnyCountryAndNoSentence(t *testing.T) {
 		}
 		if err := register.Validate(); failure.CodeOf(err) != want {
 			t.Errorf("%q: %v", typed, err)
+		}
+	}
+}
+
+// TestSecondPhone_IsAnotherPhone: it has the form of the first, and messages go to it only where there is one.
+func TestSecondPhone_IsAnotherPhone(t *testing.T) {
+	t.Parallel()
+	const first = "+254712345678"
+	for name, c := range map[string]struct {
+		second  string
+		message bool
+		field   string
+	}{
+		"none": {}, "another": {second: "+254733000111"}, "abroad, messages": {"+447123456789", true, ""},
+		"no phone": {second: "x", field: "secondPhone"}, "as typed": {second: "0733000111", field: "secondPhone"},
+		"the first": {second: first, field: "secondPhone"}, "messages to none": {message: true, field: "messageSecond"},
+	} {
+		err := commands.CorrectSubscriberDetails{Details: events.SubscriberDetails{
+			FirstName: personal.Of("Amina"), Phone: personal.Of(first), SecondPhone: personal.Of(c.second),
+			MessageSecond: c.message,
+		}}.Validate()
+		if (err == nil) != (c.field == "") || err != nil && !strings.Contains(err.Error(), c.field) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

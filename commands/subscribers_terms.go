@@ -50,7 +50,7 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 		"must be credit where a billing day is fixed: days would end on another one")
 	f.Check(slices.Contains([]events.SuspendedBilling{events.BillAll, events.BillNothing, events.BillUsedDays},
 		t.BillWhileSuspended.WithDefault()), "billWhileSuspended", "must be yes, no or days")
-	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week or month")
+	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week, month, quarter or year")
 	f.Check(t.AnchorDay >= 0 && t.AnchorDay <= MaxBillingDay, "billing.anchor",
 		"must be anniversary, or a day from 1 to %d", MaxBillingDay)
 	f.Check(t.AnchorDay == 0 || t.Period == calendar.Month, "billing.anchor",

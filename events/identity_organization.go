@@ -28,6 +28,9 @@ type BillingSettings struct {
 	Holidays      []calendar.Date `json:"holidays,omitempty"`
 	// SuspenseDays is how many days money may wait in suspense before it is an alarm; 0 = usual.
 	SuspenseDays int `json:"suspenseDays,omitempty"`
+	// StripRealm lets customers sign in on the network with DOMAIN\user and user@realm as user, where nobody has the
+	// whole name.
+	StripRealm bool `json:"stripRealm,omitempty"`
 }
 
 // TaxRule says which taxes apply to every line of an invoice.

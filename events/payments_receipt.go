@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -46,6 +47,10 @@ type ReceiptRecorded struct {
 	// the attempt, when the sighting came on the attempt's own address
 	PaymentID   id.Payment `json:"paymentId"`
 	Provisional bool       `json:"provisional,omitempty"`
+	// Of cash: what was given ("cash", "cheque", "bank_transfer", "card", "other"; "" = cash), and on which day, local
+	// in the organization's zone; no date = that of PaidAt, which is when it was recorded.
+	Kind       string        `json:"kind,omitempty"`
+	ReceivedOn calendar.Date `json:"receivedOn,omitzero"`
 	// Contradicts is the receipt with the same number that another organization has. This one holds what the
 	// organization of the contradicting sighting was told, and waits in suspense; null = no contradiction.
 	Contradicts id.Receipt `json:"contradicts"`

@@ -18,7 +18,9 @@ type SubscriptionAddressesAssigned struct {
 	StaticIPv6Prefix personal.Text   `json:"staticIpv6Prefix"` // such as "2001:db8:1::/56"; empty = from a pool
 	// MACAddresses are the only equipment that may sign in, written "AA:BB:CC:DD:EE:FF"; empty = any.
 	MACAddresses []personal.Text `json:"macAddresses"`
-	At           time.Time       `json:"at"`
+	// Routes are networks of the customer behind the address, such as "203.0.113.0/29" and "2001:db8:5::/48".
+	Routes []personal.Text `json:"routes,omitempty"`
+	At     time.Time       `json:"at"`
 }
 
 // SubscriptionCredentialsSet records the login that the network accepts from now on. The password is in the vault.

@@ -38,9 +38,11 @@ func (l *Location) Text() personal.Text {
 // SubscriberDetails are the facts about a customer that an operator may correct. The subject of the personal fields is
 // the subscriber.
 type SubscriberDetails struct {
-	FirstName   personal.Text   `json:"firstName"`
-	LastName    personal.Text   `json:"lastName"`
-	Phone       personal.Text   `json:"phone"` // E.164
+	FirstName personal.Text `json:"firstName"`
+	LastName  personal.Text `json:"lastName"`
+	Phone     personal.Text `json:"phone"` // E.164
+	// SecondPhone is another phone of the customer, E.164; empty = none.
+	SecondPhone personal.Text   `json:"secondPhone,omitzero"`
 	Email       personal.Text   `json:"email"` // lower case
 	Address     personal.Text   `json:"address"`
 	Location    personal.Text   `json:"location"` // see Location.Text
@@ -55,6 +57,8 @@ type SubscriberDetails struct {
 	// OnlyNeeded customers get no other messages than those of which MessageTemplate.Needed says so.
 	OnlyNeeded bool `json:"onlyNeeded,omitempty"`
 	WhatsApp   bool `json:"whatsApp,omitempty"` // wants messages there, where they go there
+	// MessageSecond sends messages to the second phone in place of the first.
+	MessageSecond bool `json:"messageSecond,omitempty"`
 }
 
 // Place is the location, nil when there is none, when it cannot be read or when the customer was forgotten.

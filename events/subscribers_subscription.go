@@ -329,6 +329,7 @@ type SubscriptionPeriodClosed struct {
 	StaticIP         personal.Text   `json:"staticIp,omitzero"`
 	StaticIPv6Prefix personal.Text   `json:"staticIpv6Prefix,omitzero"`
 	MACAddresses     []personal.Text `json:"macAddresses,omitempty"`
+	Routes           []personal.Text `json:"routes,omitempty"`
 	Extras           []ExtraText     `json:"extras,omitempty"`
 }
 

@@ -364,7 +364,7 @@ func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events
 		events.ReceiptRecorded{
 			ReceiptID: c.ReceiptID, OrgID: c.OrgID, Provider: commands.ProviderCash, ReceiptNumber: c.Reference,
 			Channel: commands.ChannelCash, Amount: c.Amount, PaidAt: now, Sighting: commands.SightingCash,
-			RecordedAt: now,
+			RecordedAt: now, Kind: c.Kind, ReceivedOn: c.ReceivedOn,
 		},
 		events.ReceiptMatched{
 			ReceiptID: c.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 )
 
@@ -221,5 +222,36 @@ func TestAnniversary_OfPeriodsRecordedBeforeItsTimeWasKeptStaysWhereItWasTold(t 
 	s.When(due).ThenEvents()
 	if until := paidOn(t, s, 4, at(time.June, 1)); !until.Equal(at(time.July, 0)) { // on time again
 		t.Errorf("the next month ends %s", until.In(zone))
+	}
+}
+
+// TestPeriods_OfQuartersAndYearsKeepTheirAnniversary: each ends on the 31st again after a shorter month.
+func TestPeriods_OfQuartersAndYearsKeepTheirAnniversary(t *testing.T) {
+	t.Parallel()
+	for unit, ends := range map[calendar.Period][]calendar.Date{
+		calendar.Quarter: {
+			{Year: 2026, Month: time.April, Day: 30}, {Year: 2026, Month: time.July, Day: 31},
+			{Year: 2026, Month: time.October, Day: 31}, {Year: 2027, Month: time.January, Day: 31},
+		},
+		calendar.Year: {{Year: 2027, Month: time.January, Day: 31}, {Year: 2028, Month: time.January, Day: 31}},
+	} {
+		c := create(events.Prepaid)
+		c.Terms.Period = unit
+		s := decidertest.For(t, aggregate(), now).When(c)
+		s.ThenEvents()
+		for i, end := range ends {
+			if i > 0 {
+				s.When(due).ThenEvents()
+			}
+			at := now
+			if i > 0 {
+				at = s.State().PaidUntil().Add(-time.Hour)
+			}
+			until := paidOn(t, s, i+1, at)
+			if got := calendar.On(until, calendar.ZoneOrUTC(s.State().Timezone)); got != end {
+				t.Errorf("%s %d ends %s, want %s", unit, i+1, got, end)
+			}
+		}
+		s.SurvivesClosing()
 	}
 }

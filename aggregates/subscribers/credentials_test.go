@@ -115,3 +115,24 @@ func TestReopened_AnOpeningWithoutAPasswordNamesTheFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestUsernames_ThatLookAlikeAreClaimedOnce: the claim has the folded name, and the event the name as it was given.
+func TestUsernames_ThatLookAlikeAreClaimedOnce(t *testing.T) {
+	t.Parallel()
+	for name, folded := range map[string]string{
+		"aabb.ccdd.ee0f": "AA:BB:CC:DD:EE:0F", "AA-BB-CC-DD-EE-0F": "AA:BB:CC:DD:EE:0F", "sen\u0303or": "señor",
+		"casa  12": "casa 12", "Amina": "Amina",
+	} {
+		s := prepaid(t)
+		ref := id.New[id.Secret]()
+		s.When(commands.SetCredentials{SubscriptionID: subscription, Username: personal.Of(name), PasswordRef: ref}).
+			Then(events.SubscriptionCredentialsSet{
+				SubscriptionID: subscription, SubscriberID: subscriber, Username: personal.Of(name), PasswordRef: ref,
+				At: now,
+			})
+		want := []string{"username " + org.String() + "/" + folded + " username_taken"}
+		if diff := cmp.Diff(want, claims(aggregate().Claims(s.State()))); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", name, diff)
+		}
+	}
+}

@@ -140,7 +140,7 @@ func decideRegister(s Subscriber, c commands.RegisterSubscriber, now time.Time) 
 // sameDetails compares the plain texts, so that a sealed and a new text with the same content are equal.
 func sameDetails(a, b events.SubscriberDetails) bool {
 	for _, pair := range [][2]interface{ Reveal() string }{
-		{a.FirstName, b.FirstName}, {a.LastName, b.LastName}, {a.Phone, b.Phone},
+		{a.FirstName, b.FirstName}, {a.LastName, b.LastName}, {a.Phone, b.Phone}, {a.SecondPhone, b.SecondPhone},
 		{a.Email, b.Email}, {a.Address, b.Address}, {a.Notes, b.Notes},
 		{a.Location, b.Location}, {a.ExternalRef, b.ExternalRef}, {a.TaxPIN, b.TaxPIN},
 	} {
@@ -149,6 +149,7 @@ func sameDetails(a, b events.SubscriberDetails) bool {
 		}
 	}
 	return a.Language == b.Language && a.OnlyNeeded == b.OnlyNeeded && a.WhatsApp == b.WhatsApp &&
+		a.MessageSecond == b.MessageSecond &&
 		slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal) &&
 		slices.EqualFunc(a.AccountAliases, b.AccountAliases, personal.Text.Equal)
 }

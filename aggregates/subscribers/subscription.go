@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -138,9 +139,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s.State, s.EndedAt = Ended, s.running(e.At)
 	case events.SubscriptionAddressesAssigned:
 		s = s.told(e.At)
-		s.Addresses = commands.ServiceAddresses{
-			StaticIP: e.StaticIP, StaticIPv6Prefix: e.StaticIPv6Prefix, MACAddresses: e.MACAddresses,
-		}
+		s.Addresses = commands.ServiceAddresses{e.StaticIP, e.StaticIPv6Prefix, e.MACAddresses, e.Routes}
 	case events.SubscriptionCredentialsSet:
 		s = s.told(e.At)
 		if s.Username = e.Username; e.PasswordRef != s.PasswordRef {
@@ -300,7 +299,7 @@ func (s Subscription) zone() *time.Location {
 func ownerSubscription(s Subscription) id.Organization { return s.Owner }
 
 // claimsSubscription claims the network username and the static addresses within the organization, until the
-// subscription ends.
+// subscription ends. Of usernames that are equal on the network one subscription has one.
 func claimsSubscription(s Subscription) []commands.Claim {
 	if s.ID.IsZero() || s.State == Ended {
 		return nil
@@ -308,7 +307,7 @@ func claimsSubscription(s Subscription) []commands.Claim {
 	var claims []commands.Claim
 	for _, c := range []commands.Claim{
 		{
-			Kind: "username", Value: s.Username.Reveal(), Code: "username_taken",
+			Kind: "username", Value: loginname.Fold(s.Username.Reveal()), Code: "username_taken",
 			Message: "This username is in use. Choose another one.",
 		},
 		{
@@ -325,6 +324,19 @@ func claimsSubscription(s Subscription) []commands.Claim {
 			c.Value = s.Owner.String() + "/" + c.Value
 			claims = append(claims, c)
 		}
+	}
+	return append(claims, routeClaims(s)...)
+}
+
+// routeClaims claims each route of a subscription. Routes of different lengths that overlap are refused before, by
+// what is known of other customers.
+func routeClaims(s Subscription) []commands.Claim {
+	var claims []commands.Claim
+	for _, route := range personal.RevealAll(s.Addresses.Routes) {
+		claims = append(claims, commands.Claim{
+			Kind: "route", Value: s.Owner.String() + "/" + route, Code: "route_taken",
+			Message: "This network overlaps addresses of another customer. Choose another one.",
+		})
 	}
 	return claims
 }

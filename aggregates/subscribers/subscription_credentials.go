@@ -20,7 +20,8 @@ func decideAddresses(s Subscription, c commands.AssignAddresses, now time.Time) 
 	present := s.Addresses
 	switch {
 	case c.Addresses.StaticIP.Equal(present.StaticIP) && c.Addresses.StaticIPv6Prefix.Equal(present.StaticIPv6Prefix) &&
-		slices.EqualFunc(c.Addresses.MACAddresses, present.MACAddresses, personal.Text.Equal):
+		slices.EqualFunc(c.Addresses.MACAddresses, present.MACAddresses, personal.Text.Equal) &&
+		slices.EqualFunc(c.Addresses.Routes, present.Routes, personal.Text.Equal):
 		return nil, nil
 	case s.State == Ended:
 		return nil, errEnded()
@@ -32,7 +33,7 @@ func decideAddresses(s Subscription, c commands.AssignAddresses, now time.Time) 
 func assigned(s Subscription, a commands.ServiceAddresses, now time.Time) events.SubscriptionAddressesAssigned {
 	return events.SubscriptionAddressesAssigned{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, StaticIP: a.StaticIP,
-		StaticIPv6Prefix: a.StaticIPv6Prefix, MACAddresses: a.MACAddresses, At: now,
+		StaticIPv6Prefix: a.StaticIPv6Prefix, MACAddresses: a.MACAddresses, Routes: a.Routes, At: now,
 	}
 }
 

@@ -205,7 +205,7 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 	return events.SubscriptionPeriodClosed{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
 		StaticIP: s.Addresses.StaticIP, StaticIPv6Prefix: s.Addresses.StaticIPv6Prefix,
-		MACAddresses: s.Addresses.MACAddresses, Extras: s.Called,
+		MACAddresses: s.Addresses.MACAddresses, Routes: s.Addresses.Routes, Extras: s.Called,
 	}
 }
 
@@ -255,6 +255,7 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		Undone: o.Undone,
 		Addresses: commands.ServiceAddresses{
 			StaticIP: e.StaticIP, StaticIPv6Prefix: e.StaticIPv6Prefix, MACAddresses: e.MACAddresses,
+			Routes: e.Routes,
 		},
 	}
 	if o.Form <= openingUnkeyed {

@@ -49,7 +49,7 @@ const approvalAttempts = 30_000
 func (a *App) wireApprovals(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	limits := identitycases.ApprovalLimits{Bus: e.bus}
-	receipts := paymentscases.Receipts{Bus: e.bus, Views: e.views}
+	receipts := paymentscases.Receipts{Bus: e.bus, Views: e.views, Clock: a.clock}
 	invoices := billingcases.Invoices{Bus: e.bus, Clock: a.clock}
 	compensations := outagescases.Compensations{
 		Bus: e.bus, Places: a.outageCases().Places, Clock: a.clock, Logger: a.logger,

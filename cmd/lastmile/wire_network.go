@@ -53,6 +53,7 @@ func registerNetwork(b *bus.Bus) {
 func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	gateway, err := routeros.New(routeros.Config{
 		Guard: a.breakers, Policy: routerPolicy(a.cfg), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger,
+		CalledEvery: a.cfg.FleetPollInterval,
 	})
 	if err != nil {
 		return nil, err

@@ -238,7 +238,7 @@ func (a *App) paymentRoutes(access paymentsjobs.Access, workers *paymentsjobs.Wo
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: e.views}}
 	attempts := paymentsviews.PaymentsQuery{Views: e.views}
 	invoices, users := billingviews.InvoicesQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
-	receipts := paymentscases.Receipts{Bus: e.bus, Views: e.views}
+	receipts := paymentscases.Receipts{Bus: e.bus, Views: e.views, Clock: a.clock}
 	return [][]httpapi.Route{
 		paymentsapi.Payments{
 			Payments: attempts, Receipts: receipts, Books: books,

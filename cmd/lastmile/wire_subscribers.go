@@ -98,6 +98,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		subscribersapi.Subscriptions{
 			Cases: subscriberscases.Subscriptions{
 				Bus: e.bus, Secrets: a.storage.vault.Secrets, Limiter: a.storage.vault.Limits, Clock: a.clock,
+				Overlapping: subscribersviews.SubscriptionsQuery{Views: e.views}.Overlapping,
 			},
 			Bus: e.bus, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views}, Clock: a.clock,
 			Invoices: billingviews.InvoicesQuery{Views: e.views},
@@ -123,6 +124,7 @@ func (a *App) imports() subscriberscases.Imports {
 		Bus: e.bus, Subscribers: subscriberscases.Subscribers{Bus: e.bus},
 		Subscriptions: subscriberscases.Subscriptions{
 			Bus: e.bus, Secrets: a.storage.vault.Secrets, Limiter: a.storage.vault.Limits, Clock: a.clock,
+			Overlapping: subscribersviews.SubscriptionsQuery{Views: e.views}.Overlapping,
 		},
 		Files: a.storage.vault.Files, Key: a.storage.vault.FileKey,
 		PersonKeys: a.storage.vault.SubjectKeys.EnsureKeys,

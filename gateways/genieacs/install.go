@@ -23,7 +23,7 @@ var own embed.FS
 
 // OwnVersion is the version of our provisions and presets. It grows with each change of one of them: a program that
 // finds a higher one leaves it as it is (docs/rules/cpe.md#standard-provisions). TestOwn_AChangeIsANewVersion holds it.
-const OwnVersion = 5
+const OwnVersion = 6
 
 // Unidentified is the tag of a device about which the platform could not be asked; the next inform asks again.
 const Unidentified = "lastmile_unidentified"

@@ -28,11 +28,12 @@ func TestOwn_NamesThatLookLikeNumbersOfSignsAreTagsAsTold(t *testing.T) {
 	t.Parallel()
 	for username, plan := range map[string]string{
 		"a0xFF": "50x50", "a0x41": "100x80", "jane@x5.net": "10x2.5", "0x0x41": "0xA.b", "jane@x41": "x",
+		"10:x2.5": "p", "casa 12*": "p", "señor:s": "p",
 	} {
 		t.Run(username, func(t *testing.T) {
 			t.Parallel()
 			k, p := ready(t)
-			login, last := "sub:"+acstag.Name(username), "plan:"+acstag.Name(plan)
+			login, last := "sub:"+acstag.Username(username), "plan:"+acstag.Name(plan)
 			says := strings.NewReplacer(
 				"sub:jane.doe", login, "plan:home-10", last, "org:acme", "org:net0x41", "jane.doe", username,
 			).Replace(answered)
@@ -48,7 +49,7 @@ func TestOwn_NamesThatLookLikeNumbersOfSignsAreTagsAsTold(t *testing.T) {
 			if got := k.inside(id, wan(genieacs.TR181)+"Username"); got != username {
 				t.Errorf("its login is that of %v", got)
 			}
-			k.tagged(id, genieacs.Left+acstag.Name(username)) // it is released
+			k.tagged(id, genieacs.Left+acstag.Username(username)) // it is released
 			for _, tag := range []string{"org:net0x41", login, last} {
 				k.untagged(id, tag)
 			}

@@ -11,9 +11,9 @@ import (
 
 // The version of our provisions and presets, and the hashes of what they are in it.
 const (
-	pinnedVersion = 5
-	pinnedScripts = "503e58c88134c4c54da08262cd2b1233efcce6c65dc115dff570dc9cef60ca4b"
-	pinnedPresets = "8086169110b53c4becd38b39850bd4a1cf4f83ebe68df4407a3bfbfc218658c1"
+	pinnedVersion = 6
+	pinnedScripts = "78f6d224031de757d8e3cfcd9675460f927a244e261ea0311c353273209e4715"
+	pinnedPresets = "a042372e7ed7cf54901589a9ff4bc903a6ef5ffe3f8540bcbff2431235b03c91"
 )
 
 // TestOwn_AChangeIsANewVersion: of two programs of one version whose scripts differ, the older one may win at a server.

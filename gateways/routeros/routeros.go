@@ -65,7 +65,10 @@ type Config struct {
 	Timeout time.Duration // of one call with its connection; 15 s when 0
 	// Connect bounds the opening of a connection, so that a silent router costs less than a slow one; 3 s when 0.
 	Connect time.Duration
-	Idle    time.Duration // unused connections are closed after it; 60 s when 0
+	Idle    time.Duration // unused connections are closed after it; 60 s when 0, more by CalledEvery
+	// CalledEvery is how often each router is called at least; 0 = not known. Its connection is kept in between,
+	// because each new one is a line in the router's log.
+	CalledEvery time.Duration
 	// Connections is the number of calls that a router gets at a time, each over its own connection; 2 when 0.
 	Connections int
 }
@@ -78,6 +81,22 @@ type Gateway struct {
 	devices map[string]*link
 }
 
+// Bounds of the time for which an unused connection is kept.
+const (
+	keptLeast = time.Minute
+	keptMost  = 15 * time.Minute
+)
+
+// keptFor is how long an unused connection is kept where a router is called so often: two calls may fail to come. Of
+// seldom calls each needs a connection of its own.
+func keptFor(calledEvery time.Duration) time.Duration {
+	kept := max(3*calledEvery, keptLeast)
+	if kept > keptMost {
+		return keptLeast
+	}
+	return kept
+}
+
 // New makes a gateway; nothing is dialled yet. It fails without Guard or Policy.
 func New(cfg Config) (*Gateway, error) {
 	if cfg.Guard == nil || cfg.Policy == nil {
@@ -85,7 +104,7 @@ func New(cfg Config) (*Gateway, error) {
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, 15*time.Second)
 	cfg.Connect = cmp.Or(cfg.Connect, 3*time.Second)
-	cfg.Idle = cmp.Or(cfg.Idle, time.Minute)
+	cfg.Idle = cmp.Or(cfg.Idle, keptFor(cfg.CalledEvery))
 	cfg.Connections = cmp.Or(cfg.Connections, 2)
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()

@@ -100,8 +100,8 @@ type collectionsDay struct {
 
 // channelTotal is the money that came through one channel.
 type channelTotal struct {
-	Channel string         `json:"channel" enum:"stk,c2b,cash,bill_manager,voucher"`
-	Total   httpapi.Number `json:"total"`
+	Channel collectedChannel `json:"channel"`
+	Total   httpapi.Number   `json:"total"`
 	collectedSides
 	Count int64 `json:"count" doc:"payments, less those taken back"`
 }
@@ -114,7 +114,7 @@ type staffTotal struct {
 	collectedSides
 	Count int64 `json:"count" doc:"payments, less those taken back"`
 	// Channels tell the cash, whose receipts are a list, from vouchers, which have none.
-	Channels []channelTotal `json:"channels" doc:"what it is made of: cash, voucher"`
+	Channels []channelTotal `json:"channels" doc:"what it is made of: kinds of cash, voucher"`
 }
 
 // report answers with the sums as the read model shows them now.
@@ -189,7 +189,8 @@ func showChannels(sums []billingcases.ChannelSum) []channelTotal {
 	out := make([]channelTotal, len(sums))
 	for i, s := range sums {
 		out[i] = channelTotal{
-			Channel: s.Channel, Total: s.Total.Number(), collectedSides: showSides(s.Sides), Count: s.Count,
+			Channel: collectedChannel(s.Channel), Total: s.Total.Number(),
+			collectedSides: showSides(s.Sides), Count: s.Count,
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package billingapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -24,10 +25,19 @@ type collectedPayment struct {
 	Why           collectedWhy           `json:"why" doc:"placed: out of suspense; set_aside: for a refund"`
 	Amount        httpapi.Number         `json:"amount" doc:"negative when it was taken back"`
 	Currency      money.Currency         `json:"currency"`
-	Channel       *string                `json:"channel" enum:"stk,c2b,cash,bill_manager,voucher" doc:"null: none"`
+	Channel       *collectedChannel      `json:"channel" doc:"null: none; of cash its kind"`
+	ReceivedOn    *string                `json:"receivedOn" format:"date" doc:"of cash: the day on which it was given"`
 	TakenBy       *httpapi.StaffRef      `json:"takenBy" doc:"who took the cash, or made the voucher"`
 	PaidAt        *time.Time             `json:"paidAt" doc:"when it came; null: not known"`
 	At            time.Time              `json:"at" doc:"when it was booked on the account, or taken back"`
+}
+
+// collectedChannel is one of billingviews.CollectedChannels that is known.
+type collectedChannel string
+
+// Texts implements httpapi.Enumerated.
+func (collectedChannel) Texts() []string {
+	return slices.DeleteFunc(slices.Clone(billingviews.CollectedChannels), func(c string) bool { return c == "none" })
 }
 
 // collectedSide is one of billingviews.CollectedSides.
@@ -71,7 +81,8 @@ func showCollected(r billingcases.CollectedPayment) collectedPayment {
 	out := collectedPayment{
 		ReceiptID: null.Of(r.ReceiptID), ReceiptNumber: null.Of(r.Number), VoucherID: null.Of(r.VoucherID),
 		BatchID: null.Of(r.BatchID), SubscriberID: null.Of(r.SubscriberID), Side: billingviews.SideReceived,
-		Why: collectedWhy(r.Why), Amount: r.Amount.Number(), Currency: r.Amount.Currency, Channel: null.Of(r.Channel),
+		Why: collectedWhy(r.Why), Amount: r.Amount.Number(), Currency: r.Amount.Currency,
+		Channel: null.Of(collectedChannel(r.Channel)), ReceivedOn: null.Of(r.ReceivedOn),
 		TakenBy: staffRef(r.TakenBy, map[id.User]string{r.TakenBy: r.TakenByName}), At: r.At.UTC(),
 	}
 	if r.PaidAt != nil {

@@ -112,6 +112,7 @@ type creditNoteResponse struct {
 	State     string         `json:"state" enum:"draft,issued,voided"`
 	InvoiceID id.Invoice     `json:"invoiceId"`
 	Amount    httpapi.Number `json:"amount"`
+	Taxes     []taxResponse  `json:"taxes" doc:"in the amount: the same part of each tax of the invoice"`
 	Currency  money.Currency `json:"currency"`
 	Reason    string         `json:"reason"`
 	CreatedAt time.Time      `json:"createdAt"`
@@ -156,7 +157,7 @@ func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 		}
 	}
 	for i, n := range d.CreditNotes {
-		out.CreditNotes[i] = showCreditNote(n, d.signatures)
+		out.CreditNotes[i] = showCreditNote(n, d.InvoiceRow, d.signatures)
 	}
 	return out
 }
@@ -171,11 +172,12 @@ func showRef(r *billingviews.InvoiceRef) *invoiceRef {
 
 // showCreditNote writes null for the number of a draft.
 func showCreditNote(
-	n billingviews.CreditNoteRow, signatures map[id.Signature]billingviews.SignatureRow,
+	n billingviews.CreditNoteRow, of billingviews.InvoiceRow, signatures map[id.Signature]billingviews.SignatureRow,
 ) creditNoteResponse {
 	return creditNoteResponse{
 		ID: n.ID, Number: null.Of(n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
-		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt,
+		Taxes: showTaxes(of.TaxesOf(n.Amount())), Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt,
+		IssuedAt:     n.IssuedAt,
 		TaxSignature: showSignature(signatures, id.As[id.Any](n.ID)),
 	}
 }

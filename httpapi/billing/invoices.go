@@ -324,7 +324,7 @@ func (a Invoices) sendNote(ctx context.Context, c *httpapi.Call, invoice id.Invo
 		}
 		for _, n := range row.CreditNotes {
 			if n.ID == note {
-				return c.Send(201, showCreditNote(n, row.signatures))
+				return c.Send(201, showCreditNote(n, row.InvoiceRow, row.signatures))
 			}
 		}
 	}

@@ -63,6 +63,7 @@ type settingsRequest struct {
 	TaxPIN        *string          `json:"taxPin,omitempty"`
 	Holidays      *[]calendar.Date `json:"holidays,omitempty"`
 	SuspenseDays  *int             `json:"suspenseDays,omitempty" doc:"1 to 90"`
+	StripRealm    *bool            `json:"stripRealm,omitempty" doc:"see the answer"`
 	// RequireSecondFactor is for administrators and support, not for subscribers.
 	RequireSecondFactor *bool `json:"requireSecondFactor,omitempty" doc:"staff must set one up before anything else"`
 }
@@ -80,6 +81,8 @@ type settingsResponse struct {
 	Holidays      []calendar.Date `json:"holidays"`
 	SuspenseDays  int             `json:"suspenseDays" doc:"after so many days money in suspense is an alarm"`
 
+	StripRealm bool `json:"stripRealm" doc:"DOMAIN\\user and user@realm sign in on the network as user"`
+
 	RequireSecondFactor bool `json:"requireSecondFactor" doc:"of the staff"`
 }
 
@@ -89,7 +92,7 @@ func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	out := settingsResponse{
 		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country,
 		InvoicePrefix: b.InvoicePrefix, Tax: taxSettings{Mode: "exclusive", Components: []taxComponent{}},
-		TaxPIN: b.TaxPIN, Holidays: b.Holidays, SuspenseDays: usecases.SuspenseDays(b),
+		TaxPIN: b.TaxPIN, Holidays: b.Holidays, SuspenseDays: usecases.SuspenseDays(b), StripRealm: b.StripRealm,
 		RequireSecondFactor: r.SecondFactorRequired,
 	}
 	if b.Tax.Inclusive {
@@ -148,7 +151,7 @@ func (r settingsRequest) change() identitycases.SettingsChange {
 	in := identitycases.SettingsChange{
 		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: r.Currency, Country: r.Country,
 		InvoicePrefix: r.InvoicePrefix, TaxPIN: r.TaxPIN, Holidays: r.Holidays,
-		SuspenseDays: r.SuspenseDays, SecondFactor: r.RequireSecondFactor,
+		SuspenseDays: r.SuspenseDays, StripRealm: r.StripRealm, SecondFactor: r.RequireSecondFactor,
 	}
 	if r.Tax != nil {
 		in.Tax = &identitycases.Tax{Inclusive: r.Tax.Mode == "inclusive"}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -136,6 +137,8 @@ type cashRequest struct {
 	Amount       httpapi.Amount `json:"amount"`
 	Reference    string         `json:"reference" doc:"number in the cash book, unique in the organization"`
 	InvoiceID    id.Invoice     `json:"invoiceId,omitzero"`
+	Kind         string         `json:"kind,omitempty" enum:"cash,cheque,bank_transfer,card,other"`
+	ReceivedOn   calendar.Date  `json:"receivedOn,omitzero" doc:"not in the future; today when absent"`
 }
 
 // cash records money taken by hand. The payment in the answer has the receipt's id.
@@ -146,6 +149,7 @@ func (a Payments) cash(ctx context.Context, c *httpapi.Call) error {
 	}
 	booked, err := a.Receipts.RecordCash(ctx, c.Asked(), paymentscases.CashInput{
 		SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: in.Amount.Figure(), Reference: in.Reference,
+		Kind: in.Kind, ReceivedOn: in.ReceivedOn,
 	})
 	if err != nil {
 		return err

@@ -142,6 +142,8 @@ type receiptResponse struct {
 	MatchedBy        *string                `json:"matchedBy"`
 	RelatedReceiptID *id.Receipt            `json:"relatedReceiptId" doc:"the other of provisional and real one"`
 	Contradicts      *id.Receipt            `json:"contradicts" doc:"another organization has a receipt of this number"`
+	Kind             *string                `json:"kind" enum:"cash,cheque,bank_transfer,card,other" doc:"of cash"`
+	ReceivedOn       *string                `json:"receivedOn" format:"date" doc:"of cash; booked when recorded"`
 	RecordedAt       time.Time              `json:"recordedAt"`
 	Refunded         httpapi.Number         `json:"refunded" doc:"what went back to the payer, in major units"`
 	TakenBy          *httpapi.StaffRef      `json:"takenBy" doc:"who took the cash; null: no cash, or not staff"`
@@ -230,8 +232,9 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 		State: receiptState(r.State), Reason: null.Of(r.Reason),
 		Disputed: r.Disputed, Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
 		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
-		CreditedTo: null.Of(r.CreditedTo), RecordedAt: r.RecordedAt,
-		Refunded: money.Of(r.RefundedMinor, r.Currency).Number(),
+		CreditedTo: null.Of(r.CreditedTo), Kind: null.Of(r.CashKind), ReceivedOn: null.Of(r.ReceivedOn),
+		RecordedAt: r.RecordedAt,
+		Refunded:   money.Of(r.RefundedMinor, r.Currency).Number(),
 	}
 }
 

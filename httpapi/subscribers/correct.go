@@ -49,6 +49,7 @@ func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]b
 		Notes: text("notes", p.Notes), Location: p.Location.event(), NoLocation: nulls["location"],
 		ExternalRef: text("externalRef", p.ExternalRef), TaxPIN: text("taxPin", p.TaxPIN),
 		Language: httpapi.Emptied(p.Language, nulls["language"]), OnlyNeeded: p.OnlyNeeded, WhatsApp: p.WhatsApp,
+		SecondPhone: text("secondPhone", p.SecondPhone), MessageSecond: p.MessageSecond,
 	}
 	if p.Tags != nil {
 		in.Tags = new(personal.OfAll(*p.Tags))

@@ -19,13 +19,14 @@ type addressesRequest struct {
 	StaticIP     string   `json:"staticIp,omitempty" doc:"IPv4; one of no other subscription"`
 	StaticIPv6   string   `json:"staticIpv6Prefix,omitempty" doc:"such as 2001:db8:1:100::/56"`
 	MACAddresses []string `json:"macAddresses,omitempty" doc:"at most 16, in any notation; any equipment when absent"`
+	Routes       []string `json:"routes,omitempty" doc:"at most 16 networks behind the customer, IPv4 or IPv6"`
 }
 
 // addresses is the request in the form of the use case.
 func (r addressesRequest) addresses() commands.ServiceAddresses {
 	return commands.ServiceAddresses{
 		StaticIP: personal.Of(r.StaticIP), StaticIPv6Prefix: personal.Of(r.StaticIPv6),
-		MACAddresses: personal.OfAll(r.MACAddresses),
+		MACAddresses: personal.OfAll(r.MACAddresses), Routes: personal.OfAll(r.Routes),
 	}
 }
 
@@ -34,6 +35,7 @@ type addressesPatch struct {
 	StaticIP     *string   `json:"staticIp,omitempty" doc:"empty or null = from a pool"`
 	StaticIPv6   *string   `json:"staticIpv6Prefix,omitempty" doc:"empty or null = from a pool"`
 	MACAddresses *[]string `json:"macAddresses,omitempty" doc:"replaces them all; empty or null = any equipment"`
+	Routes       *[]string `json:"routes,omitempty" doc:"replaces them all; empty or null = none"`
 }
 
 // change is the patch in the form of the use case. Addresses that are given as null are removed.
@@ -47,6 +49,9 @@ func (p addressesPatch) change(subscription id.Subscription, nulls map[string]bo
 	}
 	if given := httpapi.Emptied(p.MACAddresses, nulls["macAddresses"]); given != nil {
 		out.MACAddresses = new(personal.OfAll(*given))
+	}
+	if given := httpapi.Emptied(p.Routes, nulls["routes"]); given != nil {
+		out.Routes = new(personal.OfAll(*given))
 	}
 	return out
 }

@@ -70,7 +70,7 @@ func TestSubscriptions_TheLoginCanBeChanged(t *testing.T) {
 	path := "/subscriptions/" + s.ID + "/credentials"
 	k.Want(t, 409, "username_taken", isptest.Post(admin, path, map[string]any{"username": "taken"}))
 	for _, wrong := range [][2]string{
-		{"username", "a b"}, {"username", ""}, {"password", "abc\u0007def"}, {"password", "short"}, {"password", ""},
+		{"username", " a b"}, {"username", ""}, {"password", "abc\u0007def"}, {"password", "short"}, {"password", ""},
 	} {
 		field, value := wrong[0], wrong[1]
 		if a := k.Do(t, isptest.Post(admin, path, map[string]any{field: value})); a.Status != 422 ||
@@ -154,4 +154,49 @@ func TestSubscriptions_AddressesAreShownInOneNotationAndUnique(t *testing.T) {
 		t.Errorf("null removed nothing: %+v", cleared)
 	}
 	k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", body)) // the address is free again
+}
+
+// TestRoutes_OverlapNoOtherCustomer: neither a wider nor a narrower network, nor one with another customer's address.
+func TestRoutes_OverlapNoOtherCustomer(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	plan := k.Plan(t, admin, "p", "prepaid", "month")
+	mine, theirs := k.Register(t, admin, isptest.Amina()), k.Register(t, admin, isptest.Amina())
+	type routed struct {
+		ID     string   `json:"id"`
+		Routes []string `json:"routes"`
+	}
+	var s, o routed
+	k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", map[string]any{
+		"subscriberId": mine.ID, "planId": plan, "routes": []string{"203.0.113.0/28", "2001:DB8:5::/48"},
+	})).Into(t, &s)
+	if !cmp.Equal(s.Routes, []string{"203.0.113.0/28", "2001:db8:5::/48"}) {
+		t.Errorf("%v", s.Routes)
+	}
+	k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", map[string]any{
+		"subscriberId": theirs.ID, "planId": plan, "staticIp": "198.51.100.9",
+	})).Into(t, &o)
+	path := "/subscriptions/" + o.ID
+	for _, body := range []map[string]any{
+		{"routes": []string{"203.0.113.0/28"}}, {"routes": []string{"203.0.113.8/29"}},
+		{"routes": []string{"203.0.113.0/24"}},
+		{"routes": []string{"2001:db8:5:100::/56"}}, {"staticIp": "203.0.113.3"},
+		{"staticIpv6Prefix": "2001:db8:5:1::/64"},
+	} {
+		k.Want(t, 409, "route_taken", isptest.Patch(admin, path, body))
+		body["subscriberId"], body["planId"] = theirs.ID, plan
+		k.Want(t, 409, "route_taken", isptest.Post(admin, "/subscriptions", body))
+	}
+	k.Want(t, 409, "route_taken", isptest.Patch(admin, "/subscriptions/"+s.ID, map[string]any{
+		"routes": []string{"198.51.100.0/24"},
+	}))
+	k.Want(t, 200, "", isptest.Patch(admin, "/subscriptions/"+s.ID, map[string]any{"staticIp": "203.0.113.1"}))
+	k.Want(t, 200, "", isptest.Patch(admin, path, map[string]any{"routes": []string{"203.0.113.16/28"}})).Into(t, &o)
+	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
+	k.Want(t, 200, "", isptest.Patch(admin, path, map[string]any{"routes": []string{"203.0.113.0/24"}})).Into(t, &o)
+	k.Want(t, 200, "", isptest.Patch(admin, path, map[string]any{"routes": nil})).Into(t, &o)
+	if len(o.Routes) != 0 {
+		t.Errorf("%v", o.Routes)
+	}
 }

@@ -30,6 +30,7 @@ type ownSubscriberResponse struct {
 	FirstName     *string          `json:"firstName"`
 	LastName      *string          `json:"lastName"`
 	Phone         *string          `json:"phone" doc:"the contact, which can be asked to pay"`
+	SecondPhone   *string          `json:"secondPhone" doc:"likewise; null: none"`
 	Email         *string          `json:"email"`
 	Status        subscriberStatus `json:"status"`
 	Balance       httpapi.Number   `json:"balance" doc:"owed; negative: money on the account"`
@@ -55,7 +56,8 @@ func showOwn(r person, zone string) ownSubscriberResponse {
 	of := showSubscriber(r)
 	out := ownSubscriberResponse{
 		ID: of.ID, AccountNumber: of.AccountNumber, FirstName: of.FirstName, LastName: of.LastName, Phone: of.Phone,
-		Email: of.Email, Status: of.Status, Balance: of.Balance, Credit: of.Credit, Currency: of.Currency, Due: of.Due,
+		SecondPhone: of.SecondPhone, Email: of.Email, Status: of.Status,
+		Balance: of.Balance, Credit: of.Credit, Currency: of.Currency, Due: of.Due,
 		ToRenew: of.ToRenew, TimeZone: zone, Language: of.Language, OnlyNeeded: of.OnlyNeeded, WhatsApp: of.WhatsApp,
 		Access: of.Access, Online: of.Online, PaidUntil: of.PaidUntil, Subscriptions: of.Services,
 	}

@@ -63,7 +63,7 @@ func (a Plans) Routes() []httpapi.Route {
 // planBilling says when a plan is paid, and how long one payment lasts.
 type planBilling struct {
 	Mode   string        `json:"mode" enum:"prepaid,postpaid"`
-	Period string        `json:"period" enum:"hour,day,week,month"`
+	Period string        `json:"period" enum:"hour,day,week,month,quarter,year"`
 	Anchor billingAnchor `json:"anchor,omitempty" doc:"a day from 1 to 28 for months alone; anniversary when absent"`
 }
 

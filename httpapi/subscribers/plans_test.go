@@ -120,7 +120,7 @@ func TestPlans_Form(t *testing.T) {
 	admin := k.Admin(t)
 	for field, value := range map[string]any{
 		"price": json.Number("1.005"), "currency": "USD", "kind": "dsl", "code": "a b", "name": "",
-		"billing": map[string]any{"mode": "prepaid", "period": "year"}, "rates": map[string]any{"down": 0, "up": 1},
+		"billing": map[string]any{"mode": "prepaid", "period": "decade"}, "rates": map[string]any{"down": 0, "up": 1},
 	} {
 		body := isptest.PlanBody("x", "prepaid", "month")
 		body[field] = value
@@ -221,7 +221,7 @@ func TestSubscriptions_Form(t *testing.T) {
 	admin := k.Admin(t)
 	c, plan := k.Register(t, admin, isptest.Amina()), k.Plan(t, admin, "p", "prepaid", "month")
 	for field, value := range map[string]any{
-		"startDate": "2026-03-01", "username": "a b", "password": "a\u0007b", "planId": "x",
+		"startDate": "2026-03-01", "username": "a\u200bb", "password": "a\u0007b", "planId": "x",
 	} {
 		body := map[string]any{"subscriberId": c.ID, "planId": plan, field: value}
 		if a := k.Do(t, isptest.Post(admin, "/subscriptions", body)); a.Status != 422 ||
@@ -271,7 +271,7 @@ func TestPlans_EveryFaultIsToldOnceAndAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
 	bad := map[string]any{"code": "no spaces", "name": " ", "kind": "fibre", "price": -1, "currency": "USD",
-		"billing": map[string]any{"mode": "later", "period": "year"}, "rates": map[string]any{"down": 0, "up": -5}}
+		"billing": map[string]any{"mode": "later", "period": "decade"}, "rates": map[string]any{"down": 0, "up": -5}}
 	var body struct{ Message []string }
 	k.Want(t, 422, "invalid_input", isptest.Post(k.Admin(t), "/plans", bad)).Into(t, &body)
 	told := map[string]int{}

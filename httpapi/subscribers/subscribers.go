@@ -127,6 +127,7 @@ type subscriberRequest struct {
 	FirstName   string    `json:"firstName"`
 	LastName    string    `json:"lastName,omitempty"`
 	Phone       string    `json:"phone" doc:"E.164, or as people in Kenya write it"`
+	SecondPhone string    `json:"secondPhone,omitempty" doc:"another phone of the customer"`
 	Email       string    `json:"email,omitempty"`
 	Address     string    `json:"address,omitempty"`
 	Location    *location `json:"location,omitempty"`
@@ -139,6 +140,8 @@ type subscriberRequest struct {
 	Language   events.Language `json:"language,omitempty" doc:"of messages; absent = the organization's"`
 	OnlyNeeded bool            `json:"onlyNeeded,omitempty" doc:"no receipts, early reminders and news by message"`
 	WhatsApp   bool            `json:"whatsApp,omitempty" doc:"wants messages by WhatsApp"`
+
+	MessageSecond bool `json:"messageSecond,omitempty" doc:"messages go to the second phone, not to the first"`
 }
 
 // subscriberPatch changes the fields that are given; null removes a value.
@@ -146,6 +149,7 @@ type subscriberPatch struct {
 	FirstName   *string   `json:"firstName,omitempty"`
 	LastName    *string   `json:"lastName,omitempty"`
 	Phone       *string   `json:"phone,omitempty"`
+	SecondPhone *string   `json:"secondPhone,omitempty"`
 	Email       *string   `json:"email,omitempty"`
 	Address     *string   `json:"address,omitempty"`
 	Location    *location `json:"location,omitempty"`
@@ -158,6 +162,8 @@ type subscriberPatch struct {
 	Language   *events.Language `json:"language,omitempty"`
 	OnlyNeeded *bool            `json:"onlyNeeded,omitempty"`
 	WhatsApp   *bool            `json:"whatsApp,omitempty"`
+
+	MessageSecond *bool `json:"messageSecond,omitempty"`
 }
 
 // subscriberResponse is a subscriber with balance and credit (docs/rules/subscribers.md#subscriber). Amounts are in
@@ -168,6 +174,8 @@ type subscriberResponse struct {
 	FirstName     *string          `json:"firstName"` // personal fields are null when the person was forgotten
 	LastName      *string          `json:"lastName"`
 	Phone         *string          `json:"phone"`
+	SecondPhone   *string          `json:"secondPhone"`
+	MessageSecond bool             `json:"messageSecond" doc:"messages go to the second phone"`
 	Email         *string          `json:"email"`
 	Address       *string          `json:"address"`
 	Notes         *string          `json:"notes"`
@@ -281,6 +289,7 @@ func (a Subscribers) withOutages(
 func showSubscriber(r person) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
+		SecondPhone: null.Of(r.SecondPhone), MessageSecond: r.MessageSecond,
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
 		ExternalRef: null.Of(r.ExternalRef), TaxPIN: null.Of(r.TaxPIN), Aliases: r.Aliases,
 		Language: null.Of(r.Language), OnlyNeeded: r.OnlyNeeded, WhatsApp: r.WhatsApp,
@@ -322,7 +331,7 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 		Location: in.Location.event().Text(), Tags: personal.OfAll(in.Tags),
 		ExternalRef: personal.Of(in.ExternalRef), TaxPIN: personal.Of(in.TaxPIN),
 		AccountAliases: personal.OfAll(in.Aliases), Language: in.Language, OnlyNeeded: in.OnlyNeeded,
-		WhatsApp: in.WhatsApp,
+		WhatsApp: in.WhatsApp, SecondPhone: personal.Of(in.SecondPhone), MessageSecond: in.MessageSecond,
 	})
 	if err != nil {
 		return err

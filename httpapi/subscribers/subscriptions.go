@@ -145,6 +145,7 @@ type subscriptionResponse struct {
 	StaticIP      *string                `json:"staticIp"`
 	StaticIPv6    *string                `json:"staticIpv6Prefix"`
 	MACAddresses  []string               `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
+	Routes        []string               `json:"routes" doc:"networks behind the customer's address"`
 	OpenInvoiceID *id.Invoice            `json:"openInvoiceId"`
 	CreatedAt     time.Time              `json:"createdAt"`
 	// Extras are missing in lists.
@@ -194,8 +195,9 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		State: subscriptionState(r.State), Reason: r.Reason,
 		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
 		Dunning: dunningState(r), Access: r.Access(a.Clock.Now()), Username: r.Username,
-		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,
-		CreatedAt: r.CreatedAt, Periods: periods,
+		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, Routes: r.Routes,
+		OpenInvoiceID: r.OpenInvoice,
+		CreatedAt:     r.CreatedAt, Periods: periods,
 	}
 	out.showExtras(r.Extras, a.Clock.Now())
 	if p := r.Planned; p != nil {

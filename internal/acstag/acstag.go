@@ -75,3 +75,12 @@ func Name(name string) string {
 	}
 	return strings.ReplaceAll(name, "x", ":x")
 }
+
+// Username is Name for a username, which may have every sign: no two of them are one tag. In those that have what
+// Username and Name put in, or a *, which cannot be named to the server, each : is two, and each * is :s.
+func Username(username string) string {
+	if strings.Contains(username, ":x") || strings.Contains(username, ":s") || strings.Contains(username, "*") {
+		username = strings.NewReplacer(":", "::", "*", ":s").Replace(username)
+	}
+	return Name(username)
+}

@@ -81,3 +81,31 @@ func TestName_IsKeptByTheServer(t *testing.T) {
 		t.Error("a tag that the server reads otherwise is kept")
 	}
 }
+
+// TestUsername_NoTwoAreOneTag of all names of some signs, and the server keeps each of them.
+func TestUsername_NoTwoAreOneTag(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	var names func(begin string, more int)
+	names = func(begin string, more int) {
+		tag := acstag.Username(begin)
+		if other, is := seen[tag]; is || !acstag.Kept("lastmile_was:"+tag) || strings.Contains(tag, "*") {
+			t.Errorf("%q is %q, as %q", begin, tag, other)
+		}
+		seen[tag] = begin
+		for _, sign := range ":xs*04 " {
+			if more > 0 {
+				names(begin+string(sign), more-1)
+			}
+		}
+	}
+	names("", 5)
+	for name, want := range map[string]string{
+		"jane doe": "jane doe", "a:b": "a:b", "AA:BB:CC:DD:EE:FF": "AA:BB:CC:DD:EE:FF", "10x2.5": "10:x2.5",
+		"10:x2.5": "10::x2.5", "a*": "a:s",
+	} {
+		if got := acstag.Username(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}

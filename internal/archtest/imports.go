@@ -10,6 +10,7 @@ import (
 // leaves are the innermost packages, which every package may import (docs/rules/engineering.md#layers).
 var leaves = []string{
 	"internal/money", "internal/calendar", "internal/id", "internal/failure", "internal/clock", "internal/personal",
+	"internal/loginname",
 }
 
 // kits are test kits. Outside of tests only other kits import them. They may import the packages that they test.
@@ -26,6 +27,7 @@ const (
 	pgxModule       = "github.com/jackc/pgx/v5"
 	watermillModule = "github.com/ThreeDotsLabs/watermill"
 	storeModule     = "github.com/EventStore/EventStore-Client-Go/v4"
+	normModule      = "golang.org/x/text/unicode/norm"
 )
 
 // impure are the packages of the standard library that a pure layer must not import, with everything below them.
@@ -54,6 +56,7 @@ type layer struct {
 // layers are tried in order; the first one with a matching folder counts. A package without a layer is a violation.
 var layers = []layer{
 	{folders: []string{"internal/id"}, foreign: []string{uuidModule}},
+	{folders: []string{"internal/loginname"}, foreign: []string{normModule}},
 	{folders: leaves, foreign: []string{}},
 	{folders: kits, own: []string{"..."}},
 	{folders: []string{"scripts/..."}, foreign: []string{}},

@@ -108,14 +108,31 @@ type Period string
 
 // The periods of docs/rules/billing.md#half-open-periods and docs/rules/subscribers.md#anniversaries.
 const (
-	Hour  Period = "hour"
-	Day   Period = "day"
-	Week  Period = "week"
-	Month Period = "month"
+	Hour    Period = "hour"
+	Day     Period = "day"
+	Week    Period = "week"
+	Month   Period = "month"
+	Quarter Period = "quarter" // 3 months
+	Year    Period = "year"    // 12 months
 )
 
-// Known reports whether the word is one of the four periods.
-func (p Period) Known() bool { return p == Hour || p == Day || p == Week || p == Month }
+// Known reports whether the word is one of the periods.
+func (p Period) Known() bool {
+	return p.Short() || p == Week || p == Month || p == Quarter || p == Year
+}
+
+// Months is how many months a period has. Hours, days and weeks have none; an unknown period counts as a month.
+func (p Period) Months() int {
+	switch p {
+	case Hour, Day, Week:
+		return 0
+	case Quarter:
+		return 3
+	case Year:
+		return 12
+	}
+	return 1
+}
 
 // Short reports whether the period is an hour or a day.
 func (p Period) Short() bool { return p == Hour || p == Day }
@@ -141,15 +158,16 @@ func (p Period) Next(at time.Time, anchorDay int, begun time.Time, zone *time.Lo
 	if anchorDay == 0 {
 		anchorDay = day.Day
 	}
-	last := On(time.Date(day.Year, day.Month+2, 0, 12, 0, 0, 0, time.UTC), time.UTC) // of the next month
+	end := day.Month + time.Month(p.Months())
+	last := On(time.Date(day.Year, end+1, 0, 12, 0, 0, 0, time.UTC), time.UTC) // of the month in which it ends
 	last.Day = min(anchorDay, last.Day)
 	return last.moment(clock, zone)
 }
 
 // After is one period after an instant, in the zone's calendar. The result is in UTC. anchorDay (1 to 31) is the day of
-// the month of monthly periods; a shorter month uses its last day, and the next month returns to anchorDay. 0 means the
-// day of the instant itself. The result has the time of day of the instant, so a period that ended later because of a
-// change to summer time moves all after it: only periods that were recorded before Next existed go on like this.
+// the month of periods of months; a shorter month uses its last day, and the next period returns to anchorDay. 0 means
+// the day of the instant itself. The result has the time of day of the instant, so a period that ended later because of
+// a change to summer time moves all after it: only periods that were recorded before Next existed go on like this.
 func (p Period) After(at time.Time, anchorDay int, zone *time.Location) time.Time {
 	local := at.In(zone)
 	switch p {
@@ -163,7 +181,7 @@ func (p Period) After(at time.Time, anchorDay int, zone *time.Location) time.Tim
 	if anchorDay == 0 {
 		anchorDay = local.Day()
 	}
-	year, month := local.Year(), local.Month()+1
+	year, month := local.Year(), local.Month()+time.Month(p.Months())
 	last := time.Date(year, month+1, 0, 12, 0, 0, 0, zone).Day()
 	h, m, s := local.Clock()
 	return time.Date(year, month, min(anchorDay, last), h, m, s, local.Nanosecond(), zone).UTC()

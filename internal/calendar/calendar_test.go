@@ -33,6 +33,39 @@ func TestPeriodAfter_AnniversaryClampsAndReturns(t *testing.T) {
 	}
 }
 
+// TestPeriodNext_QuartersAndYearsClampAndReturn: a period from the last day of a month returns to this day.
+func TestPeriodNext_QuartersAndYearsClampAndReturn(t *testing.T) {
+	t.Parallel()
+	zone := nairobi(t)
+	for _, c := range []struct {
+		period calendar.Period
+		begun  time.Time
+		ends   []string
+	}{
+		{
+			calendar.Quarter, time.Date(2026, time.November, 30, 14, 30, 0, 0, zone),
+			[]string{"2027-02-28", "2027-05-30", "2027-08-30", "2027-11-30", "2028-02-29", "2028-05-30"},
+		},
+		{
+			calendar.Quarter, time.Date(2026, time.August, 31, 14, 30, 0, 0, zone),
+			[]string{"2026-11-30", "2027-02-28", "2027-05-31"},
+		},
+		{
+			calendar.Year, time.Date(2028, time.February, 29, 14, 30, 0, 0, zone),
+			[]string{"2029-02-28", "2030-02-28", "2031-02-28", "2032-02-29"},
+		},
+	} {
+		next, after := c.begun, c.begun
+		for _, want := range c.ends {
+			next = c.period.Next(next, c.begun.Day(), c.begun, zone)
+			after = c.period.After(after, c.begun.Day(), zone)
+			if got := next.In(zone).Format("2006-01-02 15:04"); got != want+" 14:30" || !after.Equal(next) {
+				t.Errorf("%s from %s: %s and %s, want %s", c.period, c.begun, got, after.In(zone), want)
+			}
+		}
+	}
+}
+
 func TestPeriodAfter_ShortPeriods(t *testing.T) {
 	t.Parallel()
 	zone, at := nairobi(t), time.Date(2026, time.December, 31, 20, 0, 0, 0, time.UTC)
@@ -147,14 +180,16 @@ func TestDate_AddDaysGoesBackAndOverMonths(t *testing.T) {
 	}
 }
 
-func TestPeriod_KnowsItsFourUnits(t *testing.T) {
+func TestPeriod_KnowsItsUnits(t *testing.T) {
 	t.Parallel()
-	for _, p := range []calendar.Period{calendar.Hour, calendar.Day, calendar.Week, calendar.Month} {
+	for _, p := range []calendar.Period{
+		calendar.Hour, calendar.Day, calendar.Week, calendar.Month, calendar.Quarter, calendar.Year,
+	} {
 		if !p.Known() {
 			t.Errorf("%s is unknown", p)
 		}
 	}
-	for _, p := range []calendar.Period{"", "year", "Month"} {
+	for _, p := range []calendar.Period{"", "decade", "Month"} {
 		if p.Known() {
 			t.Errorf("%q is known", p)
 		}

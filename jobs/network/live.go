@@ -44,7 +44,7 @@ func (w *Workers) Resource(ctx context.Context, device id.Device) (networkviews.
 // Interfaces reads the interfaces that a service can be placed on, in groups, with the reason why one is reserved.
 func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkviews.LiveInterfaces, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]networkviews.LiveInterfaces, error) {
-		snapshot, err := r.survey(ctx, routerplan.InterfaceMenus())
+		snapshot, err := r.survey(ctx, routerplan.PickerMenus())
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package billingviews
 
 import (
+	"cmp"
 	_ "embed"
 
 	"github.com/jackc/pgx/v5"
@@ -31,13 +32,13 @@ var collectionsDDL string
 func (Collections) Name() string { return CollectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Collections) Version() int { return 7 }
+func (Collections) Version() int { return 8 }
 
 // DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }
 
 // TenantTables are under row-level security.
-func (Collections) TenantTables() []string { return []string{"collections", "cash_takers", "causes"} }
+func (Collections) TenantTables() []string { return []string{"collections", "cash", "causes"} }
 
 // Handles lists the events that change the tables.
 func (Collections) Handles() []string {
@@ -71,20 +72,22 @@ var CollectedWhys = []string{
 // SQL of Apply. Money that is taken off an account gets the channel and the taker of the credit that it undoes. The
 // cause of a row is recorded before the row, because accounts follow what happens to the receipt.
 const (
-	takerSQL = `
-insert into {schema}.cash_takers (receipt_id, org_id, user_id) values ($1, $2, $3) on conflict (receipt_id) do nothing`
+	cashSQL = `
+insert into {schema}.cash (receipt_id, org_id, user_id, kind, received_on)
+values ($1, $2, $3, $4, nullif($5, '')::date) on conflict (receipt_id) do nothing`
 	causeSQL = `
 insert into {schema}.causes (receipt_id, org_id, position, why) values ($1, $2, $3, $4)
 on conflict (receipt_id) do update set org_id = excluded.org_id, position = excluded.position, why = excluded.why
 where causes.position < excluded.position`
 	collectedSQL = `
 insert into {schema}.collections
-	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts, why)
-values
-	(@position, @org, @at, @paid_at, @receipt, @subscriber, @channel,
-	(select user_id from {schema}.cash_takers where receipt_id = @receipt), @amount, 1,
+	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, received_on, amount_minor, receipts,
+	why)
+select @position::bigint, @org::uuid, @at::timestamptz, @paid_at::timestamptz, @receipt::uuid, @subscriber::uuid,
+	coalesce(cash.kind, @channel), cash.user_id, cash.received_on, @amount::bigint, 1,
 	coalesce((select why from {schema}.causes where receipt_id = @receipt and why in ('placed', 'reattributed')),
-		'paid'))
+		'paid')
+from (select) one left join {schema}.cash on cash.receipt_id = @receipt
 on conflict (position) do nothing`
 	soldSQL = `
 insert into {schema}.collections
@@ -93,9 +96,10 @@ values (@position, @org, @at, @at, @voucher, @batch, 'voucher', @made_by, @amoun
 on conflict (position) do nothing`
 	takenOffSQL = `
 insert into {schema}.collections
-	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts, why)
+	(position, org_id, at, paid_at, receipt_id, subscriber_id, channel, taken_by, received_on, amount_minor, receipts,
+	why)
 select @position::bigint, @org::uuid, @at::timestamptz, c.paid_at, @receipt::uuid, @subscriber::uuid,
-	coalesce(c.channel, ''), c.taken_by, @amount::bigint,
+	coalesce(c.channel, ''), c.taken_by, c.received_on, @amount::bigint,
 	case when @receipts::int < 0 then -least(counted.now, 1)
 		when @receipts::int > 0 and counted.ever then 1 - least(counted.now, 1) else 0 end,
 	coalesce(nullif(@why, ''), (select why from {schema}.causes
@@ -104,7 +108,7 @@ from (
 	select coalesce(sum(receipts), 0) as now, count(*) filter (where receipts > 0) > 0 as ever
 	from {schema}.collections where receipt_id = @receipt::uuid and position < @position::bigint
 ) counted left join lateral (
-	select channel, taken_by, paid_at from {schema}.collections
+	select channel, taken_by, received_on, paid_at from {schema}.collections
 	where receipt_id = @receipt::uuid and position < @position::bigint and receipts > 0
 	order by position desc limit 1
 ) c on true
@@ -117,8 +121,8 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 	position := int64(e.Position) //nolint:gosec // positions fit
 	switch v := e.Event.(type) {
 	case events.ReceiptRecorded:
-		if user := cashier(v, e.Meta.Actor); !user.IsZero() {
-			w.Exec(takerSQL, v.ReceiptID, v.OrgID, user)
+		if v.Channel == "cash" && !v.OrgID.IsZero() {
+			w.Exec(cashSQL, v.ReceiptID, v.OrgID, cashier(e.Meta.Actor), cmp.Or(v.Kind, "cash"), v.ReceivedOn.String())
 		}
 	case events.ReceiptHeld:
 		w.Exec(causeSQL, v.ReceiptID, e.Meta.OrgID, position, whyPlaced)
@@ -183,9 +187,9 @@ func takeOff(w *runner.Writes, e events.Envelope, t taken) {
 	})
 }
 
-// cashier is the user who took the money by hand. It is zero for other channels and when no user was signed in.
-func cashier(v events.ReceiptRecorded, actor events.Actor) id.User {
-	if v.Channel != "cash" || actor.Kind != events.ActorUser || v.OrgID.IsZero() {
+// cashier is the user who took the money by hand; zero when no user was signed in.
+func cashier(actor events.Actor) id.User {
+	if actor.Kind != events.ActorUser {
 		return id.User{}
 	}
 	user, err := id.Parse[id.User](actor.ID)

@@ -9,7 +9,8 @@ create table {schema}.collections (
   subscriber_id uuid, -- whose account got the money, or lost it; null = a voucher
   voucher_id uuid, -- null = a receipt; batch_id likewise
   batch_id uuid,
-  channel text not null, -- '' when it is not known
+  channel text not null, -- of cash its kind; '' when it is not known
+  received_on date, -- of cash: the local day on which it was given
   taken_by uuid,                  -- user who took the cash, or made the voucher
   amount_minor bigint not null,
   receipts int not null,          -- 1; -1 when nothing of it is left any more; 0 for a part
@@ -24,11 +25,13 @@ create index collections_channel on {schema}.collections (org_id, channel, at, p
 create index collections_taker on {schema}.collections (org_id, taken_by, at, position) where taken_by is not null;
 create index collections_receipt on {schema}.collections (receipt_id, position) where receipt_id is not null;
 
--- Who took cash. It is recorded before the money is credited to an account.
-create table {schema}.cash_takers (
+-- What cash was, and who took it. It is recorded before the money is credited to an account.
+create table {schema}.cash (
   receipt_id uuid primary key,
   org_id uuid not null,
-  user_id uuid not null
+  user_id uuid, -- null: no user
+  kind text not null,
+  received_on date -- null: the day of the record
 );
 
 -- What happened last to a receipt, as far as it is the cause of its next row. Most receipts have none.

@@ -15,7 +15,7 @@ import (
 // CollectionsRow is the money of one day, one channel and one user who took cash or made vouchers.
 type CollectionsRow struct {
 	Day        int     `db:"day"`     // index into the days asked for, from 0
-	Channel    string  `db:"channel"` // "stk", "c2b", "cash", "bill_manager", "voucher"; "" when it is not known
+	Channel    string  `db:"channel"` // one of CollectedChannels; "" when it is not known
 	TakenBy    id.User `db:"taken_by"`
 	TotalMinor int64   `db:"total_minor"` // minor units; negative when more was taken back than came
 	Count      int64   `db:"count"`       // receipts credited minus receipts taken back

@@ -22,8 +22,10 @@ const (
 
 // Values of the filters of rows.
 var (
-	CollectedChannels = []string{"stk", "c2b", "cash", "bill_manager", "voucher", noChannel}
-	CollectedSides    = []string{SideReceived, SideTakenBack}
+	CollectedChannels = []string{
+		"stk", "c2b", "cash", "cheque", "bank_transfer", "card", "other", "bill_manager", "voucher", noChannel,
+	}
+	CollectedSides = []string{SideReceived, SideTakenBack}
 )
 
 // CollectedRow is money of one receipt or voucher, as one of the rows that sums are made of.
@@ -35,7 +37,8 @@ type CollectedRow struct {
 	VoucherID    id.Voucher      `db:"voucher_id"`
 	BatchID      id.VoucherBatch `db:"batch_id"` // of the voucher
 	SubscriberID id.Subscriber   `db:"subscriber_id"`
-	Channel      string          `db:"channel"` // "" when it is not known
+	Channel      string          `db:"channel"`     // "" when it is not known
+	ReceivedOn   string          `db:"received_on"` // of cash, YYYY-MM-DD; "" = that of PaidAt
 	TakenBy      id.User         `db:"taken_by"`
 	AmountMinor  int64           `db:"amount_minor"` // negative when it was taken back
 	Why          string          `db:"why"`          // one of CollectedWhys
@@ -85,7 +88,7 @@ func collectedRowsSQL(
 	}
 	return `
 select position, at, paid_at, case when channel <> '' then receipt_id end as receipt_id, voucher_id, batch_id,
-	subscriber_id, channel, taken_by, amount_minor, why, taken_back
+	subscriber_id, channel, coalesce(received_on::text, '') as received_on, taken_by, amount_minor, why, taken_back
 from {schema}.collections where ` + strings.Join(where, " and ") + `
 order by at desc, position desc limit @max`, args
 }

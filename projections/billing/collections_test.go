@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -185,6 +186,38 @@ func TestCollections_WhatIsTakenBackLeavesChannelAndHandsThatTookIt(t *testing.T
 	}
 	if diff := cmp.Diff([]string{"0 c2b false 300 1", "0 cash true 700 1", "1 cash true -700 -1"}, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+// TestCollections_CountEachKindOfCashByItself: a drawer has no cheques, and what is taken back leaves its own kind.
+func TestCollections_CountEachKindOfCashByItself(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	cash := events.Metadata{OrgID: acme, At: at(0), Actor: events.Actor{Kind: events.ActorUser, ID: jane.String()}}
+	for n, kind := range []string{"cheque", "cash", "bank_transfer", ""} {
+		e := taken(n+1, acme, "cash")
+		e.Kind, e.ReceivedOn = kind, calendar.Date{Year: 2026, Month: 1, Day: n + 1}
+		k.log.Append(cash, e)
+	}
+	k.tell(t, acme, credited(1, amina, 700, "cash", 1), credited(2, amina, 300, "cash", 2),
+		credited(3, brian, 50, "cash", 3), credited(4, brian, 5, "cash", 4), withdrawn(1, amina, 700))
+	rows, err := k.collections.ByDay(t.Context(), acme, []time.Time{began}, at(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%s %v %d %d", r.Channel, r.TakenBy == jane, r.ReceivedMinor, r.TakenBackMinor))
+	}
+	want := []string{"bank_transfer true 50 0", "cash true 305 0", "cheque true 700 700"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sums (-want +got):\n%s", diff)
+	}
+	list, err := k.collections.Rows(t.Context(), acme, billingviews.CollectedFilter{
+		From: began, Until: at(100), Channel: "cheque",
+	}, billingviews.CollectedKey{}, 10)
+	if err != nil || len(list) != 2 || list[0].ReceivedOn != "2026-01-01" || list[1].ReceivedOn != "2026-01-01" {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -77,6 +77,19 @@ type AllocationRow struct {
 	At          time.Time  `db:"at"` // of its first money
 }
 
+// TaxesOf are the taxes in a part of the invoice that is given back: the same part of each of its taxes, rounded by
+// itself. The note's document, its answer and the tax authority have these.
+func (r InvoiceRow) TaxesOf(part money.Amount) []events.TaxCharge {
+	taxes := make([]events.TaxCharge, len(r.Taxes))
+	for i, t := range r.Taxes {
+		if r.TotalMinor > 0 {
+			t.Amount = t.Amount.MulDivRounded(part.Minor, r.TotalMinor)
+		}
+		taxes[i] = t
+	}
+	return taxes
+}
+
 // CreditNoteRow is a credit note on an invoice: an amount that the organization charges no more.
 type CreditNoteRow struct {
 	ID          id.Receipt     `db:"credit_note_id"`

@@ -37,11 +37,12 @@ func (t Told) Tags() []string {
 	if t.OrgID.IsZero() {
 		return tags
 	}
-	for _, one := range []struct{ prefix, value string }{
-		{TagOrganization, t.OrgSlug}, {TagSubscriber, t.Username}, {TagPlan, t.PlanCode},
+	for _, one := range []struct{ prefix, name string }{
+		{TagOrganization, acstag.Name(t.OrgSlug)}, {TagSubscriber, acstag.Username(t.Username)},
+		{TagPlan, acstag.Name(t.PlanCode)},
 	} {
-		if one.value != "" {
-			tags = append(tags, one.prefix+acstag.Name(one.value))
+		if one.name != "" {
+			tags = append(tags, one.prefix+one.name)
 		}
 	}
 	return tags

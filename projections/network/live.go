@@ -121,7 +121,10 @@ var InterfaceReservations = []string{
 }
 
 // InterfaceWarnings are the codes of why a service on an interface would not work now, sorted.
-var InterfaceWarnings = []string{"carrier_disabled", "disabled", "inactive", "no_link", "port"}
+var InterfaceWarnings = []string{
+	"carrier_disabled", "disabled", "foreign_dhcp_relay", "foreign_dhcp_server", "foreign_hotspot",
+	"foreign_pppoe_server", "inactive", "no_link", "port",
+}
 
 // LiveInterfaces is one group in the choice of interfaces.
 type LiveInterfaces struct {

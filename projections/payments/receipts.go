@@ -1,6 +1,7 @@
 package paymentsviews
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -30,7 +31,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 15 }
+func (Receipts) Version() int { return 16 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -198,19 +199,21 @@ const recordSQL = `
 insert into {schema}.receipts
 	(receipt_id, org_id, provider, environment, receipt_number, channel, shortcode, amount_minor, currency, paid_at,
 	payer_phone, payer_name, bill_ref, invoice_number, third_party_trans_id, org_account_balance, contradicts,
-	checkout_request_id, payment_id, provisional, state, disputed, sightings, recorded_at, taken_by, revision)
+	checkout_request_id, payment_id, provisional, state, disputed, sightings, recorded_at, taken_by, cash_kind,
+	received_on, revision)
 values
 	(@receipt, @org, @provider, @environment, @number, @channel, @shortcode, @amount, @currency, @paid_at,
 	@payer_phone, @payer_name, @bill_ref, @invoice_number, @third_party, @balance, @contradicts,
 	nullif(@checkout, ''), @payment, @provisional, 'recorded', @contradicts::uuid is not null, @seen::jsonb,
-	@recorded_at, @taken_by, @revision)
+	@recorded_at, @taken_by, nullif(@kind, ''), nullif(@received_on, '')::date, @revision)
 on conflict (receipt_id) do nothing`
 
 // insertReceipt queues the row of a new receipt with its first sighting. Cash was taken by who recorded it.
 func insertReceipt(w *runner.Writes, e events.Envelope, v events.ReceiptRecorded) error {
 	var takenBy id.User
+	var kind string
 	if v.Channel == "cash" {
-		takenBy = staffOf(e.Meta.Actor)
+		takenBy, kind = staffOf(e.Meta.Actor), cmp.Or(v.Kind, "cash")
 	}
 	seen, err := written(Sighting{Kind: v.Sighting, At: v.RecordedAt, Verified: true})
 	if err != nil {
@@ -224,7 +227,8 @@ func insertReceipt(w *runner.Writes, e events.Envelope, v events.ReceiptRecorded
 		"invoice_number": revealed(v.InvoiceNumber), "third_party": v.ThirdPartyTransID,
 		"balance": v.OrgAccountBalance, "contradicts": v.Contradicts, "checkout": v.CheckoutRequestID,
 		"payment": v.PaymentID, "provisional": v.Provisional, "seen": seen, "recorded_at": v.RecordedAt,
-		"taken_by": takenBy, "revision": int64(e.Revision), //nolint:gosec // revisions fit
+		"taken_by": takenBy, "kind": kind, "received_on": v.ReceivedOn.String(),
+		"revision": int64(e.Revision), //nolint:gosec // revisions fit
 	})
 	return nil
 }

@@ -35,6 +35,8 @@ create table {schema}.receipts (
   refunded_minor bigint not null default 0, -- what went back to the payer
   moved_at timestamptz, -- when it came to where it is: to an account, into suspense, or away
   credited_to uuid, -- the subscriber whose account has it
+  cash_kind text, -- of cash: "cash", "cheque", "bank_transfer", "card", "other"
+  received_on date, -- of cash: the local day
   taken_by uuid, -- of cash: the member of staff who took it
   sightings jsonb not null,
   moves jsonb not null default '[]', -- from account to account, the oldest first; see Move

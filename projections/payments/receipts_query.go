@@ -49,6 +49,8 @@ type ReceiptRow struct {
 	RecordedAt    time.Time     `db:"recorded_at"`
 	CreditedTo    id.Subscriber `db:"credited_to"`    // whose account has the money; zero = none
 	RefundedMinor int64         `db:"refunded_minor"` // what went back to the payer, in minor units
+	CashKind      string        `db:"cash_kind"`      // of cash, one of commands.CashKinds; "" for other channels
+	ReceivedOn    string        `db:"received_on"`    // of cash, YYYY-MM-DD; "" = that of PaidAt
 	TakenBy       id.User       `db:"taken_by"`       // of cash: the member of staff who took it; zero = not known
 	Revision      int64         `db:"revision"`
 }
@@ -126,6 +128,7 @@ const receiptColumns = `receipt_id, org_id, provider, environment, receipt_numbe
 		from {schema}.receipts other, jsonb_array_elements(other.sightings) with ordinality s (seen, at)
 		where other.related_receipt_id = receipts.receipt_id and other.state = 'absorbed'
 			and receipts.state <> 'absorbed'), '[]') as sightings,
+	coalesce(cash_kind, '') as cash_kind, coalesce(received_on::text, '') as received_on,
 	moves, recorded_at, credited_to, taken_by, refunded_minor, revision`
 
 // SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.

@@ -66,3 +66,31 @@ func TestPhones_AreFoundHoweverTheyAreWrittenAndNothingElseIsTakenForOne(t *test
 		}
 	}
 }
+
+// TestSecondPhone_FindsTheCustomer by its beginning and its end, until the person is forgotten.
+func TestSecondPhone_FindsTheCustomer(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	both := details("Amina", "Ali", "+254712345678")
+	both.SecondPhone, both.MessageSecond = personal.Of("+254733000111"), true
+	log.Append(events.Metadata{OrgID: acme}, registered(id.New[id.Subscriber](), acme, "10000016", both))
+	gone := id.New[id.Subscriber]()
+	log.Append(events.Metadata{OrgID: acme}, registered(gone, acme, "10000032", both))
+	log.Append(events.Metadata{OrgID: acme}, events.SubscriberForgotten{SubscriberID: gone, Reason: "asked"})
+	log.Append(events.Metadata{OrgID: acme},
+		registered(id.New[id.Subscriber](), acme, "10000024", details("Brian", "Ali", "+254712345679")))
+	v, db := views(t, log)
+	people := subscribersviews.SubscribersQuery{Views: v}
+	for _, search := range []string{"0733000111", "0733", "+254733000111", "000111", "0712345678"} {
+		var rows []subscribersviews.SubscriberRow
+		if err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
+			people.Find(r, &rows, acme, search, 20)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != 1 || rows[0].Found(search).By != "phone" || rows[0].SecondPhone != "+254733000111" ||
+			!rows[0].MessageSecond {
+			t.Errorf("%q finds %+v", search, rows)
+		}
+	}
+}

@@ -33,7 +33,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 15 }
+func (Subscribers) Version() int { return 16 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
@@ -62,10 +62,10 @@ const (
 insert into {schema}.subscribers
 	(subscriber_id, org_id, account_number, status, currency, created_at, import_row, first_name, last_name, phone,
 	email, address, notes, latitude, longitude, external_ref, tax_pin, language, only_needed, whatsapp, revision,
-	name_key)
+	name_key, second_phone, message_second)
 values (@subscriber, @org, @account, 'active', @currency, @at, @import_row, @first_name, @last_name, @phone,
 	@email, @address, @notes, @latitude, @longitude, @external_ref, @tax_pin, @language, @only_needed, @whatsapp,
-	@revision, @name_key)
+	@revision, @name_key, @second_phone, @message_second)
 on conflict (subscriber_id) do nothing`
 	termSQL = `insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`
 	tagSQL  = `insert into {schema}.tags (org_id, tag, subscriber_id) values ($1, $2, $3) on conflict do nothing`
@@ -125,7 +125,8 @@ update {schema}.subscribers set
 	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address,
 	notes = @notes, latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref,
 	tax_pin = @tax_pin, account_aliases = @aliases, language = @language, only_needed = @only_needed,
-	whatsapp = @whatsapp, revision = @revision, name_key = @name_key
+	whatsapp = @whatsapp, revision = @revision, name_key = @name_key, second_phone = @second_phone,
+	message_second = @message_second
 where subscriber_id = @subscriber`
 
 // detailsOf gives the columns that an operator may correct, but for the lists.
@@ -140,6 +141,7 @@ func detailsOf(subscriber id.Subscriber, d events.SubscriberDetails, revision in
 		"latitude": latitude, "longitude": longitude, "external_ref": d.ExternalRef.Reveal(),
 		"tax_pin": d.TaxPIN.Reveal(), "revision": revision, "name_key": nameKey(d),
 		"language": null.Of(d.Language), "only_needed": d.OnlyNeeded, "whatsapp": d.WhatsApp,
+		"second_phone": d.SecondPhone.Reveal(), "message_second": d.MessageSecond,
 	}
 }
 
@@ -166,6 +168,7 @@ func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
 			latitude = null, longitude = null, tags = '{}', external_ref = '', tax_pin = '', account_aliases = '{}',
 			language = null, only_needed = false, whatsapp = false, import_row = '', status = 'forgotten',
+			second_phone = '', message_second = false,
 			revision = $2, name_key = $3
 		where subscriber_id = $1`, subscriber, revision, afterNames)
 	w.Exec(`update {schema}.services set username = null where subscriber_id = $1`, subscriber)

@@ -7,6 +7,9 @@ create table {schema}.subscribers (
   phone text,
   -- a search for the last digits is one for the first ones of this
   phone_reversed text collate "C" generated always as (reverse(phone)) stored,
+  second_phone text not null default '', -- personal
+  second_reversed text collate "C" generated always as (reverse(second_phone)) stored,
+  message_second boolean not null default false, -- messages go to the second phone
   email text,
   address text,
   notes text,
@@ -36,6 +39,7 @@ create table {schema}.subscribers (
 );
 create index subscribers_newest on {schema}.subscribers (org_id, created_at desc, subscriber_id desc);
 create index subscribers_phone on {schema}.subscribers (org_id, phone_reversed, subscriber_id) where phone_reversed <> '';
+create index subscribers_second on {schema}.subscribers (org_id, second_reversed, subscriber_id) where second_reversed <> '';
 create index subscribers_name on {schema}.subscribers (org_id, name_key, subscriber_id);
 create index subscribers_paid on {schema}.subscribers (org_id, paid_key, subscriber_id);
 create index subscribers_balance on {schema}.subscribers (org_id, balance_minor desc, subscriber_id desc);

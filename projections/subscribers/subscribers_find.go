@@ -12,6 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
 )
 
+// secondEndsSQL is phoneEndsSQL for the second phone.
+const secondEndsSQL = `
+select subscriber_id from {schema}.subscribers
+where org_id = @org and second_reversed <> '' and second_reversed >= @tail and second_reversed < @tail_to
+order by second_reversed, subscriber_id limit @max`
+
 // phoneEndsSQL finds the subscribers whose phone ends with digits.
 const phoneEndsSQL = `
 select subscriber_id from {schema}.subscribers
@@ -36,7 +42,7 @@ func findSQL(org id.Organization, text string, max int) (string, pgx.NamedArgs) 
 		maps.Copy(args, more)
 	}
 	if tail := searchTail(text); tail != "" {
-		found = append(found, "("+phoneEndsSQL+")")
+		found = append(found, "("+phoneEndsSQL+")", "("+secondEndsSQL+")")
 		args["tail"], args["tail_to"] = reversed(tail), searchterm.End(reversed(tail))
 	}
 	if len(found) == 0 {
@@ -50,17 +56,19 @@ func findSQL(org id.Organization, text string, max int) (string, pgx.NamedArgs) 
 func (r SubscriberRow) Found(text string) searchterm.Match {
 	words := searchWords(text)
 	if len(words) == 1 {
-		phone := phoneTerm(null.Zero(r.Phone))
+		phone, second := phoneTerm(null.Zero(r.Phone)), phoneTerm(r.SecondPhone)
 		for _, f := range []struct{ by, word, term string }{
 			{"account", words[0], r.AccountNumber},
 			{"phone", words[0], phone}, {"phone", kenyanBegins(words[0]), phone},
+			{"phone", words[0], second}, {"phone", kenyanBegins(words[0]), second},
 			{"email", words[0], strings.ToLower(null.Zero(r.Email))},
 		} {
 			if f.word != "" && strings.HasPrefix(f.term, f.word) {
 				return searchterm.Match{By: f.by, Whole: f.term == f.word}
 			}
 		}
-		if tail := searchTail(text); tail != "" && strings.HasSuffix(null.Zero(r.Phone), tail) {
+		if tail := searchTail(text); tail != "" &&
+			(strings.HasSuffix(null.Zero(r.Phone), tail) || strings.HasSuffix(r.SecondPhone, tail)) {
 			// A local number without the 0 is a whole one, as the country code says nothing.
 			return searchterm.Match{By: "phone", Whole: len(tail) > accountLength}
 		}

@@ -26,6 +26,8 @@ type SubscriberRow struct {
 	FirstName     *string         `db:"first_name"`
 	LastName      *string         `db:"last_name"`
 	Phone         *string         `db:"phone"`
+	SecondPhone   string          `db:"second_phone"`   // "" also of a forgotten person
+	MessageSecond bool            `db:"message_second"` // messages go to the second phone
 	Email         *string         `db:"email"`
 	Address       *string         `db:"address"`
 	Notes         *string         `db:"notes"`
@@ -140,6 +142,7 @@ var levelSQL = strings.ReplaceAll(levelAt, "i.at", "@now")
 
 // subscriberColumns fit SubscriberRow, with servicesSQL; the table subscribers has the alias s.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
+	s.second_phone, s.message_second,
 	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.tax_pin, s.account_aliases,
 	coalesce(s.language, '') as language, s.only_needed, s.whatsapp, s.status,
 	s.currency, s.balance_minor, s.created_at, s.revision, s.paid_until, s.name_key`

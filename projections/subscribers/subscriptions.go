@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -30,7 +31,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 18 }
+func (Subscriptions) Version() int { return 19 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -63,10 +64,10 @@ const (
 	createSubscriptionSQL = `
 insert into {schema}.subscriptions
 	(subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at, username,
-	password_ref, created_at, state_since, revision)
+	username_key, username_term, password_ref, created_at, state_since, revision)
 values
-	(@subscription, @org, @subscriber, @plan, @version, @terms, 'pending', @starts_at, @username, @password, @at, @at,
-	@revision)
+	(@subscription, @org, @subscriber, @plan, @version, @terms, 'pending', @starts_at, @username,
+	@key, @term, @password, @at, @at, @revision)
 on conflict (subscription_id) do nothing`
 	activatedSQL = `
 update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3, carried = $4
@@ -90,13 +91,16 @@ update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3
 where subscription_id = $1`
 	assignedSQL = `
 update {schema}.subscriptions
-set static_ip = nullif($2, ''), static_ipv6_prefix = nullif($3, ''), mac_addresses = $4, revision = $5
-where subscription_id = $1`
+set static_ip = nullif(@ip, ''), static_ipv6_prefix = nullif(@prefix, ''), mac_addresses = @macs, routes = @routes,
+	revision = @revision
+where subscription_id = @subscription`
 	credentialsSQL = `
-update {schema}.subscriptions set username = $2, password_ref = $3, revision = $4 where subscription_id = $1`
+update {schema}.subscriptions set username = @username, username_key = @key, username_term = @term,
+	password_ref = @password, revision = @revision where subscription_id = @subscription`
 	forgetSubscriptionsSQL = `
 update {schema}.subscriptions
-set username = null, static_ip = null, static_ipv6_prefix = null, mac_addresses = '{}', reason = '',
+set username = null, username_key = null, username_term = null,
+	static_ip = null, static_ipv6_prefix = null, mac_addresses = '{}', routes = '{}', reason = '',
 	undone = undone or $2
 where subscriber_id = $1`
 	forgetTermsSQL = `
@@ -107,7 +111,7 @@ where t.subscription_id = s.subscription_id and s.subscriber_id = $1`
 insert into {schema}.terms (org_id, term, subscription_id)
 select s.org_id, t.term, s.subscription_id
 from {schema}.subscriptions s,
-	unnest(s.mac_addresses || array[lower(s.username), s.static_ip, s.static_ipv6_prefix]) as t (term)
+	unnest(s.mac_addresses || s.routes || array[s.username_term, s.static_ip, s.static_ipv6_prefix]) as t (term)
 where s.subscription_id = $1 and t.term <> '' on conflict do nothing`
 )
 
@@ -152,12 +156,9 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionEnded:
 		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionAddressesAssigned:
-		w.Exec(assignedSQL, v.SubscriptionID, v.StaticIP.Reveal(), v.StaticIPv6Prefix.Reveal(),
-			append([]string{}, personal.RevealAll(v.MACAddresses)...), revision)
-		writeTerms(w, v.SubscriptionID)
+		applyAddresses(w, v, revision)
 	case events.SubscriptionCredentialsSet:
-		w.Exec(credentialsSQL, v.SubscriptionID, v.Username.Reveal(), v.PasswordRef, revision)
-		writeTerms(w, v.SubscriptionID)
+		applyCredentials(w, v, revision)
 	case events.SubscriptionCredentialsShown:
 		w.Exec(`update {schema}.subscriptions set revision = $2 where subscription_id = $1`, v.SubscriptionID, revision)
 	case events.SubscriberBlocked:
@@ -175,6 +176,25 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
+// applyAddresses queues the addresses of a subscription, and the terms that find it.
+func applyAddresses(w *runner.Writes, v events.SubscriptionAddressesAssigned, revision int64) {
+	w.Exec(assignedSQL, pgx.NamedArgs{
+		"subscription": v.SubscriptionID, "ip": v.StaticIP.Reveal(), "prefix": v.StaticIPv6Prefix.Reveal(),
+		"macs":   append([]string{}, personal.RevealAll(v.MACAddresses)...),
+		"routes": append([]string{}, personal.RevealAll(v.Routes)...), "revision": revision,
+	})
+	writeTerms(w, v.SubscriptionID)
+}
+
+// applyCredentials queues the login of a subscription, and the terms that find it.
+func applyCredentials(w *runner.Writes, v events.SubscriptionCredentialsSet, revision int64) {
+	w.Exec(credentialsSQL, pgx.NamedArgs{
+		"subscription": v.SubscriptionID, "username": v.Username.Reveal(), "password": v.PasswordRef,
+		"key": loginname.Fold(v.Username.Reveal()), "term": usernameTerm(v.Username.Reveal()), "revision": revision,
+	})
+	writeTerms(w, v.SubscriptionID)
+}
+
 // applyCreated queues the row of a new subscription.
 func applyCreated(w *runner.Writes, v events.SubscriptionCreated, revision int64) error {
 	terms, err := json.Marshal(v.Terms)
@@ -185,6 +205,7 @@ func applyCreated(w *runner.Writes, v events.SubscriptionCreated, revision int64
 		"subscription": v.SubscriptionID, "org": v.OrgID, "subscriber": v.SubscriberID, "plan": v.PlanID,
 		"version": v.PlanVersion, "terms": string(terms), "starts_at": v.StartsAt, "username": v.Username.Reveal(),
 		"password": v.PasswordRef, "at": v.CreatedAt, "revision": revision,
+		"key": loginname.Fold(v.Username.Reveal()), "term": usernameTerm(v.Username.Reveal()),
 	})
 	writeTerms(w, v.SubscriptionID)
 	return nil

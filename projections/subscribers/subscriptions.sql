@@ -19,9 +19,12 @@ create table {schema}.subscriptions (
   paid_told_event uuid,
   paid_lost_at timestamptz, -- as LostAt in projections/access/entitlement; null = never
   username text,
+  username_key text, -- as internal/loginname folds it
+  username_term text, -- as it is searched for
   password_ref uuid, -- the password itself is in the vault
   static_ip text,
   static_ipv6_prefix text,
+  routes text[] not null default '{}', -- networks behind the customer's address
   mac_addresses text[] not null default '{}', -- the only equipment that may sign in; empty = any
   open_invoices uuid[] not null default '{}', -- oldest first
   created_at timestamptz not null,
@@ -35,8 +38,8 @@ create index subscriptions_subscriber on {schema}.subscriptions (org_id, subscri
 create index subscriptions_plan on {schema}.subscriptions (org_id, plan_id, plan_version, subscriber_id) where state <> 'ended';
 create index subscriptions_state on {schema}.subscriptions (org_id, state, created_at desc, subscription_id desc);
 
--- One row for each search term of a subscription: its username in lower case, the MAC addresses of its equipment, its
--- static address and its static prefix. Terms are used as those of subscribers are.
+-- One row for each search term of a subscription: its username in lower case (or as a MAC address), the MAC addresses of its equipment, its
+-- static address, its static prefix and its routes. Terms are used as those of subscribers are.
 create table {schema}.terms (
   org_id uuid not null,
   term text collate "C" not null,

@@ -43,27 +43,33 @@ func findSubscriptions(org id.Organization, text string, max int) (string, pgx.N
 	return findSubscriptionsSQL, pgx.NamedArgs{"org": org, "from": from, "to": to, "max": max}
 }
 
-// Lengths of static prefixes, in bits. Source: docs/rules/subscribers.md#addresses.
+// Lengths of static prefixes and routes, in bits. Source: docs/rules/subscribers.md#addresses.
 const (
 	shortestStatic = 40
 	longestStatic  = 64
+	shortestRoute  = 16 // of IPv4
 )
 
-// subscriptionTerms are the beginnings of terms that a search looks for. The static prefixes that have an address of
-// IPv6 are among them, since one of these is its subscription's. Never nil.
+// subscriptionTerms are the beginnings of terms that a search looks for. The prefixes that have an address are among
+// them, since one of these may be the static prefix or a route of a subscription. Never nil.
 func subscriptionTerms(text string) []string {
 	list := []string{}
 	if term := strings.ToLower(strings.TrimSpace(text)); term != "" {
 		list = append(list, searchterm.Cut(term))
+		if folded := usernameTerm(term); folded != list[0] {
+			list = append(list, folded)
+		}
 	}
 	if mac := searchterm.MAC(text); mac != "" {
 		list = append(list, mac)
 	}
-	if ip := searchterm.Address(text); ip.Is6() {
-		for bits := shortestStatic; bits <= longestStatic; bits++ {
-			if p, err := ip.Prefix(bits); err == nil {
-				list = append(list, p.String())
-			}
+	ip, from, to := searchterm.Address(text), shortestStatic, longestStatic
+	if ip.Is4() {
+		from, to = shortestRoute, ip.BitLen()
+	}
+	for bits := from; ip.IsValid() && bits <= to; bits++ {
+		if p, err := ip.Prefix(bits); err == nil {
+			list = append(list, p.String())
 		}
 	}
 	return list
@@ -76,21 +82,36 @@ func (r SubscriptionRow) Found(text string) searchterm.Match {
 		return null.Zero(value) != "" && strings.HasPrefix(strings.ToLower(*value), typed),
 			null.Zero(value) != "" && strings.ToLower(*value) == typed
 	}
-	if begins, whole := has(r.Username); begins {
-		return searchterm.Match{By: "username", Whole: whole}
+	mac, name := searchterm.MAC(text), usernameTerm(null.Zero(r.Username))
+	if begins, whole := has(r.Username); begins || name != "" && strings.HasPrefix(name, usernameTerm(typed)) {
+		return searchterm.Match{By: "username", Whole: whole || name == usernameTerm(typed)}
 	}
-	if mac := searchterm.MAC(text); mac != "" && slices.ContainsFunc(r.MACAddresses, func(of string) bool {
+	if mac != "" && strings.HasPrefix(name, mac) {
+		return searchterm.Match{By: "username", Whole: name == mac}
+	}
+	if mac != "" && slices.ContainsFunc(r.MACAddresses, func(of string) bool {
 		return strings.HasPrefix(of, mac)
 	}) {
 		return searchterm.Match{By: "mac", Whole: len(mac) == searchterm.WholeMAC}
 	}
-	for _, value := range []*string{r.StaticIP, r.StaticIPv6} {
+	for _, value := range append([]*string{r.StaticIP, r.StaticIPv6}, pointers(r.Routes)...) {
 		if begins, whole := has(value); begins {
 			return searchterm.Match{By: "ip", Whole: whole}
 		}
 	}
-	if p, err := netip.ParsePrefix(null.Zero(r.StaticIPv6)); err == nil && p.Contains(searchterm.Address(text)) {
-		return searchterm.Match{By: "ip", Whole: true}
+	for _, network := range append([]string{null.Zero(r.StaticIPv6)}, r.Routes...) {
+		if p, err := netip.ParsePrefix(network); err == nil && p.Contains(searchterm.Address(text)) {
+			return searchterm.Match{By: "ip", Whole: true}
+		}
 	}
 	return searchterm.Match{}
+}
+
+// pointers points at each text of a list.
+func pointers(list []string) []*string {
+	out := make([]*string, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }

@@ -41,6 +41,7 @@ type SubscriptionRow struct {
 	PasswordRef   *id.Secret  `db:"password_ref"`
 	StaticIP      *string     `db:"static_ip"`
 	StaticIPv6    *string     `db:"static_ipv6_prefix"`
+	Routes        []string    `db:"routes"`
 	MACAddresses  []string    `db:"mac_addresses"` // the only equipment that may sign in; empty = any
 	OpenInvoice   *id.Invoice `db:"open_invoice_id"`
 	CreatedAt     time.Time   `db:"created_at"`
@@ -124,8 +125,8 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
 	s.planned, s.next_terms, s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.retakes_from,
 	s.paid_told_at, s.paid_told_event, s.paid_lost_at, s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix,
-	s.mac_addresses, s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision,
-	s.unbilled_since,
+	s.routes, s.mac_addresses, s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event,
+	s.revision,	s.unbilled_since,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 

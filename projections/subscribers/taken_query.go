@@ -30,9 +30,10 @@ type TakenRow struct {
 const (
 	takenServicesSQL = `
 with wanted as (
-	select 'username=' || v as key, lower(v) as term from unnest(@usernames::text[]) as v
-	union all select 'staticIp=' || v, lower(v) from unnest(@ips::text[]) as v
-	union all select 'macAddresses=' || v, v from unnest(@macs::text[]) as v
+	select 'username=' || v as key, t as term, k as name
+		from unnest(@usernames::text[], @terms::text[], @keys::text[]) as n (v, t, k)
+	union all select 'staticIp=' || v, lower(v), null from unnest(@ips::text[]) as v
+	union all select 'macAddresses=' || v, v, null from unnest(@macs::text[]) as v
 )
 select distinct on (w.key) w.key, s.subscriber_id, '' as phone
 from wanted w
@@ -40,7 +41,7 @@ cross join lateral (select subscription_id from {schema}.terms where org_id = @o
 cross join lateral (
 	select * from {schema}.subscriptions where subscription_id = t.subscription_id and state <> 'ended' offset 0
 ) s
-where w.key in ('username=' || s.username, 'staticIp=' || s.static_ip)
+where w.name = s.username_key or w.key = 'staticIp=' || s.static_ip
 	or substr(w.key, length('macAddresses=') + 1) = any(s.mac_addresses) and w.key like 'macAddresses=%'
 order by w.key, s.created_at`
 	takenAliasesSQL = `
@@ -62,7 +63,8 @@ func (q SubscriptionsQuery) Taken(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &services, pgx.RowToStructByName[TakenRow],
 			q.Views.SQL(SubscriptionsName, takenServicesSQL), pgx.NamedArgs{
-				"org": org, "usernames": v.Usernames, "ips": v.StaticIPs, "macs": v.MACs,
+				"org": org, "usernames": v.Usernames, "terms": usernameTerms(v.Usernames),
+				"keys": folded(v.Usernames), "ips": v.StaticIPs, "macs": v.MACs,
 			})
 		postgres.Collect(r, &people, pgx.RowToStructByName[TakenRow], q.Views.SQL(SubscribersName, takenAliasesSQL),
 			org, v.Aliases)

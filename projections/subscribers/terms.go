@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
 )
 
-// termsOf lists the words that find a subscriber: the words of the name, the phone, the e-mail address, and the account
-// numbers of before.
+// termsOf lists the words that find a subscriber: the words of the name, the phones, the e-mail address, and the
+// account numbers of before.
 func termsOf(d events.SubscriberDetails) []string {
 	seen := map[string]bool{}
 	terms := []string{}
@@ -26,6 +26,7 @@ func termsOf(d events.SubscriberDetails) []string {
 		}
 	}
 	add(phoneTerm(d.Phone.Reveal()))
+	add(phoneTerm(d.SecondPhone.Reveal()))
 	add(strings.ToLower(d.Email.Reveal()))
 	for _, alias := range d.AccountAliases {
 		add(strings.ToLower(alias.Reveal()))

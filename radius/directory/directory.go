@@ -58,6 +58,7 @@ type Directory struct {
 	left          map[id.Organization]bool // not everything of them is known
 	terms         map[version]*events.PlanTerms
 	organizations map[id.Organization]*time.Location
+	realmless     map[id.Organization]bool // names count without their realm too
 	rezoned       map[id.Organization]mark // when the zone was changed
 	routers       []*router                // in the order in which they were registered
 	// routersChanged says that the server does not know the routers as they are now.
@@ -67,12 +68,6 @@ type Directory struct {
 	passwords *trials      // likewise
 	guests    guestBook    // likewise
 	pace      clock.Clock  // by which tries are forgiven, and changes have their age
-}
-
-// login names a user within an organization.
-type login struct {
-	org  id.Organization
-	name string
 }
 
 // device names a piece of equipment within an organization.
@@ -94,7 +89,7 @@ func New(cfg Config) *Directory {
 		services: map[id.Subscription]*service{}, former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		rezoned:  map[id.Organization]mark{},
+		rezoned: map[id.Organization]mark{}, realmless: map[id.Organization]bool{},
 		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(), pace: clock.Pace(cfg.Clock),
 		guests: guestBook{of: map[device]*guest{}, restarts: map[id.Device][]time.Time{}},
 	}
@@ -121,7 +116,7 @@ func (d *Directory) findService(nas *radius.NAS, r *radius.Request) (*service, *
 			return s, s.byMAC
 		}
 	}
-	if s := d.byName[login{nas.Org, string(r.UserName)}]; s != nil {
+	if s := d.dialledAs(nas.Org, r.UserName); s != nil {
 		return s, s.credential
 	}
 	return nil, nil
@@ -265,7 +260,7 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	s := d.byName[login{org, username}]
+	s := d.named(org, username)
 	subscription, granted, ours := ReadClass(d.cfg.ClassKey, class)
 	if ours {
 		if was, ended := d.former[subscription]; ended && was.org == org {

@@ -58,10 +58,10 @@ func (t traces) of(s *service) *givenUp {
 // name notes that a subscription gives up its name.
 func (t traces) name(s *service) {
 	g := t.of(s)
-	t.byName[login{s.org, s.username}] = s.id
+	t.byName[loginOf(s.org, s.username)] = s.id
 	names, dropped := remember(g.names, s.username, maxFormerNames)
 	g.names = names
-	if key := (login{s.org, dropped}); t.byName[key] == s.id {
+	if key := loginOf(s.org, dropped); t.byName[key] == s.id {
 		delete(t.byName, key)
 	}
 }
@@ -105,7 +105,7 @@ func (t traces) forget(of func(id.Subscription) bool) {
 // device last; nil when nobody had it. A hotspot tries each device in its range, so those of a subscription that goes
 // on count for nobody. The caller holds the lock.
 func (d *Directory) findFormer(nas *radius.NAS, r *radius.Request) *radius.Credential {
-	it, found := d.traces.byName[login{nas.Org, string(r.UserName)}]
+	it, found := d.formerlyNamed(nas.Org, string(r.UserName))
 	if !found && r.MACLogin {
 		it, found = d.traces.byMAC[device{nas.Org, r.MAC}]
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -37,6 +38,7 @@ type Present struct {
 	Moves     bool             // from device to device, by a sign-in of another one
 	Renewed   time.Time        // since when sign-ins prove another password than before; zero = always the same one
 	username  string           // "" = of a voucher
+	realmless bool             // a name of a session counts without its realm too
 	macs      []radius.MAC     // that may use it; none = any may
 	byMAC     bool             // these sign in by their MAC alone
 	parted    time.Time        // when such a device was taken away last; zero = never
@@ -73,7 +75,8 @@ func (p Present) Fits(s Shown, began time.Time) bool {
 // Names reports whether the name of a session is one of the subscription: its username, or at a hotspot the MAC of one
 // of its devices, which without registered ones is any that came back by it.
 func (p Present) Names(s Shown) bool {
-	if p.username == "" || p.username == s.Username {
+	own, name := loginname.Fold(p.username), loginname.Fold(s.Username)
+	if own == "" || own == name || p.realmless && own == loginname.Fold(loginname.WithoutRealm(s.Username)) {
 		return true
 	}
 	_, byMAC := s.byMAC()
@@ -103,7 +106,8 @@ func (d *Directory) Present(subscription id.Subscription, at time.Time) Present 
 	v := d.verdict(s, at)
 	p := Present{
 		Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, username: s.username, macs: v.macs,
-		byMAC: s.byMAC != nil, parted: d.when(s.parted),
+		realmless: d.realmless[s.org],
+		byMAC:     s.byMAC != nil, parted: d.when(s.parted),
 	}
 	p.Grant.Rest = s.rest(v.access, s.passwordRef)
 	renewed := d.when(s.renewed)
@@ -145,7 +149,14 @@ func (s *service) rest(access entitlement.Access, password id.Secret) uint32 {
 		pool = ""
 	}
 	garden := strconv.FormatBool(walled)
-	return digest(s.username, password.String(), garden, fixed, pool, prefix, terms.IPv6Pool, terms.IPv6DelegatedPool)
+	texts := append(make([]string, 0, 8+len(s.routes)), s.username, password.String(), garden, fixed, pool, prefix,
+		terms.IPv6Pool, terms.IPv6DelegatedPool)
+	for _, route := range s.routes {
+		if !walled {
+			texts = append(texts, route.String())
+		}
+	}
+	return digest(texts...)
 }
 
 // digest is a short sum of texts, each with its length. It allocates nothing for short ones.

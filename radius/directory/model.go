@@ -55,9 +55,9 @@ func (d *Directory) Apply(e events.Envelope) {
 	d.act = Act{e.ID, e.Position, e.Meta.At, e.Meta.Actor, e.Meta.CorrelationID}
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
-		d.inZone(v.OrgID, v.Billing.Timezone)
+		d.settle(v.OrgID, v.Billing)
 	case events.BillingSettingsAdopted:
-		d.inZone(v.OrgID, v.Billing.Timezone)
+		d.settle(v.OrgID, v.Billing)
 	case events.SubscriberBlocked:
 		d.customer(v.SubscriberID).block = &entitlement.Block{Since: e.Meta.At, EventID: e.ID}
 		d.customerChanged(v.SubscriberID)
@@ -133,6 +133,16 @@ func (d *Directory) applyDunning(e events.Envelope) bool {
 		d.change(events.SubjectOf(v).SubscriptionID, func(s *service) { s.dunning = s.dunning.After(v, e.ID) })
 	}
 	return ours
+}
+
+// settle applies the settings of an organization that sign-ins depend on.
+func (d *Directory) settle(org id.Organization, settings events.BillingSettings) {
+	d.inZone(org, settings.Timezone)
+	if settings.StripRealm {
+		d.realmless[org] = true
+	} else {
+		delete(d.realmless, org)
+	}
 }
 
 // inZone notes the zone in which an organization's plans have their hours. A name that is unknown here is UTC; the
@@ -232,7 +242,7 @@ func (d *Directory) login(s *service, name string, ref id.Secret) {
 	if !s.passwordRef.IsZero() && !ref.IsZero() && ref != s.passwordRef {
 		s.renewed = d.mark()
 	}
-	if key := (login{s.org, s.username}); d.byName[key] == s {
+	if key := loginOf(s.org, s.username); d.byName[key] == s {
 		delete(d.byName, key)
 		if s.username != name {
 			d.traces.name(s)
@@ -246,8 +256,8 @@ func (d *Directory) login(s *service, name string, ref id.Secret) {
 	if name == "" {
 		return
 	}
-	d.byName[login{s.org, name}] = s
-	delete(d.traces.byName, login{s.org, name})
+	d.byName[loginOf(s.org, name)] = s
+	delete(d.traces.byName, loginOf(s.org, name))
 	if ref == s.passwordRef || ref.IsZero() {
 		return
 	}
@@ -278,6 +288,12 @@ func (d *Directory) assign(s *service, v events.SubscriptionAddressesAssigned) {
 	for _, text := range personal.RevealAll(v.MACAddresses) {
 		if mac, ok := radius.ParseMAC([]byte(text)); ok {
 			macs = append(macs, mac)
+		}
+	}
+	s.routes = nil
+	for _, text := range personal.RevealAll(v.Routes) {
+		if route, err := netip.ParsePrefix(text); err == nil {
+			s.routes = append(s.routes, route)
 		}
 	}
 	d.equip(s, macs)

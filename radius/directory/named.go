@@ -33,7 +33,7 @@ func (d *Directory) Named(org id.Organization, shown Shown, at time.Time) (id.Su
 		s = d.ofMAC(key, at)
 	}
 	if s == nil {
-		s = d.byName[login{org, shown.Username}]
+		s = d.named(org, shown.Username)
 	}
 	if s == nil && byMAC {
 		s = d.guests.cameBy(key)
@@ -50,7 +50,7 @@ func (d *Directory) Named(org id.Organization, shown Shown, at time.Time) (id.Su
 		v, has = d.usedVoucher(org, shown.Username)
 	}
 	if !has {
-		it, found := d.traces.byName[login{org, shown.Username}]
+		it, found := d.formerlyNamed(org, shown.Username)
 		if !found && byMAC {
 			it, found = d.traces.byMAC[key]
 		}

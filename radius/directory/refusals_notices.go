@@ -63,7 +63,7 @@ func (d *Directory) noticed(n radius.Notice, senders []sender) {
 			his.DeviceID = senders[0].device
 		}
 		for name, count := range n.Names {
-			s := d.byName[login{his.OrgID, name}]
+			s := d.named(his.OrgID, name)
 			if s == nil {
 				continue
 			}

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -58,7 +59,19 @@ func (d *Directory) attributes(s *service, access entitlement.Access, rate strin
 	} else if terms.IPv6DelegatedPool != "" {
 		a = a.MikroTik(mikrotikDelegatedPool, terms.IPv6DelegatedPool)
 	}
+	for _, route := range s.routes {
+		a = appendRoute(a, route)
+	}
 	return a[:len(a):len(a)]
+}
+
+// appendRoute appends a network behind the customer. The unspecified gateway is the address that the session has (RFC
+// 2865, 5.22, and RFC 3162, 2.5).
+func appendRoute(a radius.Attributes, route netip.Prefix) radius.Attributes {
+	if route.Addr().Is4() {
+		return a.Text(rfc2865.FramedRoute_Type, route.String()+" 0.0.0.0 1")
+	}
+	return a.Text(rfc3162.FramedIPv6Route_Type, route.String()+" :: 1")
 }
 
 // linkBits is the length of a prefix for the link to the customer. A shorter one is for the customer's own networks.

@@ -34,6 +34,7 @@ type service struct {
 	parted      mark // when a device was taken away last that could sign in by its MAC; zero = never
 	staticIP    netip.Addr
 	staticIPv6  netip.Prefix
+	routes      []netip.Prefix     // networks behind the customer
 	credential  *radius.Credential // without a password until the vault has given it
 	byMAC       *radius.Credential
 	former      bool // made for one sign-in by what the subscription no longer has: only ids and standing are there

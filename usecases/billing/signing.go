@@ -244,10 +244,7 @@ func (d *TaxDocument) part(of billingviews.InvoiceRow) {
 	if d.Total == of.Total() {
 		text = "Invoice " + of.Number + ", whole"
 	}
-	for _, t := range of.Taxes {
-		if of.TotalMinor > 0 {
-			t.Amount = t.Amount.MulDivRounded(d.Total.Minor, of.TotalMinor)
-		}
+	for _, t := range of.TaxesOf(d.Total) {
 		d.Taxes = append(d.Taxes, t)
 		net = net.Sub(t.Amount)
 	}

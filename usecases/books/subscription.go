@@ -246,5 +246,11 @@ func (p *period) lengths() (shortest, longest time.Duration) {
 	case calendar.Week:
 		return 7*day - change, 7*day + change
 	}
-	return 28*day - change, 31*day + change
+	// 28 to 31 days each, and never all of them short or long
+	if n := p.unit.Months(); n == 1 {
+		return 28*day - change, 31*day + change
+	} else if n == 3 {
+		return 89*day - change, 92*day + change
+	}
+	return 365*day - change, 366*day + change
 }

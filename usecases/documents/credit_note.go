@@ -74,10 +74,6 @@ func (n creditNote) write(s *paper.Sheet) {
 		{Title: "Given back", Share: 35}, {Title: "Reason", Share: 40},
 		{Title: "Amount (" + string(n.Currency) + ")", Share: 25, Right: true},
 	}, slices.Values([][]string{{text, n.Reason, figure(n.Amount())}}))
-	s.Sums([]paper.Sum{{Name: "Total", Amount: amount(n.Amount()), Strong: true}})
-	if len(n.of.Taxes) > 0 {
-		s.Space(10)
-		s.Text("The amount includes the taxes of the invoice.", paper.Style{Quiet: true})
-	}
+	s.Sums(totals(n.Amount(), n.of.TaxesOf(n.Amount())))
 	n.signed(s)
 }

@@ -124,20 +124,25 @@ func (i invoice) write(s *paper.Sheet) {
 	i.signed(s)
 }
 
-// sums are net, taxes, total, and what became of it. They are those of GET /invoices/:id.
-func (i invoice) sums() []paper.Sum {
+// totals are net, each tax, and total; the total alone where no tax is in it.
+func totals(total money.Amount, taxes []events.TaxCharge) []paper.Sum {
 	var out []paper.Sum
-	if len(i.Taxes) > 0 {
-		net := i.Total()
-		for _, t := range i.Taxes {
+	if len(taxes) > 0 {
+		net := total
+		for _, t := range taxes {
 			net = net.Sub(t.Amount)
 		}
 		out = append(out, paper.Sum{Name: "Net", Amount: amount(net)})
-		for _, t := range i.Taxes {
+		for _, t := range taxes {
 			out = append(out, paper.Sum{Name: taxName(t), Amount: amount(t.Amount)})
 		}
 	}
-	out = append(out, paper.Sum{Name: "Total", Amount: amount(i.Total()), Strong: true})
+	return append(out, paper.Sum{Name: "Total", Amount: amount(total), Strong: true})
+}
+
+// sums are net, taxes, total, and what became of it. They are those of GET /invoices/:id.
+func (i invoice) sums() []paper.Sum {
+	out := totals(i.Total(), i.Taxes)
 	if i.State == "voided" {
 		return out
 	}

@@ -39,6 +39,11 @@ var channels = map[string]string{
 	"bill_manager": "bill manager",
 }
 
+// cashKinds name what was given by hand.
+var cashKinds = map[string]string{
+	"cash": "cash", "cheque": "cheque", "bank_transfer": "bank transfer", "card": "card", "other": "other means",
+}
+
 // Receipt makes the document of a receipt of an organization. What the organization was called is that of the day when
 // the money was recorded. Fails: receipt_not_found, receipt_without_document.
 func (d Documents) Receipt(ctx context.Context, org id.Organization, which id.Receipt) (File, error) {
@@ -122,8 +127,15 @@ func (r receipt) facts() [][2]string {
 	if name, phone := null.Zero(r.PayerName), null.Zero(r.PayerPhone); name != "" && phone != "" {
 		payer = name + ", " + phone
 	}
+	received, recorded, by := r.momentOf(r.PaidAt), "", channels[r.Channel]
+	if day := dayText(r.ReceivedOn); day != "" && day != r.dayOf(&r.PaidAt) {
+		received, recorded = day, received
+	}
+	if r.CashKind != "" {
+		by = cashKinds[r.CashKind]
+	}
 	return [][2]string{
-		{"Received", r.momentOf(r.PaidAt)}, {"By", channels[r.Channel]}, {"From", payer},
+		{"Received", received}, {"Recorded", recorded}, {"By", by}, {"From", payer},
 		{"Reference", null.Zero(r.BillRef)}, {"Paybill", r.Shortcode}, {"Reason", r.reason()},
 	}
 }

@@ -161,7 +161,8 @@ func (t *Taken) section(ctx context.Context, tx pgx.Tx, w *bufio.Writer, s perso
 	}
 	rows, err := tx.Query(ctx, sql, pgx.QueryResultFormats{pgx.TextFormatCode}, pgx.NamedArgs{
 		"subscriber": t.customer.ID, "phone": t.customer.Details.Phone.Reveal(),
-		"email": t.customer.Details.Email.Reveal(), "own": t.own,
+		"second": t.customer.Details.SecondPhone.Reveal(),
+		"email":  t.customer.Details.Email.Reveal(), "own": t.own,
 	})
 	if err != nil {
 		return err

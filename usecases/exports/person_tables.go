@@ -24,17 +24,19 @@ type personTable struct {
 // noted for themselves in a support request is no row: it is talk among them, and may be about others.
 var personTables = []personTable{
 	{table{"details", subscribersviews.SubscribersName, `
-select first_name, last_name, phone, email, address, latitude, longitude, tax_pin,
+select first_name, last_name, phone, nullif(second_phone, '') as second_phone, email,
+	address, latitude, longitude, tax_pin,
 	to_jsonb(account_aliases) as account_aliases, case when not @own then notes end as notes,
 	case when not @own then to_jsonb(tags) end as tags, case when not @own then external_ref end as external_ref,
 	status, currency, balance_minor, created_at
 from {schema}.subscribers where subscriber_id = @subscriber`}, false},
 	{table{"consents", subscribersviews.SubscribersName, `
-select language, only_needed, whatsapp from {schema}.subscribers where subscriber_id = @subscriber`}, false},
+select language, only_needed, whatsapp, message_second
+from {schema}.subscribers where subscriber_id = @subscriber`}, false},
 	{table{"services", subscribersviews.SubscriptionsName, `
 select subscription_id as id, terms->>'name' as plan, state, case when not @own then reason end as reason, starts_at,
 	activated_at, paid_until, username, static_ip, static_ipv6_prefix, to_jsonb(mac_addresses) as mac_addresses,
-	created_at
+	to_jsonb(routes) as routes, created_at
 from {schema}.subscriptions where subscriber_id = @subscriber order by created_at, subscription_id`}, false},
 	{table{"devices", cpeviews.CPEsName, `
 select serial_number, oui, product_class, manufacturer, model, firmware, case when not @own then label end as label,
@@ -66,16 +68,19 @@ select at, kind, number, invoice, channel, case when not @own then remark end as
 	credit_minor, balance_minor, reference
 from {schema}.statement_lines where subscriber_id = @subscriber order by position`}, false},
 	{table{"receipts", paymentsviews.ReceiptsName, `
-select receipt_id as id, receipt_number, channel, currency, amount_minor, refunded_minor, paid_at,
+select receipt_id as id, receipt_number, channel, cash_kind as kind, received_on, currency, amount_minor,
+	refunded_minor, paid_at,
 	case when own then payer_phone end as payer_phone, case when own then payer_name end as payer_name,
 	case when own then bill_ref end as bill_ref, state, payment_id, recorded_at
 from (select *, right(regexp_replace(payer_phone, '[^0-9]', '', 'g'), 9)
-		= right(regexp_replace(@phone, '[^0-9]', '', 'g'), 9) as own
+		in (right(regexp_replace(@phone, '[^0-9]', '', 'g'), 9),
+			nullif(right(regexp_replace(@second, '[^0-9]', '', 'g'), 9), '')) as own
 	from {schema}.receipts where subscriber_id = @subscriber and state <> 'absorbed') r
 order by recorded_at, receipt_id`}, false},
 	{table{"payments", paymentsviews.PaymentsName, `
-select payment_id as id, invoice_id, gateway, currency, amount_minor, case when right(phone, 9) = right(@phone, 9)
-	then phone end as phone, stage, receipt_number, initiated_at, settled_at
+select payment_id as id, invoice_id, gateway, currency, amount_minor,
+	case when right(phone, 9) in (right(@phone, 9), nullif(right(@second, 9), '')) then phone end as phone,
+	stage, receipt_number, initiated_at, settled_at
 from {schema}.payments where subscriber_id = @subscriber and (not @own or held_by = @subscriber)
 order by initiated_at, payment_id`}, false},
 	{table{"refunds", paymentsviews.RefundsName, `
@@ -84,7 +89,8 @@ select refund_id as id, receipt_number, currency, amount_minor, method, state,
 from {schema}.refunds where subscriber_id = @subscriber order by requested_at, refund_id`}, false},
 	{table{"messages", messagingviews.MessagesName, `
 select message_id as id, at, template, channel, case when not @own or lower(address) = lower(@email)
-	or right(address, 9) = right(@phone, 9) then address end as address, state, state_at
+	or right(address, 9) in (right(@phone, 9), nullif(right(@second, 9), '')) then address end as address,
+	state, state_at
 from {schema}.messages where subscriber_id = @subscriber order by at, message_id`}, false},
 	{table{"support", messagingviews.SupportName, `
 select r.request_id, r.subject, r.state, t.at, case when t.by_customer then 'customer' else 'staff' end as "from",

@@ -25,7 +25,8 @@ type table struct {
 // tables are the files of an export, in their order.
 var tables = []table{
 	{"customers", subscribersviews.SubscribersName, `
-select subscriber_id as id, account_number, first_name, last_name, phone, email, address, latitude, longitude,
+select subscriber_id as id, account_number, first_name, last_name, phone, second_phone, message_second, email, address,
+	latitude, longitude,
 	array_to_string(tags, '|') as tags, array_to_string(account_aliases, '|') as account_aliases, notes, external_ref,
 	tax_pin, language, only_needed, whatsapp, status, currency, balance_minor, paid_until, created_at
 from {schema}.subscribers order by created_at, subscriber_id`},
@@ -35,7 +36,8 @@ select plan_id as id, code, version, archived, terms->>'name' as name, terms->>'
 from {schema}.plans order by created_at, plan_id`},
 	{"subscriptions", subscribersviews.SubscriptionsName, `
 select subscription_id as id, subscriber_id, plan_id, plan_version, state, reason, starts_at, activated_at, paid_until,
-	username, static_ip, static_ipv6_prefix, array_to_string(mac_addresses, '|') as mac_addresses, terms, created_at
+	username, static_ip, static_ipv6_prefix, array_to_string(mac_addresses, '|') as mac_addresses,
+	array_to_string(routes, '|') as routes, terms, created_at
 from {schema}.subscriptions order by created_at, subscription_id`},
 	{"periods", subscribersviews.SubscriptionsName, `
 select subscription_id, invoice_id, ordinal, state, due_at, paid_at, from_at, to_at
@@ -85,8 +87,8 @@ select subscriber_id, at, kind, number, invoice, channel, remark, currency, debi
 from {schema}.statement_lines order by subscriber_id, position`},
 	{"receipts", paymentsviews.ReceiptsName, `
 select receipt_id as id, receipt_number, provider, environment, channel, shortcode, currency, amount_minor,
-	refunded_minor, paid_at, payer_phone, payer_name, bill_ref, state, reason, subscriber_id, matched_by,
-	credited_to, payment_id, recorded_at
+	refunded_minor, cash_kind as kind, received_on, paid_at, payer_phone, payer_name, bill_ref, state, reason,
+	subscriber_id, matched_by,	credited_to, payment_id, recorded_at
 from {schema}.receipts order by recorded_at, receipt_id`},
 	{"payments", paymentsviews.PaymentsName, `
 select payment_id as id, subscriber_id, invoice_id, gateway, currency, amount_minor, phone, stage, receipt_id,

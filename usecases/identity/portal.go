@@ -27,12 +27,14 @@ type Portal struct {
 type PortalAddresses struct {
 	Email personal.Text // in any spelling
 	Phone personal.Text // in any spelling
+
+	second personal.Text // of the subscriber, where no address is named
 }
 
 // own fills in the contact of a subscriber where no address is named.
 func (in PortalAddresses) own(details events.SubscriberDetails) PortalAddresses {
 	if in.Email.IsZero() && in.Phone.IsZero() {
-		return PortalAddresses{Email: details.Email, Phone: details.Phone}
+		return PortalAddresses{Email: details.Email, Phone: details.Phone, second: details.SecondPhone}
 	}
 	return in
 }
@@ -48,7 +50,11 @@ func (in PortalAddresses) commands(
 	}
 	var list []commands.GivePortalAccess
 	var invalid error
-	if text := strings.TrimSpace(in.Phone.Reveal()); text != "" {
+	for _, phone := range []personal.Text{in.Phone, in.second} {
+		text := strings.TrimSpace(phone.Reveal())
+		if text == "" {
+			continue
+		}
 		give := each
 		give.Phone = personal.Of(commands.NormalizeContactPhone(text))
 		list, invalid = append(list, give), failure.JoinFaults(invalid, give.Validate())

@@ -41,6 +41,7 @@ type SettingsChange struct {
 	Tax           *Tax
 	Holidays      *[]calendar.Date
 	SuspenseDays  *int
+	StripRealm    *bool
 	// SecondFactor says whether the staff needs one.
 	SecondFactor *bool
 }
@@ -179,6 +180,9 @@ func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings,
 	}
 	if in.Holidays != nil {
 		b.Holidays = *in.Holidays
+	}
+	if in.StripRealm != nil {
+		b.StripRealm = *in.StripRealm
 	}
 	if in.SuspenseDays != nil {
 		if *in.SuspenseDays < 1 {

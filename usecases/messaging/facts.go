@@ -356,7 +356,11 @@ type way struct {
 
 // addresses are the ways on which the customer is reached, the preferred one first.
 func (f facts) addresses() (list []way) {
-	if phone := null.Zero(f.subscriber.Phone); phone != "" {
+	phone := null.Zero(f.subscriber.Phone)
+	if second := f.subscriber.SecondPhone; second != "" && f.subscriber.MessageSecond {
+		phone = second
+	}
+	if phone != "" {
 		if f.whatsApp && f.subscriber.WhatsApp && f.back == "" {
 			list = append(list, way{events.ChannelWhatsApp, phone})
 		}

@@ -68,7 +68,7 @@ func newKit(t *testing.T) *kit {
 		Bus: k.Bus, Platform: platform, Limiter: vault.NewLocalLimits(k.clock), Limit: 3,
 		Ready: func(string) error { return k.readiness },
 	}
-	k.receipts = paymentscases.Receipts{Bus: k.Bus}
+	k.receipts = paymentscases.Receipts{Bus: k.Bus, Clock: k.clock}
 	k.gateways = paymentscases.Gateways{Bus: k.Bus, Secrets: k.Vault.Secrets, Platform: platform}
 	k.populate(t)
 	return k

@@ -140,12 +140,12 @@ func (p Prompts) command(
 // phone is the phone to ask, in the provider's form without "+": the subscriber's own, or the one that was named.
 // Fails: phone_not_yours.
 func (in PromptInput) phone(s subscribers.Subscriber) (personal.Text, error) {
-	own := s.Details.Phone.Reveal()
+	own, second := s.Details.Phone.Reveal(), s.Details.SecondPhone.Reveal()
 	phone := own
 	if given := in.Phone.Reveal(); given != "" {
 		phone = commands.NormalizeContactPhone(given)
 	}
-	if in.Customer != nil && phone != own && phone != in.Customer.Phone.Reveal() {
+	if in.Customer != nil && phone != own && phone != in.Customer.Phone.Reveal() && (second == "" || phone != second) {
 		return personal.Text{}, failure.NewDenied("phone_not_yours",
 			"You can ask for a payment on your own phone only.")
 	}

@@ -1,7 +1,9 @@
 package paymentscases
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 
@@ -9,6 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -19,6 +23,7 @@ import (
 type Receipts struct {
 	Bus   *bus.Bus
 	Views *runner.Views // with payments and receipts: tells which attempts have a reference
+	Clock clock.Clock
 }
 
 // CashInput describes money taken by hand.
@@ -27,7 +32,9 @@ type CashInput struct {
 	InvoiceID    id.Invoice      // to be paid first; zero = the oldest due
 	Amount       usecases.Figure // in the currency of the subscriber's account
 	// number in the cash book, unique in the organization; case and number of spaces do not matter
-	Reference string
+	Reference  string
+	Kind       string        // one of commands.CashKinds; "" = cash
+	ReceivedOn calendar.Date // local day; zero = today
 }
 
 // receiptLength is the length of the provider's receipt numbers, which are capitals and digits.
@@ -78,7 +85,8 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
 	faults.Check(reference != "" && len(reference) <= maxReference, "reference", "must have 1 to %d bytes",
 		maxReference)
-	if err := faults.Err(); err != nil {
+	received, err := r.receivedOn(ctx, asked.Org(), in.ReceivedOn, &faults)
+	if err := errors.Join(err, faults.Err()); err != nil {
 		return Booked{}, err
 	}
 	if looksLikeReceipt(reference) {
@@ -97,7 +105,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	}
 	done, err := r.Bus.Execute(ctx, commands.RecordCash{
 		ReceiptID: receipt, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: amount,
-		Reference: reference,
+		Reference: reference, Kind: cmp.Or(in.Kind, commands.ProviderCash), ReceivedOn: received,
 	}, asked.Meta)
 	if err != nil {
 		return Booked{}, r.withUse(ctx, asked.Org(), receipt, err)
@@ -105,6 +113,27 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	return Booked{
 		OrgID: asked.Org(), ReceiptID: receipt, Accounts: []id.Subscriber{in.SubscriberID}, Done: done,
 	}, nil
+}
+
+// mostDaysBack is how long ago money may have been received that is recorded now.
+const mostDaysBack = 366
+
+// receivedOn is the local day on which money was received: today where none is given.
+func (r Receipts) receivedOn(
+	ctx context.Context, org id.Organization, day calendar.Date, faults *failure.Faults,
+) (calendar.Date, error) {
+	today, err := usecases.RecordedSettings(r.Bus).Today(ctx, org, r.Clock.Now())
+	switch {
+	case err != nil:
+		return calendar.Date{}, err
+	case day.IsZero():
+		return today, nil
+	case today.Before(day):
+		faults.Add("receivedOn", "must not be in the future")
+	case day.Before(today.AddDays(-mostDaysBack)):
+		faults.Add("receivedOn", "must be at most %d days ago", mostDaysBack)
+	}
+	return day, nil
 }
 
 // cash returns the receipt of a reference as it is now, and the id that it has or would get. Cash that was recorded

@@ -87,6 +87,7 @@ func checkReason(customer subscribers.Subscriber, reason string) error {
 	}
 	known := newTraces()
 	known.phone(d.Phone)
+	known.phone(d.SecondPhone)
 	named = named || known.hasPhone(strings.ToLower(reason))
 	var faults failure.Faults
 	faults.Check(!named, "reason", "must not name the person, because it is kept")

@@ -90,6 +90,7 @@ func (t traces) contact(phone, email personal.Text) {
 // details notes what names the customer alone. First names and tags do not.
 func (t traces) details(d events.SubscriberDetails) {
 	t.contact(d.Phone, d.Email)
+	t.contact(d.SecondPhone, personal.Text{})
 	t.add(d.ExternalRef, d.TaxPIN)
 	t.add(d.AccountAliases...)
 	if d.FirstName.Reveal() != "" && d.LastName.Reveal() != "" {

@@ -158,11 +158,12 @@ type AddressChange struct {
 	StaticIP         *personal.Text
 	StaticIPv6Prefix *personal.Text
 	MACAddresses     *[]personal.Text
+	Routes           *[]personal.Text
 }
 
 // ChangeAddresses changes addresses. Two changes of different addresses at one moment both count. Fails:
-// subscription_not_found, subscription_ended, static_ip_taken, static_ipv6_prefix_taken, invalid_input, stale_revision,
-// concurrent_change.
+// subscription_not_found, subscription_ended, static_ip_taken, static_ipv6_prefix_taken, route_taken, invalid_input,
+// stale_revision, concurrent_change.
 func (u Subscriptions) ChangeAddresses(
 	ctx context.Context, asked usecases.Asked, in AddressChange,
 ) (bus.Result, error) {
@@ -172,9 +173,37 @@ func (u Subscriptions) ChangeAddresses(
 				StaticIP:         null.Or(in.StaticIP, present.Addresses.StaticIP),
 				StaticIPv6Prefix: null.Or(in.StaticIPv6Prefix, present.Addresses.StaticIPv6Prefix),
 				MACAddresses:     null.Or(in.MACAddresses, present.Addresses.MACAddresses),
+				Routes:           null.Or(in.Routes, present.Addresses.Routes),
 			}
-			return commands.AssignAddresses{
+			command := commands.AssignAddresses{
 				SubscriptionID: in.SubscriptionID, Addresses: commands.NormalAddresses(next),
-			}, nil
+			}
+			if err := command.Validate(); err != nil {
+				return nil, err
+			}
+			return command, u.checkOverlap(ctx, asked.Org(), present.SubscriberID, command.Addresses)
 		})
+}
+
+// checkOverlap refuses routes that overlap addresses of other customers, and addresses within routes of theirs. It
+// asks a read model: of two such changes within a second both may act, and the router then takes the later session's.
+// Fails: route_taken.
+func (u Subscriptions) checkOverlap(
+	ctx context.Context, org id.Organization, customer id.Subscriber, a commands.ServiceAddresses,
+) error {
+	routes, addresses := personal.RevealAll(a.Routes), []string{}
+	for _, of := range []personal.Text{a.StaticIP, a.StaticIPv6Prefix} {
+		if text := of.Reveal(); text != "" {
+			addresses = append(addresses, text)
+		}
+	}
+	if u.Overlapping == nil || len(routes)+len(addresses) == 0 {
+		return nil
+	}
+	overlaps, err := u.Overlapping(ctx, org, customer, routes, addresses)
+	if err == nil && overlaps {
+		err = failure.NewConflict("route_taken",
+			"This network overlaps addresses of another customer. Choose another one.")
+	}
+	return err
 }

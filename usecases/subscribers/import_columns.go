@@ -24,13 +24,15 @@ const (
 	colPassword  = "password"
 	colMACs      = "macAddresses"
 	colStaticIP  = "staticIp"
+	colPrefix    = "staticIpv6Prefix"
+	colRoutes    = "routes"
 	colDay       = "billingDay"
 )
 
 // ImportColumns are all columns, in the order in which they are told.
 var ImportColumns = []string{
 	colFirstName, colLastName, colPhone, colEmail, colPlan, colAliases, colBalance, colPaidUntil, colUsername, colTags,
-	colPassword, colMACs, colStaticIP, colDay,
+	colPassword, colMACs, colStaticIP, colPrefix, colRoutes, colDay,
 }
 
 // Columns of other systems that are no column of ours by themselves: two of them make one, or one makes two.

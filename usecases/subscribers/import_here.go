@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/sheet"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -239,7 +240,7 @@ func (v unique) key() string { return v.field + "=" + v.value }
 func uniqueOf(row importRow) []unique {
 	var list []unique
 	if row.Username != "" {
-		list = append(list, unique{colUsername, row.Username})
+		list = append(list, unique{colUsername, loginname.Fold(row.Username)})
 	}
 	addresses := row.addresses()
 	if ip := addresses.StaticIP.Reveal(); ip != "" {

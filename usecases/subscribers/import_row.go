@@ -37,6 +37,8 @@ type importRow struct {
 	Username   string    `json:"username,omitempty"`
 	Password   string    `json:"password,omitempty"`
 	StaticIP   string    `json:"staticIp,omitempty"`
+	Prefix     string    `json:"prefix,omitempty"` // IPv6
+	Routes     []string  `json:"routes,omitempty"`
 	MACs       []string  `json:"macs,omitempty"`
 	// Key is that of the content (docs/rules/subscribers-import.md#who-is-here-already).
 	Key string `json:"key,omitempty"`
@@ -75,7 +77,8 @@ func (r importRow) details() events.SubscriberDetails {
 // addresses are those of the service, in one form.
 func (r importRow) addresses() commands.ServiceAddresses {
 	return commands.NormalAddresses(commands.ServiceAddresses{
-		StaticIP: personal.Of(r.StaticIP), MACAddresses: personal.OfAll(r.MACs),
+		StaticIP: personal.Of(r.StaticIP), StaticIPv6Prefix: personal.Of(r.Prefix), Routes: personal.OfAll(r.Routes),
+		MACAddresses: personal.OfAll(r.MACs),
 	})
 }
 
@@ -104,6 +107,7 @@ func (r rowReader) read(cells []string, row int) (importRow, failure.Faults) {
 		Aliases: list(cell(colAliases), commands.NormalAlias, commands.MaxAliases),
 		Tags:    list(cell(colTags), strings.TrimSpace, commands.MaxTags),
 		MACs:    list(cell(colMACs), commands.NormalMAC, commands.MaxMACs),
+		Routes:  list(cell(colRoutes), strings.TrimSpace, commands.MaxRoutes), Prefix: cell(colPrefix),
 	}
 	if full := cell(colFullName); full != "" {
 		out.FirstName, out.LastName, _ = strings.Cut(full, " ")

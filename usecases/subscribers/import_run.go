@@ -316,7 +316,8 @@ func (t rowTaker) today() calendar.Date {
 
 // refusedFields says which column a refusal is about.
 var refusedFields = map[string]string{
-	"username_taken": colUsername, "static_ip_taken": colStaticIP, "account_alias_taken": colAliases,
+	"username_taken": colUsername, "static_ip_taken": colStaticIP, "static_ipv6_prefix_taken": colPrefix,
+	"route_taken": colRoutes, "account_alias_taken": colAliases,
 	"plan_archived": colPlan, "plan_not_found": colPlan,
 }
 

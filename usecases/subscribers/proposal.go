@@ -179,7 +179,8 @@ func (u Proposals) Get(ctx context.Context, org id.Organization, of id.Proposal)
 
 // ProposalColumns are those of Table. The last ones are empty: what a router does not know, and people may add.
 var ProposalColumns = []string{
-	colFirstName, colLastName, colPhone, colPlan, colUsername, colStaticIP, colMACs, colPaidUntil, colBalance,
+	colFirstName, colLastName, colPhone, colPlan, colUsername, colStaticIP, colPrefix, colRoutes, colMACs,
+	colPaidUntil, colBalance,
 }
 
 // Table gives the customers in the columns of an import, without passwords. Fails: proposal_not_found.
@@ -187,7 +188,8 @@ func (u Proposals) Table(ctx context.Context, org id.Organization, of id.Proposa
 	var rows [][]string
 	err := proposed(ctx, u.Files, org, of, func(c proposedCustomer) {
 		rows = append(rows, []string{
-			c.FirstName, c.LastName, c.Phone, c.PlanCode, c.Username, c.StaticIP, c.MAC, "", "",
+			c.FirstName, c.LastName, c.Phone, c.PlanCode, c.Username, c.StaticIP,
+			c.Prefix, strings.Join(c.Routes, "|"), c.MAC, "", "",
 		})
 	})
 	return rows, err

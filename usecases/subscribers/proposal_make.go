@@ -13,6 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loginname"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -68,6 +70,9 @@ type proposedCustomer struct {
 	Password  string `json:"password,omitempty"`
 	StaticIP  string `json:"staticIp,omitempty"`
 	MAC       string `json:"mac,omitempty"`
+
+	Prefix string   `json:"staticIpv6Prefix,omitempty"`
+	Routes []string `json:"routes,omitempty"`
 }
 
 // proposalMaker collects a proposal. names are those of its customers, alike the same in small letters, and standard
@@ -107,7 +112,7 @@ func (m *proposalMaker) login(l routerplan.CustomerLogin) {
 		m.leaveOut(l.Name, l.Hotspot, NoteOtherService)
 	case !commands.ValidUsername(l.Name):
 		m.leaveOut(l.Name, l.Hotspot, NoteBadName)
-	case m.names[l.Name]:
+	case m.names[loginname.Fold(l.Name)]:
 		m.leaveOut(l.Name, l.Hotspot, NoteTwice)
 	default:
 		m.customers = append(m.customers, m.customer(l))
@@ -125,7 +130,7 @@ func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 		}
 	}
 	told(m.alike[small], NoteAlike)
-	m.names[l.Name], m.alike[small] = true, true
+	m.names[loginname.Fold(l.Name)], m.alike[small] = true, true
 	if at := slices.IndexFunc(m.of.Plans, func(p ProposedPlan) bool {
 		return p.Profile == l.Profile && (p.Kind == kindHotspot) == l.Hotspot
 	}); at >= 0 && l.Profile != "" {
@@ -137,9 +142,21 @@ func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 		c.StaticIP = ""
 		told(true, NoteBadAddress)
 	}
+	c.Prefix, c.Routes = l.Prefix, l.Routes
+	if kept := c.addresses(); !commands.ValidAddresses(kept) {
+		c.Prefix, c.Routes = "", nil
+		told(true, NoteBadAddress)
+	}
 	told(l.Caller != "", NoteCaller)
 	told(l.Limited, NoteLimited)
 	return c
+}
+
+// addresses are prefix and routes, in one form.
+func (c proposedCustomer) addresses() commands.ServiceAddresses {
+	return commands.NormalAddresses(commands.ServiceAddresses{
+		StaticIPv6Prefix: personal.Of(c.Prefix), Routes: personal.OfAll(c.Routes),
+	})
 }
 
 // count counts what the proposal has in the end, and takes out the profiles of each router that nobody has.

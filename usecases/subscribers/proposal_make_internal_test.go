@@ -111,7 +111,7 @@ func TestLogins_WhoIsNoCustomerIsToldAndLeftOut(t *testing.T) {
 	for _, l := range []routerplan.CustomerLogin{
 		{Name: "off", Disabled: true, Profile: "home", Service: "pppoe"},
 		{Name: "vpn", Profile: "home", Service: "l2tp"}, {Name: "sstp", Profile: "home", Service: "sstp"},
-		{Name: "has space", Profile: "home", Service: "any"}, {Name: "日本", Profile: "home"},
+		{Name: "tab\tname", Profile: "home", Service: "any"}, {Name: "日\u200b本", Profile: "home"},
 		{
 			Name: "amina", Profile: "home", Service: "any", Password: "p", Address: "10.9.0.1",
 			MAC: "AA:BB:CC:DD:EE:01",
@@ -129,7 +129,7 @@ func TestLogins_WhoIsNoCustomerIsToldAndLeftOut(t *testing.T) {
 		told = append(told, n.Name+" "+n.Code)
 	}
 	if diff := cmp.Diff([]string{
-		"off disabled", "vpn other_service", "sstp other_service", "has space bad_name", "日本 bad_name", "amina twice",
+		"off disabled", "vpn other_service", "sstp other_service", "tab name bad_name", "日本 bad_name", "amina twice",
 		"Amina alike", "lost no_plan", "lost no_password", "lost bad_address", "lost caller", "lost limited",
 	}, told); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

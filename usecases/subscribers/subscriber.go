@@ -85,6 +85,7 @@ type CorrectInput struct {
 	FirstName    *personal.Text
 	LastName     *personal.Text
 	Phone        *personal.Text
+	SecondPhone  *personal.Text
 	Email        *personal.Text
 	Address      *personal.Text
 	Notes        *personal.Text
@@ -98,6 +99,7 @@ type CorrectInput struct {
 	Language       *events.Language // "" = the organization's
 	OnlyNeeded     *bool
 	WhatsApp       *bool
+	MessageSecond  *bool // false without a second phone
 }
 
 // Correct changes the details that are given, and brings them into one form as Register does. Two corrections of
@@ -138,6 +140,7 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	set(&d.FirstName, in.FirstName, strings.TrimSpace)
 	set(&d.LastName, in.LastName, strings.TrimSpace)
 	set(&d.Phone, in.Phone, commands.NormalizeContactPhone)
+	set(&d.SecondPhone, in.SecondPhone, commands.NormalizeContactPhone)
 	set(&d.Email, in.Email, commands.NormalizeEmail)
 	set(&d.Address, in.Address, asWritten)
 	set(&d.Notes, in.Notes, asWritten)
@@ -154,6 +157,12 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	}
 	if in.WhatsApp != nil {
 		d.WhatsApp = *in.WhatsApp
+	}
+	if in.MessageSecond != nil {
+		d.MessageSecond = *in.MessageSecond
+	}
+	if in.SecondPhone != nil && d.SecondPhone.IsZero() && in.MessageSecond == nil {
+		d.MessageSecond = false // it goes with the phone
 	}
 	if in.Tags != nil {
 		d.Tags = normalTexts(*in.Tags, strings.TrimSpace)
@@ -173,6 +182,7 @@ func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 		FirstName: &d.FirstName, LastName: &d.LastName, Phone: &d.Phone, Email: &d.Email, Address: &d.Address,
 		Notes: &d.Notes, Location: d.Place(), Tags: &d.Tags, ExternalRef: &d.ExternalRef, TaxPIN: &d.TaxPIN,
 		AccountAliases: &d.AccountAliases, Language: &d.Language, OnlyNeeded: &d.OnlyNeeded, WhatsApp: &d.WhatsApp,
+		SecondPhone: &d.SecondPhone, MessageSecond: &d.MessageSecond,
 	}.onto(events.SubscriberDetails{})
 }
 

@@ -26,6 +26,10 @@ type Subscriptions struct {
 	Secrets *vault.Secrets // holds the passwords on the network
 	Limiter vault.Limiter  // counts how often passwords are shown
 	Clock   clock.Clock
+	// Overlapping reports whether routes, or addresses, overlap those of other customers than one.
+	Overlapping func(
+		ctx context.Context, org id.Organization, customer id.Subscriber, routes, addresses []string,
+	) (bool, error)
 }
 
 // CreateSubscriptionInput says who gets which plan.
@@ -59,7 +63,7 @@ type MadeSubscription struct {
 // repeat under the same key takes it. Once the subscription is made, a repeat under its key gets it as it was made,
 // with the same password, even when the plan has changed. When the command is refused, the password is deleted again.
 // Fails: subscriber_not_found, plan_not_found, plan_archived, organization_not_found, invalid_input, username_taken,
-// static_ip_taken, static_ipv6_prefix_taken, subscription_exists.
+// static_ip_taken, static_ipv6_prefix_taken, route_taken, subscription_exists.
 func (u Subscriptions) Create(
 	ctx context.Context, asked usecases.Asked, in CreateSubscriptionInput,
 ) (MadeSubscription, error) {
@@ -85,6 +89,9 @@ func (u Subscriptions) Create(
 		command.PasswordRef = id.Derive[id.Secret](commands.NetworkPasswordPurpose, asked.Meta.CommandID.String())
 	}
 	if err := failure.JoinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
+		return MadeSubscription{}, err
+	}
+	if err := u.checkOverlap(ctx, asked.Org(), in.SubscriberID, command.Addresses); err != nil {
 		return MadeSubscription{}, err
 	}
 	if err := u.keepPassword(ctx, asked.Org(), command.PasswordRef, in.Password); err != nil {

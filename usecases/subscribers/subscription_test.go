@@ -163,7 +163,7 @@ func TestCreateSubscription_Refusals(t *testing.T) {
 		func(in *subscriberscases.CreateSubscriptionInput) { in.SubscriberID = theirs })
 	coretest.Faulty(t, "name and password", try("form", "invalid_input", coretest.Keyed(k.acme),
 		func(in *subscriberscases.CreateSubscriptionInput) {
-			in.Username, in.Password = personal.Of("a b"), "a\u0007b"
+			in.Username, in.Password = personal.Of("a\u200bb"), "a\u0007b"
 		}), "username", "password")
 	try("long password", "invalid_input", coretest.Keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
 		in.Password = secrets.Text(strings.Repeat("x", 129))

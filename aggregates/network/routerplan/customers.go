@@ -23,7 +23,7 @@ func CustomerReads() []Read {
 		{Menu: MenuHotspotUserProfile, Props: []string{propertyName, propertyLimit, "default"}},
 		{Menu: MenuPPPSecret, Props: []string{
 			propertyName, "password", "service", "profile", "caller-id", "remote-address", "limit-bytes-in",
-			"limit-bytes-out", propertyComment, propertyDisabled, propertyDynamic,
+			"limit-bytes-out", "routes", "remote-ipv6-prefix", propertyComment, propertyDisabled, propertyDynamic,
 		}},
 		{Menu: MenuHotspotUser, Props: []string{
 			propertyName, "password", "profile", "mac-address", propertyAddress, "limit-uptime", "limit-bytes-in",
@@ -57,8 +57,10 @@ type CustomerLogin struct {
 	Profile  string // "" = one that the platform has written
 	Service  string // of PPP: "any", "pppoe", "l2tp" and others
 	Comment  string
-	Address  string // IPv4; "" = any, or one of a pool
-	MAC      string // "" = any
+	Address  string   // IPv4; "" = any, or one of a pool
+	Prefix   string   // IPv6; "" = none, or one of a pool
+	Routes   []string // networks behind the customer, as the router has them, without gateway and metric
+	MAC      string   // "" = any
 	Disabled bool
 	Caller   string // a caller-id that is no MAC; "" = none
 	Limited  bool   // its time or its volume is limited
@@ -84,6 +86,14 @@ func CustomersOf(s Snapshot) Customers {
 		l.Service = r["service"]
 		if ip, err := netip.ParseAddr(r["remote-address"]); err == nil && ip.Is4() && !ip.IsUnspecified() {
 			l.Address = ip.String()
+		}
+		if prefix, err := netip.ParsePrefix(r["remote-ipv6-prefix"]); err == nil && prefix.Bits() > 0 {
+			l.Prefix = prefix.String()
+		}
+		for route := range strings.SplitSeq(r["routes"], ",") {
+			if words := strings.Fields(route); len(words) > 0 {
+				l.Routes = append(l.Routes, words[0])
+			}
 		}
 		if l.MAC = observedMAC(r["caller-id"]); l.MAC == "" {
 			l.Caller = r["caller-id"]

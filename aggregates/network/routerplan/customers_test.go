@@ -24,13 +24,14 @@ func TestCustomersOf_ReadsTheRoutersOwnAndLeavesThePlatformsOut(t *testing.T) {
 			{
 				"name": "amina", "password": "one", "profile": "home-10", "service": "pppoe", "comment": "Amina",
 				"caller-id": "aa:bb:cc:dd:ee:01", "remote-address": "10.9.0.1", "limit-bytes-in": "0",
+				"routes": "203.0.113.0/29 10.9.0.1 1, 192.168.7.0/24", "remote-ipv6-prefix": "2001:DB8:5::/48",
 			},
 			{
 				"name": "brian", "password": "****", "profile": "ppp-prof-svc-0193a1b2", "service": "any",
 				"caller-id": "eth7", "remote-address": "pool1", "disabled": "true", "limit-bytes-out": "10",
 			},
 			{"name": "own", "comment": tag + " note"}, {"name": ""}, {"name": "passing", "dynamic": "true"},
-			{"name": "zero", "remote-address": "0.0.0.0", "profile": "default"},
+			{"name": "zero", "remote-address": "0.0.0.0", "profile": "default", "remote-ipv6-prefix": "::/0"},
 			{"name": "six", "remote-address": "2001:db8::1", "profile": "default"},
 			{"name": "tunnelled", "profile": "platform-tunnel"},
 		},
@@ -53,6 +54,7 @@ func TestCustomersOf_ReadsTheRoutersOwnAndLeavesThePlatformsOut(t *testing.T) {
 			{
 				Name: "amina", Password: "one", Profile: "home-10", Service: "pppoe", Comment: "Amina",
 				Address: "10.9.0.1", MAC: "AA:BB:CC:DD:EE:01",
+				Prefix: "2001:db8:5::/48", Routes: []string{"203.0.113.0/29", "192.168.7.0/24"},
 			},
 			{Name: "brian", Service: "any", Disabled: true, Caller: "eth7", Limited: true},
 			{Name: "zero", Profile: "default"}, {Name: "six", Profile: "default"}, {Name: "tunnelled"},

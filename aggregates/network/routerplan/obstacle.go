@@ -61,6 +61,11 @@ const (
 	warningCarrier  = "carrier_disabled"
 	warningInactive = "inactive"
 	warningLink     = "no_link" // its cable or carrier is away
+	// servers that the platform did not make
+	warningDHCP    = "foreign_dhcp_server"
+	warningRelay   = "foreign_dhcp_relay"
+	warningHotspot = "foreign_hotspot"
+	warningPPPoE   = "foreign_pppoe_server"
 )
 
 // warnings say in English why a service on an interface would not work, behind its name.
@@ -70,4 +75,8 @@ var warnings = map[string]string{
 	warningCarrier:  "is carried by {of}, which is disabled",
 	warningInactive: "is inactive",
 	warningLink:     "has no link",
+	warningDHCP:     "has a DHCP server already: {of}",
+	warningRelay:    "has a DHCP relay already: {of}",
+	warningHotspot:  "has a hotspot already: {of}",
+	warningPPPoE:    "has a PPPoE server already: {of}",
 }

@@ -18,7 +18,7 @@ type Option struct {
 	Name     string
 	Reserved bool
 	Reason   Obstacle // why it is reserved; zero when it is not
-	Warning  Obstacle // why a service on it would not work now; zero when it would
+	Warning  Obstacle // why a service on it would not work now, or who else serves there; zero when neither
 }
 
 // Names of the groups, shown to operators.
@@ -45,12 +45,40 @@ func Picker(s Snapshot) []Group {
 		for i := range groups {
 			if groups[i].Name == kind {
 				groups[i].Options = append(groups[i].Options, Option{
-					Name: name, Reserved: is, Reason: reason, Warning: warningOf(s, name, below),
+					Name: name, Reserved: is, Reason: reason, Warning: pickerWarning(s, name, below),
 				})
 			}
 		}
 	}
 	return groups
+}
+
+// pickerWarning says why a service on an interface would not work now, else which server of the operator is on it. Such
+// a server is told rather than a cable that is away: customers of both would get the answers of either.
+func pickerWarning(s Snapshot, name string, below map[string][]string) Obstacle {
+	warning := warningOf(s, name, below)
+	if warning.Code == "" || warning.Code == warningLink {
+		if foreign := foreignServer(s, name); foreign.Code != "" {
+			return foreign
+		}
+	}
+	return warning
+}
+
+// foreignServer finds a server on an interface that no service of the platform made; zero when there is none. The
+// snapshot must have PickerMenus.
+func foreignServer(s Snapshot, name string) Obstacle {
+	for _, of := range []struct{ menu, code, property string }{
+		{MenuPPPoEServer, warningPPPoE, propertyServiceName}, {MenuHotspot, warningHotspot, propertyName},
+		{MenuDHCPServer, warningDHCP, propertyName}, {MenuDHCPRelay, warningRelay, propertyName},
+	} {
+		for _, r := range s[of.menu] {
+			if _, ours := taggedService(r[propertyComment]); r[propertyInterface] == name && !ours {
+				return Obstacle{Code: of.code, Of: r[of.property]}
+			}
+		}
+	}
+	return Obstacle{}
 }
 
 // groupOf is the heading of an interface; "" for one that cannot carry a service. RouterOS gives SFP ports the type

@@ -1,6 +1,7 @@
 package routerplan_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -286,5 +287,46 @@ func TestReserved_ReadsUplinkMenusWhereATypeIsNotKnown(t *testing.T) {
 	}
 	if routerplan.Vacant(routerplan.Snapshot{routerplan.MenuInterface: plain}, routerplan.MenuPool) {
 		t.Error("a menu without interfaces is taken for empty")
+	}
+}
+
+// TestPicker_TellsWhichServerOfTheOperatorIsThere, of each kind, and no server that a service has made.
+func TestPicker_TellsWhichServerOfTheOperatorIsThere(t *testing.T) {
+	t.Parallel()
+	service := id.New[id.Service]()
+	ports := []routerplan.Row{}
+	for n := range 7 {
+		ports = append(ports, routerplan.Row{"name": fmt.Sprintf("ether%d", n), "type": "ether", "running": "true"})
+	}
+	ports[6]["disabled"] = "true"
+	ours := routerplan.ServiceComment(service)
+	s := routerplan.Snapshot{
+		routerplan.MenuInterface: ports,
+		routerplan.MenuPPPoEServer: {
+			{"service-name": "theirs", "interface": "ether1"},
+			{"service-name": "ours", "interface": "ether5", "comment": ours},
+		},
+		routerplan.MenuHotspot:    {{"name": "hs1", "interface": "ether2"}},
+		routerplan.MenuDHCPServer: {{"name": "dhcp1", "interface": "ether3"}, {"name": "dhcp2", "interface": "ether6"}},
+		routerplan.MenuDHCPRelay:  {{"name": "relay1", "interface": "ether4"}},
+	}
+	got := map[string]string{}
+	for _, group := range routerplan.Picker(s) {
+		for _, o := range group.Options {
+			got[o.Name] = o.Warning.String()
+		}
+	}
+	want := map[string]string{
+		"ether0": "", "ether1": "has a PPPoE server already: theirs", "ether2": "has a hotspot already: hs1",
+		"ether3": "has a DHCP server already: dhcp1", "ether4": "has a DHCP relay already: relay1", "ether5": "",
+		"ether6": "is disabled",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	// It is a warning: two PPPoE servers can be on one interface, and staff decides.
+	binding := events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether1"}
+	if err := routerplan.CheckBinding(s, service, binding); err != nil {
+		t.Error(err)
 	}
 }

@@ -119,13 +119,19 @@ func FirewallMenus(f Firewall) []string {
 	return append([]string{MenuFirewallFilter, MenuNAT, MenuAddressList}, wayMenus(f.CPE)...)
 }
 
-// InterfaceMenus lists the menus to read before Reserved and Picker, some of them only where Vacant does not say that
+// InterfaceMenus lists the menus to read before Reserved, some of them only where Vacant does not say that
 // they are empty.
 func InterfaceMenus() []string {
 	return []string{
 		MenuInterface, MenuBridge, MenuBridgePort, MenuInterfaceList, MenuListMember, MenuVlan, MenuBonding,
 		MenuMACVLAN, MenuVRRP, MenuMACsec, MenuPPPoEClient, MenuDHCPClient, MenuRoute, MenuAddress,
 	}
+}
+
+// PickerMenus lists the menus to read before Picker: InterfaceMenus, and those of the servers that can be on an
+// interface.
+func PickerMenus() []string {
+	return append(InterfaceMenus(), MenuDHCPServer, MenuDHCPRelay, MenuHotspot, MenuPPPoEServer)
 }
 
 // BindingMenus lists the menus to read before CheckBinding with one of the bindings: InterfaceMenus, and where a

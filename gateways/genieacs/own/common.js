@@ -27,8 +27,10 @@ function tagOf(path) {
   }
 }
 
-// The mark of a username. In those that the server does not read as it writes them each x is :x, as in the platform's tags.
-function markOf(username) {
+// The mark of a username, written as in the platform's tags: in those that the server does not read as it writes them each
+// x is :x, and those that have such signs themselves, or a *, are written out.
+function markOf(name) {
+  const username = /:x|:s|\*/.test(name) ? name.replace(/:/g, "::").replace(/\*/g, ":s") : name;
   const whole = tagPath("lastmile_was:" + username);
   return tagOf(whole) === "lastmile_was:" + username ? whole : tagPath("lastmile_was:" + username.replace(/x/g, ":x"));
 }

@@ -172,10 +172,9 @@ func (k *Kit) serve(t *testing.T) {
 	directory := identityviews.NewDirectory()
 	k.shows = k.Core.Memory(t, directory)
 	coretest.Start(t, "directory", k.shows)
-	users := identityviews.UsersQuery{Views: k.views}
+	users, orgs := identityviews.UsersQuery{Views: k.views}, identityviews.OrganizationsQuery{Views: k.views}
 	people, owned := subscribersviews.SubscribersQuery{Views: k.views},
 		subscribersviews.SubscriptionsQuery{Views: k.views}
-	orgs := identityviews.OrganizationsQuery{Views: k.views}
 	signIns := identityviews.NewAccess(k.shows)
 	signIns.Open()
 	tokens := k.tokens(directory, signIns)
@@ -212,6 +211,7 @@ func (k *Kit) serve(t *testing.T) {
 		subscribersapi.Subscriptions{
 			Cases: subscriberscases.Subscriptions{
 				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, Clock: k.Clock,
+				Overlapping: owned.Overlapping,
 			},
 			Bus: k.Core.Bus, Subscriptions: owned, Clock: k.Clock, Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),

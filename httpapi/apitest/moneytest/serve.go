@@ -37,7 +37,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
 	attempts := paymentsviews.PaymentsQuery{Views: k.Views}
 	invoices, users := billingviews.InvoicesQuery{Views: k.Views}, identityviews.UsersQuery{Views: k.Views}
-	receipts := paymentscases.Receipts{Bus: k.Core.Bus, Views: k.Views}
+	receipts := paymentscases.Receipts{Bus: k.Core.Bus, Views: k.Views, Clock: k.Clock}
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
 		Invoices: invoices, Users: users, Prompts: k.prompts(access), Zone: k.zoneOf,

@@ -84,6 +84,7 @@ export const fieldsText = catalogue(
     slug: 'Short name',
     startDate: 'First day',
     staticIp: 'Fixed address',
+    routes: 'Networks behind the customer',
     subnet: 'Subnet',
     tags: 'Tags',
     tax: 'Taxes',
@@ -180,6 +181,7 @@ export const fieldsText = catalogue(
     slug: 'Jina fupi',
     startDate: 'Siku ya kwanza',
     staticIp: 'Anwani ya kudumu',
+    routes: 'Mitandao nyuma ya mteja',
     subnet: 'Subneti',
     tags: 'Lebo',
     tax: 'Kodi',
@@ -215,6 +217,7 @@ export function nameOfField(path: string, names: Record<string, string>): string
 /** englishFaults says what is wrong with a field where the API's own words are those of programs. */
 export const englishFaults: Partial<Record<string, (values: string[]) => string>> = {
   too_long: ([most]) => `is too long: at most ${most} letters and signs`,
+  username_length: () => 'is too long: at most 64 letters, fewer with accents or in other scripts',
   too_many_bytes: ([most]) => `is too long: at most ${most} letters, fewer with accents or in other scripts`,
   length_bytes: ([most]) => `must have 1 to ${most} letters, fewer with accents or in other scripts`,
   length_plain: ([least, most]) => `must have ${least} to ${most} letters and signs, all of which can be seen`,

@@ -30,6 +30,10 @@ const en: Words = {
     carrier_disabled: (of) => `is carried by ${of}, which is switched off`,
     inactive: () => 'is inactive',
     no_link: () => 'has no link',
+    foreign_dhcp_server: (of) => `in use: has a DHCP server of yours (${of})`,
+    foreign_dhcp_relay: (of) => `in use: has a DHCP relay of yours (${of})`,
+    foreign_hotspot: (of) => `in use: has a hotspot of yours (${of})`,
+    foreign_pppoe_server: (of) => `in use: has a PPPoE server of yours (${of})`,
   },
 }
 
@@ -52,6 +56,10 @@ const sw: Words = {
     carrier_disabled: (of) => `hubebwa na ${of}, ambayo imezimwa`,
     inactive: () => 'hakifanyi kazi',
     no_link: () => 'hakina kiungo',
+    foreign_dhcp_server: (of) => `kinatumika: kina seva yako ya DHCP (${of})`,
+    foreign_dhcp_relay: (of) => `kinatumika: kina relay yako ya DHCP (${of})`,
+    foreign_hotspot: (of) => `kinatumika: kina hotspot yako (${of})`,
+    foreign_pppoe_server: (of) => `kinatumika: kina seva yako ya PPPoE (${of})`,
   },
 }
 

@@ -87,6 +87,8 @@ export const paymentsText = catalogue(
     },
     // As the API tells them apart, which stops at the invoice and not at the account.
     statesSought: { matched: 'Credited ahead, or being booked', allocated: 'Credited, pays invoices' },
+    kinds: { cash: 'Cash', cheque: 'Cheque', bank_transfer: 'Bank transfer', card: 'Card', other: 'Other means' },
+    receivedOn: 'Received on',
     channels: { stk: 'Prompt', c2b: 'Paybill', cash: 'Cash', bill_manager: 'Bill manager', voucher: 'Vouchers' } as Record<string, string>,
     unclaimed: 'Not confirmed',
     unclaimedOnly: 'Not confirmed for 48 h',
@@ -302,6 +304,8 @@ export const paymentsText = catalogue(
       refunded: 'Imerejeshwa kwa mlipaji',
     },
     statesSought: { matched: 'Malipo ya mbele, au inawekwa', allocated: 'Imewekwa, inalipa ankara' },
+    kinds: { cash: 'Pesa taslimu', cheque: 'Hundi', bank_transfer: 'Hawala ya benki', card: 'Kadi', other: 'Njia nyingine' },
+    receivedOn: 'Ilipokelewa tarehe',
     channels: { stk: 'Ombi la simu', c2b: 'Paybill', cash: 'Pesa taslimu', bill_manager: 'Bill manager', voucher: 'Vocha' },
     unclaimed: 'Haijathibitishwa',
     unclaimedOnly: 'Hazijathibitishwa kwa saa 48',

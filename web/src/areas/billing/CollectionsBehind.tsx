@@ -36,7 +36,7 @@ export function CollectionsBehind({ of, opened }: { of: Shape<'CollectionsRespon
       id: 'channel', title: words.channel, width: 150, wideOnly: true,
       cell: (r) => (r.channel ? words.channels[r.channel] ?? r.channel : '–'),
     },
-    { id: 'came', title: t.came, width: 168, wideOnly: true, cell: (r) => <When at={r.paidAt} exact /> },
+    { id: 'came', title: t.came, width: 168, wideOnly: true, cell: (r) => (r.receivedOn ? f.day(r.receivedOn) : <When at={r.paidAt} exact />) },
   ]
   return (
     <Behind

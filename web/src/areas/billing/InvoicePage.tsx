@@ -181,6 +181,7 @@ function Notes({ of: i }: { of: Invoice }) {
       {i.creditNotes.map((n) => (
         <List.Item key={n.id}>
           <Money amount={n.amount} currency={n.currency} /> · {n.number ?? t.noteDraft}
+          {n.taxes.map((x) => <span key={x.name}> · {x.name} {x.rate} %: <Money amount={x.amount} currency={n.currency} /></span>)}
           {n.state === 'voided' && ` (${t.states.voided})`} · <When at={n.issuedAt ?? n.createdAt} exact /> · {n.reason}{' '}
           {n.taxSignature && <TaxState of={n.taxSignature.state} title={n.taxSignature.controlNumber ?? n.taxSignature.message ?? undefined} />}{' '}
           {n.number !== null && printable(n) && (

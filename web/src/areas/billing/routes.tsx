@@ -85,7 +85,7 @@ const batch = createRoute({
 export const sides = ['received', 'takenBack', 'all'] as const
 
 /** channels are those of payments; none is that of money without one. */
-export const channels = ['stk', 'c2b', 'cash', 'bill_manager', 'voucher', 'none'] as const
+export const channels = ['stk', 'c2b', 'cash', 'cheque', 'bank_transfer', 'card', 'other', 'bill_manager', 'voucher', 'none'] as const
 
 const collections = createRoute({
   getParentRoute: () => rootRoute,

@@ -16,7 +16,7 @@ export interface Draft {
 /** Terms are those of all plans that are made together. */
 export interface Terms {
   mode: 'prepaid' | 'postpaid'
-  period: 'hour' | 'day' | 'week' | 'month'
+  period: 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
 }
 
 const mega = (kbits: number | undefined): Figure => (kbits === undefined ? '' : kbits / 1000)

@@ -2,6 +2,7 @@ import { Alert, List, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, client } from '../../api/client'
 import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
 import { paymentsText } from '../../text/payments'
 import { CopyText } from '../../ui/CopyText'
 import { CustomerLink } from '../../ui/CustomerLink'
@@ -74,6 +75,7 @@ export function ReceiptFacts({ of: r, brief }: {
   brief?: boolean
 }) {
   const t = useText(paymentsText)
+  const f = useFormat()
   const alarm = r.disputed ? t.disputedWhy : r.unclaimed ? t.unclaimedWhy : r.provisional ? t.provisional : null
   return (
     <>
@@ -85,7 +87,8 @@ export function ReceiptFacts({ of: r, brief }: {
           [t.customer, r.subscriber && <CustomerLink of={r.subscriber} account />],
           [t.payer, !brief ? payerOf(r) : null],
           [t.paidAt, <When at={r.paidAt} exact />],
-          [t.channel, t.channels[r.channel] ?? r.channel],
+          [t.channel, r.kind ? t.kinds[r.kind] : t.channels[r.channel] ?? r.channel],
+          [t.receivedOn, r.receivedOn && f.day(r.receivedOn)],
           [t.takenBy, r.takenBy && (r.takenBy.name ?? t.formerStaff)],
           [t.typed, r.channel === 'c2b' ? (typedOf(r) ?? t.typedNothing) : null],
           [t.shortcode, r.shortcode && (r.environment === 'sandbox' ? `${r.shortcode} (${t.sandbox})` : r.shortcode)],

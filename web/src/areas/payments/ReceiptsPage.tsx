@@ -41,7 +41,7 @@ export default function ReceiptsPage() {
     },
     { id: 'at', title: t.paidAt, width: 136, wideOnly: true, cell: (r) => <When at={r.paidAt} /> },
     { id: 'payer', title: t.payer, wideOnly: true, cell: (r) => payerOf(r) },
-    { id: 'channel', title: t.channel, width: 110, wideOnly: true, cell: (r) => t.channels[r.channel] ?? r.channel },
+    { id: 'channel', title: t.channel, width: 110, wideOnly: true, cell: (r) => (r.kind ? t.kinds[r.kind] : t.channels[r.channel] ?? r.channel) },
     { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
     { id: 'state', title: t.state, width: 170, wideOnly: true, cell: (r) => <ReceiptState of={r} /> },
     {

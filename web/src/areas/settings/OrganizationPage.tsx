@@ -73,6 +73,14 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
             maw={280} error={save.error?.of('suspenseDays')} onChange={(suspenseDays) => edited.set({ suspenseDays })}
           />
         </Section>
+        <Section title={t.network}>
+          <Checkbox
+            label={t.stripRealm}
+            description={t.stripRealmHint}
+            checked={edited.values.stripRealm}
+            onChange={(e) => edited.set({ stripRealm: e.currentTarget.checked })}
+          />
+        </Section>
         <Section title={t.staff}>
           <Checkbox
             label={t.requireSecondFactor}
@@ -92,6 +100,7 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
             mode: [t.taxMode, (mode) => t.modes[mode]],
             components: [t.components, (all) => all.map((c) => t.rateOf(c.name, c.rate)).join(', ')],
             suspenseDays: t.suspenseDays,
+            stripRealm: [t.stripRealm, (on) => (on ? t.yes : t.no)],
             requireSecondFactor: [t.requireSecondFactor, (on) => (on ? t.yes : t.no)],
             holidays: [t.holidays, (days) => days.map((d) => f.day(d)).join(', ')],
           }}
@@ -125,6 +134,7 @@ function SettingsFacts({ of }: { of: Shape<'SettingsResponse'> }) {
           [t.taxMode, t.modes[of.tax.mode]],
           [t.components, of.tax.components.map((c) => t.rateOf(c.name, String(c.rate))).join(', ') || t.noTax],
           [t.suspenseDays, of.suspenseDays],
+          [t.stripRealm, of.stripRealm ? t.yes : t.no],
           [t.requireSecondFactor, of.requireSecondFactor ? t.yes : t.no],
           [t.holidays, of.holidays.map((d) => f.day(d)).join(', ') || '–'],
         ]}

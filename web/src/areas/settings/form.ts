@@ -15,6 +15,7 @@ interface SettingsValues {
   components: Component[]
   holidays: string[]
   suspenseDays: number | ''
+  stripRealm: boolean
   requireSecondFactor: boolean
 }
 
@@ -37,6 +38,7 @@ export function settingsForm(s: Settings): SettingsValues {
     components: s.tax.components.map((c) => ({ name: c.name, rate: String(c.rate), compound: c.compound ?? false })),
     holidays: [...s.holidays].sort(),
     suspenseDays: s.suspenseDays,
+    stripRealm: s.stripRealm,
     requireSecondFactor: s.requireSecondFactor,
   }
 }
@@ -50,6 +52,7 @@ export function settingsWritten(v: SettingsValues): Shape<'SettingsRequest'> {
     invoicePrefix: v.invoicePrefix,
     taxPin: v.taxPin,
     holidays: v.holidays,
+    stripRealm: v.stripRealm,
     requireSecondFactor: v.requireSecondFactor,
     ...(v.suspenseDays === '' ? {} : { suspenseDays: v.suspenseDays }),
     tax: {

@@ -62,9 +62,13 @@ function Form({ id, plan, read, error, reread, onClose }: {
         label={t.staticIp} description={t.staticHint} value={values.staticIp} onChange={(e) => set({ staticIp: e.currentTarget.value })}
         error={write.error?.of('staticIp')} disabled={read === undefined}
       />
+      <Textarea
+        label={t.routes} description={t.routesHint} value={values.routes} onChange={(e) => set({ routes: e.currentTarget.value })} autosize
+        minRows={1} error={write.error?.of('routes')} disabled={read === undefined}
+      />
       <EditedNote
         edited={edited}
-        names={{ macs: t.macs, staticIp: t.staticIp }}
+        names={{ macs: t.macs, staticIp: t.staticIp, routes: t.routes }}
         error={write.error}
         onTake={() => {
           write.reset()

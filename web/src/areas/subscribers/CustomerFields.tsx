@@ -10,6 +10,7 @@ interface Typed {
   firstName: string
   lastName: string
   phone: string
+  secondPhone: string
   email: string
   address: string
   taxPin: string
@@ -19,21 +20,24 @@ interface Typed {
   language: Language | ''
   onlyNeeded: boolean
   whatsApp: boolean
+  messageSecond: boolean
 }
 
 /** Written are the fields into which somebody types. */
-type Written = Exclude<keyof Typed, 'language' | 'onlyNeeded' | 'whatsApp'>
+type Written = Exclude<keyof Typed, 'language' | 'onlyNeeded' | 'whatsApp' | 'messageSecond'>
 
 export const nobody: Typed = {
-  firstName: '', lastName: '', phone: '', email: '', address: '', taxPin: '', tags: '', notes: '', language: '', onlyNeeded: false, whatsApp: false,
+  firstName: '', lastName: '', phone: '', secondPhone: '', email: '', address: '', taxPin: '', tags: '', notes: '', language: '',
+  onlyNeeded: false, whatsApp: false, messageSecond: false,
 }
 
 /** typedOf is a form that holds a customer as it is. */
 export function typedOf(c: Customer): Typed {
   return {
-    firstName: c.firstName ?? '', lastName: c.lastName ?? '', phone: c.phone ?? '', email: c.email ?? '',
+    firstName: c.firstName ?? '', lastName: c.lastName ?? '', phone: c.phone ?? '', secondPhone: c.secondPhone ?? '', email: c.email ?? '',
     address: c.address ?? '', taxPin: c.taxPin ?? '', tags: c.tags.join(', '), notes: c.notes ?? '',
     language: c.language ?? '', onlyNeeded: c.onlyNeeded, whatsApp: c.whatsApp,
+    messageSecond: c.messageSecond,
   }
 }
 
@@ -41,23 +45,24 @@ export function typedOf(c: Customer): Typed {
 export function registered(v: Typed) {
   const some = (text: string) => text.trim() || undefined
   return {
-    firstName: v.firstName.trim(), phone: v.phone.trim(), lastName: some(v.lastName), email: some(v.email),
+    firstName: v.firstName.trim(), phone: v.phone.trim(), secondPhone: some(v.secondPhone), lastName: some(v.lastName), email: some(v.email),
     address: some(v.address), taxPin: some(v.taxPin), notes: some(v.notes), tags: tagsOf(v.tags),
     language: v.language || undefined, onlyNeeded: v.onlyNeeded || undefined, whatsApp: v.whatsApp || undefined,
+    messageSecond: v.messageSecond || undefined,
   }
 }
 
 /** corrected is the body of the call that changes: only what differs, so that others' changes stay. */
 export function corrected(before: Typed, after: Typed) {
-  const body: { [K in Exclude<Written, 'tags'>]?: string | null } & { tags?: string[]; language?: Language | null; onlyNeeded?: boolean; whatsApp?: boolean } = {}
-  for (const name of ['firstName', 'lastName', 'phone', 'email', 'address', 'taxPin', 'notes'] as const) {
+  const body: { [K in Exclude<Written, 'tags'>]?: string | null } & { tags?: string[]; language?: Language | null; onlyNeeded?: boolean; whatsApp?: boolean; messageSecond?: boolean } = {}
+  for (const name of ['firstName', 'lastName', 'phone', 'secondPhone', 'email', 'address', 'taxPin', 'notes'] as const) {
     const text = after[name].trim()
     if (text !== before[name]) body[name] = text || null
   }
   const tags = tagsOf(after.tags)
   if (tags.join() !== tagsOf(before.tags).join()) body.tags = tags
   if (after.language !== before.language) body.language = after.language || null
-  for (const name of ['onlyNeeded', 'whatsApp'] as const) if (after[name] !== before[name]) body[name] = after[name]
+  for (const name of ['onlyNeeded', 'whatsApp', 'messageSecond'] as const) if (after[name] !== before[name]) body[name] = after[name]
   return body
 }
 
@@ -90,6 +95,7 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
         <TextInput {...input('firstName')} required withAsterisk={false} data-autofocus />
         <TextInput {...input('lastName')} />
         <TextInput {...input('phone')} type="tel" description={t.phoneHint} inputWrapperOrder={inputLast} required withAsterisk={false} />
+        <TextInput {...input('secondPhone')} type="tel" />
         <TextInput {...input('email')} type="email" />
         <TextInput {...input('address')} />
         <TextInput {...input('taxPin')} description={t.taxPinHint} inputWrapperOrder={inputLast} maxLength={50} />
@@ -103,7 +109,7 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
           disabled={disabled}
         />
       </SimpleGrid>
-      {([['onlyNeeded', t.onlyNeededHint], ['whatsApp', t.whatsAppHint]] as const).map(([name, hint]) => (
+      {([['onlyNeeded', t.onlyNeededHint], ['whatsApp', t.whatsAppHint], ['messageSecond', t.messageSecondHint]] as const).map(([name, hint]) => (
         <Checkbox
           key={name} label={t[name]} description={hint} checked={value[name]} disabled={disabled}
           onChange={(e) => onChange({ ...value, [name]: e.currentTarget.checked })}

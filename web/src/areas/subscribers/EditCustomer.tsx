@@ -56,11 +56,12 @@ function Form({ id, read, error, reread, onClose }: {
       <EditedNote
         edited={edited}
         names={{
-          firstName: t.firstName, lastName: t.lastName, phone: t.phone, email: t.email,
+          firstName: t.firstName, lastName: t.lastName, phone: t.phone, secondPhone: t.secondPhone, email: t.email,
           address: t.address, taxPin: t.taxPin, tags: t.tags, notes: t.notes,
           language: [t.language, (language) => (language ? languages[language] : t.asOrganization)],
           onlyNeeded: [t.onlyNeeded, (on) => (on ? words.yes : words.no)],
           whatsApp: [t.whatsApp, (on) => (on ? words.yes : words.no)],
+          messageSecond: [t.messageSecond, (on) => (on ? words.yes : words.no)],
         }}
         error={write.error}
         onTake={() => {

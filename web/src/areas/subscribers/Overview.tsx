@@ -74,6 +74,7 @@ function Details({ of: c }: { of: Customer }) {
             </>
           )],
           [t.phone, c.phone && <Anchor href={`tel:${c.phone}`} inherit className="figure">{c.phone}</Anchor>],
+          [t.secondPhone, c.secondPhone && <Anchor href={`tel:${c.secondPhone}`} inherit className="figure">{c.secondPhone}</Anchor>],
           [t.email, c.email && <Anchor href={`mailto:${c.email}`} inherit>{c.email}</Anchor>],
           [t.address, c.address],
           [t.taxPin, c.taxPin],

@@ -88,6 +88,7 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
           [t.next, dunning?.next && <>{answers.comes[dunning.next.state] ?? dunning.next.state}, <When at={dunning.next.at} /></>],
           [t.held, dunning?.hold && <span title={dunning.hold.reason}><When at={dunning.hold.until} exact /></span>],
           [t.stopped, dunning?.stopped && (t.stoppedBy[dunning.stopped.cause] ?? dunning.stopped.cause)],
+          [t.routes, s.routes.length > 0 && s.routes.join(', ')],
           [t.staticIp, s.staticIp && <CopyText text={s.staticIp} />],
           [t.macs, s.macAddresses.length > 0 ? s.macAddresses.join(', ') : null],
         ]}

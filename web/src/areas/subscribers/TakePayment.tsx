@@ -1,6 +1,7 @@
-import { Anchor, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Modal, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { client } from '../../api/client'
+import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
@@ -16,6 +17,7 @@ import { UsedReference } from './UsedReference'
 import { type Customer, nameOf } from './words'
 
 type How = 'prompt' | 'cash'
+type Kind = NonNullable<Shape<'CashRequest'>['kind']>
 
 // Refusals that tell of the reference, and of no fault in its form.
 const aboutReference = ['reference_used', 'reference_taken_back', 'looks_like_mobile_money']
@@ -32,6 +34,8 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
   const [typed, setTyped] = useState<number | string | null>(null)
   const [phone, setPhone] = useState(c.phone ?? '')
   const [reference, setReference] = useState('')
+  const [kind, setKind] = useState<Kind>('cash')
+  const [receivedOn, setReceivedOn] = useState('')
   const [paymentId, setPaymentId] = useState<string | null>(null)
   // Whoever has closed the dialog meanwhile is told what it cannot show any more.
   const gone = useRef(false)
@@ -53,7 +57,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
   const send = () => {
     if (!ready || write.isPending) return
     const what = { subscriberId: c.id, amount: Number(amount) }
-    if (how === 'cash') cash.mutate({ body: { ...what, reference: reference.trim() } })
+    if (how === 'cash') cash.mutate({ body: { ...what, reference: reference.trim(), kind, ...(receivedOn ? { receivedOn } : {}) } })
     else prompt.mutate({ body: { ...what, ...(phone.trim() === c.phone ? {} : { phone: phone.trim() }) } })
   }
   const again = (next: How) => {
@@ -93,10 +97,22 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
                 error={write.error?.of('phone')}
               />
             ) : (
-              <TextInput
-                label={t.reference} description={t.referenceHint} value={reference} onChange={(e) => setReference(e.currentTarget.value)}
-                maxLength={100} error={write.error?.of('reference') ?? aboutReference.includes(write.error?.code ?? '')}
-              />
+              <>
+                <TextInput
+                  label={t.reference} description={t.referenceHint} value={reference} onChange={(e) => setReference(e.currentTarget.value)}
+                  maxLength={100} error={write.error?.of('reference') ?? aboutReference.includes(write.error?.code ?? '')}
+                />
+                <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+                  <Select
+                    label={t.kind} value={kind} allowDeselect={false} error={write.error?.of('kind')}
+                    data={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))} onChange={(v) => v && setKind(v as Kind)}
+                  />
+                  <TextInput
+                    type="date" label={t.receivedOn} description={t.receivedOnHint} value={receivedOn}
+                    onChange={(e) => setReceivedOn(e.currentTarget.value)} error={write.error?.of('receivedOn')}
+                  />
+                </SimpleGrid>
+              </>
             )}
             {write.error && (
               <ProblemNote

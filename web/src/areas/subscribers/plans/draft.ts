@@ -165,7 +165,7 @@ export function codeFrom(name: string): string {
 
 /** sellsParts reports whether a part of the price can buy days. */
 export function sellsParts(d: PlanDraft): boolean {
-  const whole = d.period === 'week' || d.period === 'month' && d.anchor === 'anniversary'
+  const whole = d.period !== 'hour' && d.period !== 'day' && (d.period !== 'month' || d.anchor === 'anniversary')
   return d.mode === 'prepaid' && whole
 }
 
