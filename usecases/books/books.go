@@ -55,7 +55,7 @@ func newBooks(org id.Organization, part Part, key func(kind, value string) uuid.
 		attempts: map[id.Receipt]*attemptMoney{}, reserved: map[id.Payment]reservation{},
 		subscriptions: map[id.Subscription]*subscription{},
 		series:        map[id.Series]*series{}, grants: map[string]grant{}, documents: map[string][]document{},
-		claims:      newClaims(org, part, key, with), runs: heldRuns{held: map[id.BillingRun]bool{}},
+		claims: newClaims(org, part, key, with), runs: heldRuns{held: map[id.BillingRun]bool{}},
 		foldAccount: foldingOf(billing.Accounts()), foldSubscription: foldingOf(subscribers.Subscriptions()),
 	}
 	if org.IsZero() {
