@@ -205,6 +205,9 @@ func TestBills_OneThatIsRefusedDoesNotHoldTheOthersUp(t *testing.T) {
 		k.billState(i, "sent")
 	}
 	row := k.billState(bad.text("id"), "failed")
+	if n := k.sim.BillCalls("cancel-single-invoice"); n != 0 {
+		t.Errorf("%d bills were cancelled that were never made", n)
+	}
 	if row.text("code") != "400" || row.text("error") == "" {
 		t.Errorf("failed as %v", row)
 	}

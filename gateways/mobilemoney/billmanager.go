@@ -170,9 +170,8 @@ func (b *Bills) OptIn(ctx context.Context, creds Credentials, q OptIn) (secrets.
 	return "", unavailable(fmt.Errorf("opt in: %w", cmp.Or(answer.Cause, errors.New("the answer has no key"))))
 }
 
-// Send hands bills over, at most MaxBills. One alone is sent as a single one: of many the provider tells only whether
-// it has taken them all, so a refusal of many leaves open which of them it has, and is in doubt. Fails:
-// failure.Invalid for a bill that is not sent, CodeAppKeyRefused.
+// Send hands bills over, at most MaxBills. One alone is sent as a single one. A refusal of many does not say which bill
+// is at fault; none of them was made. Fails: failure.Invalid for a bill that is not sent, CodeAppKeyRefused.
 func (b *Bills) Send(ctx context.Context, by Account, bills []Bill) (BillAnswer, error) {
 	if len(bills) == 0 || len(bills) > MaxBills {
 		return BillAnswer{}, failure.NewInvalid("invalid_input", "a call takes 1 to 1000 bills")
@@ -188,11 +187,7 @@ func (b *Bills) Send(ctx context.Context, by Account, bills []Bill) (BillAnswer,
 	if len(bills) == 1 {
 		return b.do(ctx, by, "single-invoicing", list[0])
 	}
-	answer, err := b.do(ctx, by, "bulk-invoicing", list)
-	if answer.Outcome == BillRefused {
-		answer.Outcome, answer.Cause = BillInDoubt, answer.Refusal
-	}
-	return answer, err
+	return b.do(ctx, by, "bulk-invoicing", list)
 }
 
 // Cancel takes a bill back. One that was cancelled before is a success too. Fails: CodeAppKeyRefused.

@@ -102,7 +102,7 @@ func TestBills_WhatIsNotCertainIsInDoubt(t *testing.T) {
 		has    int // bills that the provider has afterwards
 	}{
 		"refused":        {provider.Faults{BillRescode: "400"}, one, mobilemoney.BillRefused, 0},
-		"batch refused":  {provider.Faults{BillRescode: "400"}, two, mobilemoney.BillInDoubt, 0},
+		"batch refused":  {provider.Faults{BillRescode: "400"}, two, mobilemoney.BillRefused, 0},
 		"internal error": {provider.Faults{BillRescode: "500"}, one, mobilemoney.BillInDoubt, 0},
 		"half taken":     {provider.Faults{TakeHalfOfBatch: true}, two, mobilemoney.BillInDoubt, 1},
 		"answer lost":    {provider.Faults{LoseBills: 1}, one, mobilemoney.BillInDoubt, 1},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,11 +55,10 @@ type BillsConfig struct {
 
 // Bills does what is due at the bill manager. Safe for concurrent use.
 type Bills struct {
-	cfg     BillsConfig
-	pace    clock.Clock // for lengths of time that this program measures
-	bills   paymentsviews.BillsQuery
-	answers answered
-	rest    rest
+	cfg   BillsConfig
+	pace  clock.Clock // for lengths of time that this program measures
+	bills paymentsviews.BillsQuery
+	rest  rest
 }
 
 // NewBills calls nothing.
@@ -112,35 +110,6 @@ var errBillsNotSent = fmt.Errorf("%w: nothing was sent", errBillsAway)
 
 // errBillUnclear is the failure of a call about one bill, of which nobody knows what came. It is about no other bill.
 var errBillUnclear = errors.New("the bill manager gives no clear answer about a bill")
-
-// answered remembers the references of calls that were refused as a whole: the bill manager is not at work on these any
-// more. A program that forgets them waits longer. Safe for concurrent use.
-type answered struct {
-	mu         sync.Mutex
-	references map[string]bool
-}
-
-// mostAnswered bounds what is remembered.
-const mostAnswered = 20_000
-
-// add remembers the references of some bills.
-func (a *answered) add(list []mobilemoney.Bill) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.references == nil || len(a.references) > mostAnswered {
-		a.references = map[string]bool{}
-	}
-	for _, b := range list {
-		a.references[b.Reference] = true
-	}
-}
-
-// has reports whether the call with a reference was refused.
-func (a *answered) has(reference string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.references[reference]
-}
 
 // Tend does everything that is due at the bill manager, organization by organization, so that one with many bills does
 // not keep the others waiting. One program does it at a time: a bill that was offered, and whose outcome is not

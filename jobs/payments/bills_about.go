@@ -105,7 +105,7 @@ func (t *turn) takeBack(ctx context.Context, bill payments.Bill) error {
 		return err
 	}
 	if until := t.worksUntil(bill); answer.Outcome == mobilemoney.BillUnknown &&
-		t.cfg.Clock.Now().Before(until) && !t.answers.has(bill.Reference) {
+		t.cfg.Clock.Now().Before(until) {
 		return t.do(ctx, commands.DelayBill{InvoiceID: bill.InvoiceID, Until: until})
 	}
 	switch answer.Outcome {

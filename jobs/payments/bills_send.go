@@ -126,24 +126,29 @@ func (t *turn) outcome(
 		})
 	case mobilemoney.BillNotSent:
 		return errors.Join(errBillsNotSent, answer.Cause, t.free(ctx, rows, list))
-	case mobilemoney.BillRefused, mobilemoney.BillUnknown: // of a single one: of many the outcome is in doubt
-		return t.each(ctx, len(list), func(i int) commands.Command {
-			return commands.FailBill{
-				InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference, Code: answer.Refusal.Code,
-				Message: answer.Refusal.Message, Gone: true,
-			}
-		})
+	case mobilemoney.BillRefused, mobilemoney.BillUnknown:
+		return t.refused(ctx, rows, list, answer.Refusal)
 	case mobilemoney.BillInDoubt:
 	}
-	if answer.Refusal != nil {
-		t.answers.add(list)
-		t.cfg.Logger.WarnContext(ctx, "bill manager refuses a batch of bills", "org_id", t.org, "bills", len(list),
-			"code", answer.Refusal.Code)
-		if len(list) > 1 { // half as many go next
-			return nil
-		}
-	}
 	return errors.Join(errBillsAway, answer.Cause)
+}
+
+// refused records that the bill manager has made none of the bills of a call. A single one has failed. Of many nobody
+// knows which is at fault: all wait again without a cancellation, and half as many go in the next call.
+func (t *turn) refused(
+	ctx context.Context, rows []paymentsviews.BillRow, list []mobilemoney.Bill, refusal *mobilemoney.Refusal,
+) error {
+	if len(list) == 1 {
+		return t.do(ctx, commands.FailBill{
+			InvoiceID: rows[0].InvoiceID, Reference: list[0].Reference, Code: refusal.Code, Message: refusal.Message,
+			Gone: true,
+		})
+	}
+	t.cfg.Logger.WarnContext(ctx, "bill manager refuses a batch of bills", "org_id", t.org, "bills", len(list), "code",
+		refusal.Code)
+	return t.each(ctx, len(list), func(i int) commands.Command {
+		return commands.FreeBill{InvoiceID: rows[i].InvoiceID, Reference: list[i].Reference, Doubted: true}
+	})
 }
 
 // prepare makes the bill of an invoice; nil when there is nothing to send, which is recorded then.

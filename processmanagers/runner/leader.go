@@ -32,8 +32,10 @@ const (
 	unknownRest     = 2 * time.Second // without the lock, longer than others wait for it
 )
 
-// errUnknown reports an event that a newer version of the program has written.
-var errUnknown = errors.New("a newer version of the program has written this event")
+// errUnknown reports an event of an unknown type in a category of the program: a newer version has written it, or
+// another application that uses the category.
+var errUnknown = errors.New("this version of the program does not know the event: install the version that wrote it, " +
+	"or see docs/operations.md#a-process-has-stopped")
 
 // errFenced reports that another program drives the processes now, or has written the instance.
 var errFenced = errors.New("another program drives the processes")

@@ -38,6 +38,7 @@ type Books struct {
 	grants        map[string]grant
 	documents     map[string][]document
 	claims        claims
+	runs          heldRuns
 	unreadable    []unreadable // closed streams of the organization whose last state cannot be read
 
 	foldAccount      folding[billing.Account, commands.AccountCommand, events.AccountEvent]
@@ -54,7 +55,7 @@ func newBooks(org id.Organization, part Part, key func(kind, value string) uuid.
 		attempts: map[id.Receipt]*attemptMoney{}, reserved: map[id.Payment]reservation{},
 		subscriptions: map[id.Subscription]*subscription{},
 		series:        map[id.Series]*series{}, grants: map[string]grant{}, documents: map[string][]document{},
-		claims:      newClaims(org, part, key, with),
+		claims: newClaims(org, part, key, with), runs: heldRuns{held: map[id.BillingRun]bool{}},
 		foldAccount: foldingOf(billing.Accounts()), foldSubscription: foldingOf(subscribers.Subscriptions()),
 	}
 	if org.IsZero() {
@@ -67,7 +68,7 @@ func newBooks(org id.Organization, part Part, key func(kind, value string) uuid.
 func Wants(e events.Event) bool {
 	switch e.(type) {
 	case events.AccountEvent, events.ReceiptEvent, events.PaymentEvent, events.SubscriptionEvent,
-		events.NumberingEvent, events.ClaimEvent, events.UserEvent:
+		events.NumberingEvent, events.ClaimEvent, events.UserEvent, events.BillingRunEvent:
 		return true
 	}
 	return ownsClaims(e)
@@ -86,6 +87,8 @@ func (b *Books) take(e events.Envelope) {
 		b.takeSubscription(e, v)
 	case events.NumberingEvent:
 		b.takeNumber(v)
+	case events.BillingRunEvent:
+		b.runs.take(e.Meta.At, v)
 	}
 	if err := b.claims.take(e); err != nil {
 		b.cannotRead(e, err)

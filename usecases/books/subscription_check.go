@@ -18,7 +18,7 @@ func (b *Books) checkSubscriptions(f *findings) {
 			b.checkPeriod(f, s, p, invoice, on)
 		}
 		b.checkService(f, s, on)
-		s.checkNext(f, on)
+		s.checkNext(f, b.runs, on)
 	}
 	for subscriber, a := range b.accounts {
 		for of, inv := range a.invoices {
@@ -132,15 +132,16 @@ func (b *Books) checkService(f *findings, s *subscription, on About) {
 	}
 }
 
-// checkNext looks for the period in which a postpaid subscription gives service now.
-func (s *subscription) checkNext(f *findings, on About) {
+// checkNext looks for the period in which a postpaid subscription gives service now. While a billing run waits for a
+// person, and for a while after its release, nothing becomes due, and that is no fault.
+func (s *subscription) checkNext(f *findings, runs heldRuns, on About) {
 	end := s.state.Course().End
 	if end.IsZero() {
 		end = s.state.StartsAt
 	}
 	running := s.state.Terms.Mode == events.Postpaid && s.state.Undone.IsZero() &&
 		s.ended.IsZero() && s.paused.IsZero()
-	if running && f.old(end) && f.old(s.since) {
+	if running && f.old(end) && f.old(s.since) && len(runs.held) == 0 && f.old(runs.since) {
 		f.add(PeriodMissing, "no period is due from "+instant(end)+" on", on)
 	}
 }
