@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -217,8 +218,8 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 }
 
 // statementBounds reads what a statement of the provider is about.
-func statementBounds(file []byte) (paymentscases.StatementBounds, error) {
-	s, err := mobilemoney.ReadStatement(file)
+func statementBounds(file []byte, order column.DateOrder) (paymentscases.StatementBounds, error) {
+	s, err := mobilemoney.ReadStatement(file, order)
 	return paymentscases.StatementBounds{
 		Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
 	}, err

@@ -34,19 +34,45 @@ func Clean(text string) string {
 // Title gives the title of a column in a form in which titles of one meaning are equal: small letters and digits,
 // without spaces, brackets and other signs, and without the sign of a currency. "Paid In (KSHs)" is "paidin".
 func Title(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(Clean(text)), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
 	var b strings.Builder
-	for _, word := range words {
-		if !shillings[word] && !money.Currency(strings.ToUpper(word)).Known() {
+	for _, word := range titleWords(text) {
+		if _, is := currencyNamed(word); !is {
 			b.WriteString(word)
 		}
 	}
 	return b.String()
 }
 
-// shillings are the short words for a shilling, in small letters and without a stop.
-var shillings = map[string]bool{
-	"sh": true, "shs": true, "ksh": true, "kshs": true, "tsh": true, "tshs": true, "ush": true, "ushs": true,
+// TitleCurrency gives the currency that the title of a column names, such as KES for "Paid In (KSHs)"; "" for none.
+func TitleCurrency(text string) money.Currency {
+	for _, word := range titleWords(text) {
+		if c, is := currencyNamed(word); is && c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// titleWords are the words of a title in small letters.
+func titleWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(Clean(text)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// currencyNamed reports whether a word in small letters is the sign of a currency, and of which one; "" for a shilling
+// of any country.
+func currencyNamed(word string) (c money.Currency, is bool) {
+	switch word {
+	case "sh", "shs":
+		return "", true
+	case "ksh", "kshs":
+		return "KES", true
+	case "tsh", "tshs":
+		return "TZS", true
+	case "ush", "ushs":
+		return "UGX", true
+	}
+	c = money.Currency(strings.ToUpper(word))
+	return c, c.Known()
 }
