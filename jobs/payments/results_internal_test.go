@@ -13,7 +13,7 @@ func TestPaidTo_WhatTheProviderNamesNoPaymentIsNone(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]bool{
 		"": true, "Pay Utility": true, "Pay Utility with OD via STK": true, "Business Pay Bill": true,
-		"Anything": true,
+		"Anything":               true,
 		"Term Loan Disbursement": false, "Pay Utility Reversal": false, "Funds Transfer": false,
 		"Salary Payment via API": false,
 	} {
