@@ -26,6 +26,7 @@ type StartReconciliation struct {
 	Environment      string
 	Shortcode        string
 	Lines            int
+	DateOrder        string    // "dmy" or "mdy" as the sender chose; "" = the rows decide
 	From, To         time.Time // the earliest and the latest time of the statement
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // ReconciliationEvent is an event of "reconciliation-<id>": a statement of the provider that is compared with the
@@ -26,6 +27,20 @@ type ReconciliationFigures struct {
 	Charges     int `json:"charges"`
 	Reversals   int `json:"reversals"`
 	Failed      int `json:"failed"`
+	// MissingHereAmount is the sum of the payments that are missing here: what an adoption takes in.
+	MissingHereAmount money.Amount `json:"missingHereAmount"`
+	// Attention counts the movements that a person has to look at before anybody takes them for money of a customer.
+	Attention int `json:"attention"`
+	// Kinds has all movements by their kind. Comparisons that were recorded before it existed have none.
+	Kinds []StatementSum `json:"kinds"`
+}
+
+// StatementSum says how many movements of one kind a statement has, and how much they move.
+type StatementSum struct {
+	Kind string       `json:"kind"`
+	Rows int          `json:"rows"`
+	In   money.Amount `json:"in"`
+	Out  money.Amount `json:"out"`
 }
 
 // ReconciliationStarted records that somebody uploaded a statement.
@@ -35,8 +50,9 @@ type ReconciliationStarted struct {
 	Environment      string            `json:"environment"`
 	Shortcode        string            `json:"shortcode"`
 	Lines            int               `json:"lines"`
-	From             time.Time         `json:"from"` // the earliest time of the statement
-	To               time.Time         `json:"to"`   // the latest
+	DateOrder        string            `json:"dateOrder"` // "dmy" or "mdy" as the sender chose; "" = the rows decide
+	From             time.Time         `json:"from"`      // the earliest time of the statement
+	To               time.Time         `json:"to"`        // the latest
 	At               time.Time         `json:"at"`
 }
 

@@ -43,6 +43,7 @@ type Reconciliation struct {
 	Org         id.Organization // zero: of the platform's shortcode
 	Environment string
 	Shortcode   string
+	DateOrder   string // "dmy" or "mdy" as the sender chose; "" = the rows decide
 	From, To    time.Time
 	State       ReconciliationState
 	MissingHere int // in the latest comparison
@@ -53,8 +54,8 @@ func evolveReconciliation(s Reconciliation, e events.ReconciliationEvent) Reconc
 	switch e := e.(type) {
 	case events.ReconciliationStarted:
 		return Reconciliation{
-			ID: e.ReconciliationID, Org: e.OrgID, Environment: e.Environment, Shortcode: e.Shortcode, From: e.From,
-			To: e.To, State: ReconciliationComparing,
+			ID: e.ReconciliationID, Org: e.OrgID, Environment: e.Environment, Shortcode: e.Shortcode,
+			DateOrder: e.DateOrder, From: e.From, To: e.To, State: ReconciliationComparing,
 		}
 	case events.ReconciliationCompared:
 		s.State, s.MissingHere = ReconciliationCompared, e.Figures.MissingHere
@@ -78,7 +79,7 @@ func decideReconciliation(
 		}
 		return []events.ReconciliationEvent{events.ReconciliationStarted{
 			ReconciliationID: c.ReconciliationID, OrgID: c.OrgID, Environment: c.Environment, Shortcode: c.Shortcode,
-			Lines: c.Lines, From: c.From, To: c.To, At: now,
+			Lines: c.Lines, DateOrder: c.DateOrder, From: c.From, To: c.To, At: now,
 		}}, nil
 	}
 	if s.State == ReconciliationNone {

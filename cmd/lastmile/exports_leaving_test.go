@@ -28,18 +28,18 @@ func TestExport_HasWhatAnISPNeedsToGoOnElsewhere(t *testing.T) {
 		k.must(c, "POST", "/outages", map[string]any{"title": title, "message": "It is down", "tag": "hill"})
 	}
 	files := k.copied(k.admin)
-	if got := column(t, files["extras.csv"], "description"); !slices.Equal(got, []string{"Public address"}) ||
-		column(t, files["extras.csv"], "amount")[0] != "300.00" {
+	if got := columnOf(t, files["extras.csv"], "description"); !slices.Equal(got, []string{"Public address"}) ||
+		columnOf(t, files["extras.csv"], "amount")[0] != "300.00" {
 		t.Errorf("extras %v", files["extras.csv"])
 	}
 	mast := "'=The mast of " + k.admin.host
-	if got := column(t, files["outages.csv"], "title"); !slices.Equal(got, []string{mast}) {
+	if got := columnOf(t, files["outages.csv"], "title"); !slices.Equal(got, []string{mast}) {
 		t.Errorf("outages %v", got)
 	}
-	if got := column(t, files["organization.csv"], "slug"); !slices.Equal(got, []string{"acme"}) {
+	if got := columnOf(t, files["organization.csv"], "slug"); !slices.Equal(got, []string{"acme"}) {
 		t.Errorf("organization %v", got)
 	}
-	settings := strings.Join(column(t, files["settings.csv"], "value"), "\n")
+	settings := strings.Join(columnOf(t, files["settings.csv"], "value"), "\n")
 	for _, want := range []string{`"reminderDays":[`, `"timezone":"Africa/Nairobi"`} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("no %s in the settings %s", want, settings)

@@ -45,8 +45,8 @@ func (k *kit) copied(c apiClient) map[string][][]string {
 	return files
 }
 
-// column gives the values of a column of a table.
-func column(t *testing.T, table [][]string, name string) []string {
+// columnOf gives the values of a column of a table.
+func columnOf(t *testing.T, table [][]string, name string) []string {
 	t.Helper()
 	for i, n := range table[0] {
 		if n == name {
@@ -84,16 +84,16 @@ func TestExport_HasAllThatTheOrganizationHasAndNothingElse(t *testing.T) {
 		return number(s, "credit") == "100.50", err
 	})
 	files := k.copied(k.admin)
-	if got := column(t, files["customers.csv"], "firstName"); len(got) != 1 || got[0] != "'=HYPERLINK(1)" {
+	if got := columnOf(t, files["customers.csv"], "firstName"); len(got) != 1 || got[0] != "'=HYPERLINK(1)" {
 		t.Errorf("customers %v", got)
 	}
-	if got := column(t, files["customers.csv"], "balance"); got[0] != "-100.50" {
+	if got := columnOf(t, files["customers.csv"], "balance"); got[0] != "-100.50" {
 		t.Errorf("balance %v", got)
 	}
-	if got := column(t, files["invoices.csv"], "total"); len(got) != 1 || got[0] != "1500.00" {
+	if got := columnOf(t, files["invoices.csv"], "total"); len(got) != 1 || got[0] != "1500.00" {
 		t.Errorf("invoices %v", got)
 	}
-	if got := column(t, files["invoice_lines.csv"], "gross"); len(got) != 1 || got[0] != "1500.00" {
+	if got := columnOf(t, files["invoice_lines.csv"], "gross"); len(got) != 1 || got[0] != "1500.00" {
 		t.Errorf("lines %v", got)
 	}
 	for _, file := range []string{"receipts.csv", "subscriptions.csv", "plans.csv", "payments.csv", "staff.csv"} {
@@ -101,7 +101,7 @@ func TestExport_HasAllThatTheOrganizationHasAndNothingElse(t *testing.T) {
 			t.Errorf("%s has %d rows", file, len(files[file]))
 		}
 	}
-	if got := column(t, files["subscriptions.csv"], "createdAt"); len(got) == 1 {
+	if got := columnOf(t, files["subscriptions.csv"], "createdAt"); len(got) == 1 {
 		if _, err := time.Parse(time.RFC3339, got[0]); err != nil {
 			t.Error(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/parsing"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -219,10 +220,10 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 
 // statementBounds reads what a statement of the provider is about, with a turn of the organization.
 func (a *App) statementBounds(
-	ctx context.Context, org id.Organization, file []byte,
+	ctx context.Context, org id.Organization, file []byte, order column.DateOrder,
 ) (out paymentscases.StatementBounds, err error) {
 	err = a.turns.Run(ctx, org, parsing.Statements, len(file), func(context.Context) error {
-		s, err := mobilemoney.ReadStatement(file)
+		s, err := mobilemoney.ReadStatement(file, order)
 		out = paymentscases.StatementBounds{
 			Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
 		}

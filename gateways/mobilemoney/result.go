@@ -18,10 +18,11 @@ type Result struct {
 	Text                     string
 	OriginatorConversationID string
 	ConversationID           string
-	TransactionID            string // of the request itself: of a reversal the number of the payment back
-	ReceiptNumber            string // of the transaction that was asked about, "" when unknown
-	OriginalNumber           string // of a reversal: the payment that was sent back, "" when not told
-	Status                   string // of the transaction that was asked about, in the provider's word
+	TransactionID            string   // of the request itself: of a reversal the number of the payment back
+	ReceiptNumber            string   // of the transaction that was asked about, "" when unknown
+	OriginalNumber           string   // of a reversal: the payment that was sent back, "" when not told
+	Status                   string   // of the transaction that was asked about, in the provider's word
+	Kind                     LineKind // of the transaction that was asked about, by its reason type; "" when not known
 	Amount                   money.Amount
 	FinalisedAt              time.Time // UTC; the zero time when absent or unreadable
 	Debit, Credit            Party     // who paid, and who was paid
@@ -113,7 +114,7 @@ func (r *Result) readParameters(list []parameter) error {
 	for _, p := range list {
 		switch p.Key {
 		case "ReceiptNo", "Amount", "TransactionStatus", "FinalisedTime", "DebitPartyName", "CreditPartyName",
-			"OriginalTransactionID":
+			"OriginalTransactionID", "ReasonType":
 		default:
 			continue
 		}
@@ -130,6 +131,7 @@ func (r *Result) readParameters(list []parameter) error {
 	}
 	r.ReceiptNumber, r.OriginalNumber = shortened(known["ReceiptNo"]), shortened(known["OriginalTransactionID"])
 	r.Status, r.FinalisedAt = shortened(known["TransactionStatus"]), instant(known["FinalisedTime"])
+	r.Kind = kindOfWords(providersWords(string(known["ReasonType"])))
 	r.Debit, r.Credit = party(known["DebitPartyName"]), party(known["CreditPartyName"])
 	if amount := known["Amount"]; amount != "" {
 		var err error

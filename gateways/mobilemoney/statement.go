@@ -1,12 +1,13 @@
 package mobilemoney
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -30,6 +31,7 @@ type StatementLine struct {
 	Details       string
 	Party         Party  // the other side
 	AccountRef    string // typed by the payer
+	Linked        string // the number of another transaction, by a column of its own; "" = none
 }
 
 // LogValue leaves out the other party.
@@ -40,41 +42,59 @@ func (l StatementLine) LogValue() slog.Value {
 // String leaves out the other party, so that fmt cannot print it.
 func (l StatementLine) String() string { return fmt.Sprintf("row %d of a statement", l.Row) }
 
-// LineKind says what a movement is.
-type LineKind string
+// statementColumns are the columns by their titles (column.Title), with the name that this package has for each. The
+// portal has more than one form of export.
+var statementColumns = map[string]string{
+	"receiptno": colReceipt, "receiptnumber": colReceipt, "completiontime": colCompleted, "paidin": colPaidIn,
+	"withdrawn": colWithdrawn, "details": colDetails, "otherpartyinfo": colParty, "otherparty": colParty,
+	"acno": colAccount, "acnumber": colAccount, "accountno": colAccount, "accountnumber": colAccount,
+	"transactionstatus": colStatus, "status": colStatus, "linkedtransactionid": colLinked, "reasontype": colReason,
+	"transactiontype": colReason, "currency": colCurrency,
+}
 
-// The kinds. Only a payment is money of a customer; a line that failed moved nothing.
+// The columns. Those of neededColumns must be there; the others are used when they are.
 const (
-	LinePayment    LineKind = "payment"
-	LineWithdrawal LineKind = "withdrawal"
-	LineCharge     LineKind = "charge"
-	LineReversal   LineKind = "reversal"
-	LineFailed     LineKind = "failed"
+	colReceipt   = "Receipt No."
+	colCompleted = "Completion Time"
+	colPaidIn    = "Paid In"
+	colWithdrawn = "Withdrawn"
+	colDetails   = "Details"
+	colParty     = "Other Party Info"
+	colAccount   = "A/C No."
+	colStatus    = "Transaction Status"
+	colLinked    = "Linked Transaction ID"
+	colReason    = "Reason Type"
+	colCurrency  = "Currency"
 )
 
-// statementColumns are the columns by their titles in small letters without anything else. Those that are needed must
-// be there; the others are used when they are.
-var statementColumns = map[string]bool{
-	"receiptno": true, "completiontime": true, "paidin": true, "withdrawn": true,
-	"details": false, "otherpartyinfo": false, "acno": false, "transactionstatus": false,
-}
+// neededColumns are in every statement.
+var neededColumns = []string{colReceipt, colCompleted, colPaidIn, colWithdrawn}
 
 // statementFaults bounds how many faults of a file are told.
 const statementFaults = 20
 
 // ReadStatement reads a statement as the provider's portal gives it out: CSV in any usual encoding and with any usual
-// separator, with lines of text above the table. It fails with failure.Invalid, which names rows and columns, and
-// reads nothing in part: a half statement would show money as missing.
-func ReadStatement(file []byte) (Statement, error) {
-	t, err := readTable(file, statementColumns)
+// separator, with lines of text above the table or without. order is the order of day and month that the sender of the
+// file chose. It fails with failure.Invalid, which names rows and columns, and reads nothing in part: a half statement
+// would show money as missing. Fails: invalid_input, date_order_needed.
+func ReadStatement(file []byte, order column.DateOrder) (Statement, error) {
+	t, err := readTable(file, statementColumns, neededColumns)
 	if err != nil {
 		return Statement{}, err
 	}
-	s := Statement{ShortCode: shortcodeAbove(t.above)}
-	var faults failure.Faults
+	read := lineReader{dates: column.NewDates(eastAfrica, order), amounts: column.NewAmounts(money.KES)}
 	for _, row := range t.rows {
-		line, empty := readLine(row, &faults)
-		if len(faults) > statementFaults {
+		read.dates.Add(row.number, row.cell(colCompleted))
+		read.amounts.Add(row.cell(colPaidIn))
+		read.amounts.Add(row.cell(colWithdrawn))
+	}
+	if err := dateOrderNeeded(read.dates.Decide()); err != nil {
+		return Statement{}, err
+	}
+	s := Statement{ShortCode: shortcodeAbove(t.above)}
+	for _, row := range t.rows {
+		line, empty := read.line(row)
+		if len(read.faults) > statementFaults {
 			break
 		}
 		if empty {
@@ -88,7 +108,7 @@ func ReadStatement(file []byte) (Statement, error) {
 			s.Last = line.CompletedAt
 		}
 	}
-	if err := faults.Err(); err != nil {
+	if err := read.faults.Err(); err != nil {
 		return Statement{}, err
 	}
 	if len(s.Lines) == 0 {
@@ -97,11 +117,26 @@ func ReadStatement(file []byte) (Statement, error) {
 	return s, nil
 }
 
+// dateOrderNeeded makes the failure of a file whose dates cannot be read in one order. Only where no row decides can
+// the sender choose.
+func dateOrderNeeded(err error) error {
+	trouble := new(column.OrderError)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &trouble) && trouble.Why == column.Undecided:
+		return failure.New(failure.Invalid, "date_order_needed",
+			"The dates of this file can be read with the day or with the month first. Choose which one it is.").
+			With("row", trouble.Row).With("date", trouble.Date)
+	}
+	return failure.NewInvalid("invalid_input", "dateOrder "+err.Error())
+}
+
 // shortcodeAbove finds the shortcode in the lines above the table.
 func shortcodeAbove(above [][]string) string {
 	for _, cells := range above {
 		for i, cell := range cells {
-			title := titleKey(cell)
+			title := column.Title(cell)
 			if title != "shortcode" && title != "organizationshortcode" {
 				continue
 			}
@@ -115,125 +150,62 @@ func shortcodeAbove(above [][]string) string {
 	return ""
 }
 
-// readLine reads one row, and adds what is wrong with it. An empty row, and a sum below the table, are no movement.
-func readLine(row tableRow, faults *failure.Faults) (l StatementLine, empty bool) {
+// lineReader reads rows, and collects what is wrong with them.
+type lineReader struct {
+	dates   *column.Dates
+	amounts *column.Amounts
+	faults  failure.Faults
+}
+
+// line reads one row. An empty row, and a sum below the table, are no movement.
+func (r *lineReader) line(row tableRow) (l StatementLine, empty bool) {
 	name := func(field string) string { return fmt.Sprintf("row %d %s", row.number, field) }
-	number, at := row.cell("receiptno"), row.cell("completiontime")
+	number, at := row.cell(colReceipt), row.cell(colCompleted)
 	if number == "" && at == "" {
 		return l, true
 	}
 	l = StatementLine{
-		Row: row.number, ReceiptNumber: strings.ToUpper(number), Details: row.cell("details"),
-		Party: party(text(row.cell("otherpartyinfo"))), AccountRef: row.cell("acno"),
+		Row: row.number, ReceiptNumber: strings.ToUpper(number), Details: row.cell(colDetails),
+		Party: party(text(row.cell(colParty))), AccountRef: row.cell(colAccount),
 	}
-	faults.Check(printable(l.ReceiptNumber, maxIdentifier), name("Receipt No."), "is not a receipt number")
-	var err error
-	if l.CompletedAt, err = statementTime(at); err != nil {
-		faults.Add(name("Completion Time"), "must be like 2026-03-02 14:05:33 or 02-03-2026 14:05:33")
+	l.Linked = linkedNumber(row.cell(colLinked), l.ReceiptNumber)
+	from, account := fromProse(l.Details)
+	if l.Party == (Party{}) {
+		l.Party = from
 	}
-	if l.PaidIn, err = statementAmount(row.cell("paidin")); err != nil {
-		faults.Add(name("Paid In"), "is not an amount")
+	if l.AccountRef == "" {
+		l.AccountRef = account
 	}
-	if l.Withdrawn, err = statementAmount(row.cell("withdrawn")); err != nil {
-		faults.Add(name("Withdrawn"), "is not an amount")
+	r.faults.Check(printable(l.ReceiptNumber, maxIdentifier), name(colReceipt), "is not a receipt number")
+	completed, err := r.dates.Read(at)
+	switch {
+	case err != nil:
+		r.faults.Add(name(colCompleted), err.Error())
+	case !completed.Timed || completed.Day.Year < firstYear || completed.Day.Year > lastYear:
+		r.faults.Add(name(colCompleted), "must be like 2026-03-02 14:05:33 or 02-03-2026 14:05:33")
 	}
-	l.Kind = kindOf(l, row.cell("transactionstatus"))
+	l.CompletedAt = completed.At
+	l.PaidIn, l.Withdrawn = r.amount(row, colPaidIn), r.amount(row, colWithdrawn)
+	r.faults.Check(!l.PaidIn.Negative(), name(colPaidIn), "must not be negative")
+	if l.Withdrawn.Negative() { // the sign only repeats the side
+		l.Withdrawn = l.Withdrawn.Neg()
+	}
+	if currency := row.cell(colCurrency); currency != "" {
+		r.faults.Check(strings.EqualFold(currency, string(money.KES)), name(colCurrency), "must be KES")
+	}
+	l.Kind = kindOf(l, row.cell(colStatus), row.cell(colReason))
 	if l.Kind != LineFailed {
-		faults.Check(l.PaidIn.IsZero() != l.Withdrawn.IsZero(), name("Paid In"),
+		r.faults.Check(l.PaidIn.IsZero() != l.Withdrawn.IsZero(), name(colPaidIn),
 			"and Withdrawn: one of them must have an amount")
 	}
 	return l, false
 }
 
-// kindOf tells movements apart by their side and by the words with which the provider begins their details. What the
-// payer typed, and the payer's name, say nothing.
-func kindOf(l StatementLine, status string) LineKind {
-	said := providersWords(l.Details)
-	switch {
-	case status != "" && !strings.EqualFold(status, "completed"):
-		return LineFailed
-	case reversalBeginning.MatchString(said):
-		return LineReversal
-	case !l.PaidIn.IsZero():
-		return LinePayment
-	case chargeEnd.MatchString(said):
-		return LineCharge
-	}
-	return LineWithdrawal
-}
-
-// How the provider's words begin or end for two kinds of movements. Source: docs/facts/mobile-money.md#statement.
-var (
-	reversalBeginning = regexp.MustCompile(`(?i)^(pay utility )?reversal\b`)
-	chargeEnd         = regexp.MustCompile(`(?i)\b(charges?|fees?)$`)
-	numberShape       = regexp.MustCompile(`\b[A-Z0-9]{10}\b`)
-	lettersBehind     = regexp.MustCompile(`^REVERSAL OF ([A-Z]{10})\b`)
-	partyOrAccount    = regexp.MustCompile(`(?i)(^|\s)((to|from|by) +[0-9]|- |acc\. ?)`)
-)
-
-// providersWords gives details without the other party and what the payer typed, which stand behind the provider's
-// own words.
-func providersWords(details string) string {
-	if at := partyOrAccount.FindStringIndex(details); at != nil {
-		details = details[:at[0]]
-	}
-	return strings.TrimSpace(details)
-}
-
-// Reverses gives the number of the payment that this movement sends back; "" for any other movement, and when the
-// provider names none. Only money that leaves sends a payment back. Other words can be as long as a number, so one
-// without a digit is a number only right behind "Reversal of", and only when no word with both follows: a phone number
-// has no letter.
-func (l StatementLine) Reverses() string {
-	if l.Kind != LineReversal || l.Withdrawn.IsZero() {
-		return ""
-	}
-	said := strings.ToUpper(providersWords(l.Details))
-	for _, word := range numberShape.FindAllString(said, -1) {
-		if strings.ContainsAny(word, decimals) && strings.Trim(word, decimals) != "" {
-			return word
-		}
-	}
-	if named := lettersBehind.FindStringSubmatch(said); named != nil {
-		return named[1]
-	}
-	return ""
-}
-
-// decimals are the digits of a receipt number.
-const decimals = "0123456789"
-
-// statementLayouts are the forms of a completion time, in East Africa Time.
-var statementLayouts = []string{
-	"2006-01-02 15:04:05", "02-01-2006 15:04:05", "02/01/2006 15:04:05", "2006-01-02 15:04", "02-01-2006 15:04",
-	"02/01/2006 15:04", "2006-01-02T15:04:05",
-}
-
-// statementTime reads a completion time.
-func statementTime(s string) (time.Time, error) {
-	for _, layout := range statementLayouts {
-		at, err := time.ParseInLocation(layout, s, eastAfrica)
-		if err == nil && at.Year() >= firstYear && at.Year() <= lastYear {
-			return at.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("time cannot be read")
-}
-
-// statementAmount reads an amount with or without separators of thousands and a sign, which only tells the side; "" and
-// "-" are zero. A comma before exactly two last digits is a decimal comma.
-func statementAmount(s string) (money.Amount, error) {
-	s = strings.NewReplacer(" ", "", "\u00a0", "", "KES", "", "Ksh", "").Replace(s)
-	s = strings.TrimPrefix(s, "-")
-	if s == "" {
-		return money.Of(0, money.KES), nil
-	}
-	if comma := strings.LastIndexByte(s, ','); comma >= 0 && len(s)-comma == 3 && !strings.Contains(s[comma:], ".") {
-		s = strings.ReplaceAll(s[:comma], ".", "") + "." + s[comma+1:]
-	}
-	plain, err := plainNumber(strings.ReplaceAll(s, ",", ""))
+// amount reads one of the two amounts of a row.
+func (r *lineReader) amount(row tableRow, col string) money.Amount {
+	amount, err := r.amounts.Read(row.cell(col))
 	if err != nil {
-		return money.Amount{}, err
+		r.faults.Add(fmt.Sprintf("row %d %s", row.number, col), err.Error())
 	}
-	return money.Parse(plain, money.KES)
+	return amount
 }

@@ -9,11 +9,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // Bounds of a file: of one line in bytes, of its rows, and of the lines above its header.
@@ -36,14 +37,14 @@ type tableRow struct {
 	column map[string]int
 }
 
-// cell gives the content of a column, trimmed; "" for a column that the file does not have. The apostrophe with which
-// tables keep programs from reading a formula is no part of it.
-func (r tableRow) cell(title string) string {
-	at, ok := r.column[title]
+// cell gives the content of a column, as a person sees it; "" for a column that the file does not have. The apostrophe
+// with which tables keep programs from reading a formula is no part of it.
+func (r tableRow) cell(name string) string {
+	at, ok := r.column[name]
 	if !ok || at >= len(r.cells) {
 		return ""
 	}
-	return harmless(strings.TrimPrefix(strings.TrimSpace(r.cells[at]), "'"))
+	return harmless(strings.TrimPrefix(column.Clean(r.cells[at]), "'"))
 }
 
 // blank reports whether no cell has a character.
@@ -51,19 +52,9 @@ func (r tableRow) blank() bool {
 	return !slices.ContainsFunc(r.cells, func(s string) bool { return strings.TrimSpace(s) != "" })
 }
 
-// titleKey is the title of a column in small letters, without anything else.
-func titleKey(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, s)
-}
-
 // readTable reads CSV in UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or bars, that has a header with
-// the needed columns. It fails with failure.Invalid.
-func readTable(file []byte, columns map[string]bool) (table, error) {
+// the needed columns. columns has the names of columns by their titles. It fails with failure.Invalid.
+func readTable(file []byte, columns map[string]string, needed []string) (table, error) {
 	text, err := decodeText(file)
 	if err != nil {
 		return table{}, err
@@ -73,7 +64,7 @@ func readTable(file []byte, columns map[string]bool) (table, error) {
 	}
 	var missing []string
 	for _, separator := range ",;\t|" {
-		t, without, err := parseTable(text, separator, columns)
+		t, without, err := parseTable(text, separator, columns, needed)
 		if err != nil || without == nil {
 			return t, err
 		}
@@ -82,12 +73,8 @@ func readTable(file []byte, columns map[string]bool) (table, error) {
 		}
 	}
 	var faults failure.Faults
-	for _, title := range []string{"Receipt No.", "Completion Time", "Paid In", "Withdrawn"} {
-		for _, key := range missing {
-			if titleKey(title) == key {
-				faults.Add("file", fmt.Sprintf("has no column %q", title))
-			}
-		}
+	for _, name := range missing {
+		faults.Add("file", fmt.Sprintf("has no column %q", name))
 	}
 	return table{}, faults.Err()
 }
@@ -111,8 +98,10 @@ func checkLines(text string) error {
 
 // parseTable reads the file with one separator. missing has the needed columns that no line near the top has; nil = the
 // header was found. Only what is below the header has to be well formed.
-func parseTable(text string, separator rune, columns map[string]bool) (t table, missing []string, err error) {
-	best := needed(columns, nil)
+func parseTable(
+	text string, separator rune, columns map[string]string, needed []string,
+) (t table, missing []string, err error) {
+	best := needed
 	for number, rest := 1, text; rest != "" && len(t.above) <= maxAbove; number++ {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
@@ -121,8 +110,11 @@ func parseTable(text string, separator rune, columns map[string]bool) (t table, 
 			continue
 		}
 		titles := titlesOf(cells, columns)
-		without := needed(columns, titles)
+		without := missingOf(needed, titles)
 		if len(without) == 0 {
+			if currency := foreignCurrency(cells, titles); currency != "" {
+				return t, nil, failure.NewInvalid("invalid_input", "file has amounts in "+string(currency))
+			}
 			t.rows, err = parseRows(rest, separator, tableRow{number: number, cells: cells, column: titles})
 			return t, nil, err
 		}
@@ -148,18 +140,27 @@ func splitLine(line string, separator rune) []string {
 	return cells
 }
 
-// titlesOf gives the places of the known columns; of one that is there twice the first counts.
-func titlesOf(cells []string, columns map[string]bool) map[string]int {
+// titlesOf gives the places of the known columns, by their names; of one that is there twice the first counts.
+func titlesOf(cells []string, columns map[string]string) map[string]int {
 	titles := map[string]int{}
 	for i, cell := range cells {
-		key := titleKey(cell)
-		if _, wanted := columns[key]; wanted {
-			if _, twice := titles[key]; !twice {
-				titles[key] = i
+		if name, wanted := columns[column.Title(cell)]; wanted {
+			if _, twice := titles[name]; !twice {
+				titles[name] = i
 			}
 		}
 	}
 	return titles
+}
+
+// foreignCurrency gives a currency other than KES in the title of a column that is read; "" for none.
+func foreignCurrency(cells []string, titles map[string]int) money.Currency {
+	for _, at := range titles {
+		if c := column.TitleCurrency(cells[at]); c != "" && c != money.KES {
+			return c
+		}
+	}
+	return ""
 }
 
 // parseRows reads what is below a header. A row with more cells than the header, or with a quote that takes in a part
@@ -198,11 +199,11 @@ func parseRows(text string, separator rune, header tableRow) (rows []tableRow, e
 	return rows, faults.Err()
 }
 
-// needed lists the needed columns that are not among the titles.
-func needed(columns map[string]bool, titles map[string]int) (list []string) {
-	for key, must := range columns {
-		if _, has := titles[key]; must && !has {
-			list = append(list, key)
+// missingOf lists the needed columns that are not among the titles.
+func missingOf(needed []string, titles map[string]int) (list []string) {
+	for _, name := range needed {
+		if _, has := titles[name]; !has {
+			list = append(list, name)
 		}
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -15,20 +16,20 @@ import (
 // statementFile is a statement as the portal gives it out.
 const statementFile = `Account Holder:,ACME NETWORKS
 Short Code:,600100
-Time Period:,From 02-03-2026 To 03-03-2026
+Time Period:,From 15-03-2026 To 16-03-2026
 
 Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Other Party Info,A/C No.
-SJK4X7Q2P1,02-03-2026 14:05:33,Pay Bill,Completed,"1,500.00",,"9,500.00",254712345678 - AMINA  ODHIAMBO,'=10000008
-SJK4X7Q2P1,02-03-2026 14:05:33,Pay Bill Charge,Completed,,-8.50,9491.50,,
-SJK4X7Q2P2,03-03-2026 08:00:00,Reversal of SJK4X7Q2P0,Completed,,-200.00,,254712345678 - AMINA,
-SJK4X7Q2P3,03-03-2026 09:00:00,Business Payment to bank,Completed,,"-5,000.00",,,
-SJK4X7Q2P4,03-03-2026 09:30:00,Pay Bill from 254700000000,Failed,700.00,,,,
+SJK4X7Q2P1,15-03-2026 14:05:33,Pay Bill,Completed,"1,500.00",,"9,500.00",254712345678 - AMINA  ODHIAMBO,'=10000008
+SJK4X7Q2P1,15-03-2026 14:05:33,Pay Bill Charge,Completed,,-8.50,9491.50,,
+SJK4X7Q2P2,16-03-2026 08:00:00,Reversal of SJK4X7Q2P0,Completed,,-200.00,,254712345678 - AMINA,
+SJK4X7Q2P3,16-03-2026 09:00:00,Business Payment to bank,Completed,,"-5,000.00",,,
+SJK4X7Q2P4,16-03-2026 09:30:00,Pay Bill from 254700000000,Failed,700.00,,,,
 ,,,,,,,,,
 `
 
 func TestReadStatement_TellsMovementsApart(t *testing.T) {
 	t.Parallel()
-	s, err := mobilemoney.ReadStatement([]byte(statementFile))
+	s, err := mobilemoney.ReadStatement([]byte(statementFile), column.AnyOrder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +42,10 @@ func TestReadStatement_TellsMovementsApart(t *testing.T) {
 	}
 	l := s.Lines[0]
 	if l.PaidIn != money.Major(1500, money.KES) || l.Party.Name != "AMINA ODHIAMBO" || l.AccountRef != "=10000008" ||
-		!l.CompletedAt.Equal(time.Date(2026, 3, 2, 11, 5, 33, 0, time.UTC)) || l.Row != 6 {
+		!l.CompletedAt.Equal(time.Date(2026, 3, 15, 11, 5, 33, 0, time.UTC)) || l.Row != 6 {
 		t.Errorf("%+v of %+v", l.PaidIn, l.CompletedAt)
 	}
-	if !s.First.Equal(l.CompletedAt) || !s.Last.Equal(time.Date(2026, 3, 3, 6, 30, 0, 0, time.UTC)) {
+	if !s.First.Equal(l.CompletedAt) || !s.Last.Equal(time.Date(2026, 3, 16, 6, 30, 0, 0, time.UTC)) {
 		t.Errorf("from %s to %s", s.First, s.Last)
 	}
 }
@@ -65,7 +66,7 @@ func TestReadStatement_TakesEveryUsualEncodingAndSeparator(t *testing.T) {
 		"tabs":         []byte(strings.ReplaceAll(plain, ";", "\t")),
 		"bars":         []byte(strings.ReplaceAll(plain, ";", "|")),
 	} {
-		s, err := mobilemoney.ReadStatement(file)
+		s, err := mobilemoney.ReadStatement(file, column.AnyOrder)
 		if err != nil || len(s.Lines) != 1 || s.Lines[0].PaidIn.Minor != 150050 || s.Lines[0].Party.Name != "RENÉ" {
 			t.Errorf("%s: %+v, %v", name, s.Lines, err)
 		}
@@ -85,7 +86,7 @@ func TestReadStatement_RefusesWhatIsNoStatement(t *testing.T) {
 		"no number":    header + ",2026-03-02 14:05:33,1,\n",
 		"many rows":    header + strings.Repeat("\n", 200_001),
 	} {
-		if s, err := mobilemoney.ReadStatement([]byte(file)); failure.KindOf(err) != failure.Invalid {
+		if s, err := mobilemoney.ReadStatement([]byte(file), column.AnyOrder); failure.KindOf(err) != failure.Invalid {
 			t.Errorf("%s: %d lines, %v", name, len(s.Lines), err)
 		}
 	}
@@ -106,20 +107,20 @@ func TestReadStatement_WhatACustomerTypesMakesNoReversal(t *testing.T) {
 	} {
 		party := "254712345678 - " + payer
 		for _, details := range []string{"Pay Bill from ", "Pay Bill Online from "} {
-			s, err := mobilemoney.ReadStatement(statementOf("SJK4X7Q2P1,2026-03-02 14:05:33," + details + party +
-				" Acc. " + typed + ",Completed,1500.00,,1," + party + "," + typed))
+			s, err := mobilemoney.ReadStatement(statementOf("SJK4X7Q2P1,2026-03-02 14:05:33,"+details+party+
+				" Acc. "+typed+",Completed,1500.00,,1,"+party+","+typed), column.AnyOrder)
 			if err != nil {
 				t.Fatal(typed, err)
 			}
-			if l := s.Lines[0]; l.Kind != mobilemoney.LinePayment || l.Reverses() != "" {
-				t.Errorf("%q: the payment of %s is a %s of %q", typed, l.PaidIn, l.Kind, l.Reverses())
+			if l := s.Lines[0]; !l.Kind.OfCustomer() || len(l.Names()) > 0 {
+				t.Errorf("%q: the payment of %s is a %s of %q", typed, l.PaidIn, l.Kind, l.Names())
 			}
 		}
 	}
 }
 
-// TestReadStatement_OnlyMoneyThatLeavesSendsAPaymentBack, and only the one that the provider's own words name.
-func TestReadStatement_OnlyMoneyThatLeavesSendsAPaymentBack(t *testing.T) {
+// TestReadStatement_OnlyTheProvidersOwnWordsNameAReversedPayment.
+func TestReadStatement_OnlyTheProvidersOwnWordsNameAReversedPayment(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		details, in, out string
@@ -136,20 +137,20 @@ func TestReadStatement_OnlyMoneyThatLeavesSendsAPaymentBack(t *testing.T) {
 		{"Pay Utility Reversal", "", "-10", mobilemoney.LineReversal, ""},
 		{"Pay Utility Reversal to 254712345678 - X Acc. SJK4X7Q2P9", "", "-10", mobilemoney.LineReversal, ""},
 		{"Reversal to 0712345678 - SJK4X7Q2P9", "", "-10", mobilemoney.LineReversal, ""},
-		{"Reversal of SJK4X7Q2P1", "10", "", mobilemoney.LineReversal, ""},
-		{"Business Payment to REVERSON COFFEE", "", "-10", mobilemoney.LineWithdrawal, ""},
+		{"Business Payment to REVERSON COFFEE", "", "-10", mobilemoney.LinePayout, ""},
 		{"Organization Settlement for SJK4X7Q2P1", "", "-10", mobilemoney.LineWithdrawal, ""},
 		{"Pay Bill Charge", "", "-10", mobilemoney.LineCharge, ""},
 		{"Pay merchant Charge to 600100 - ACME", "", "-10", mobilemoney.LineCharge, ""},
-		{"", "10", "", mobilemoney.LinePayment, ""},
+		{"Pay Bill", "10", "", mobilemoney.LinePayment, ""},
+		{"", "10", "", mobilemoney.LineUnknown, ""},
 	} {
 		s, err := mobilemoney.ReadStatement(statementOf(
-			"SJK4X7Q2P5,2026-03-02 14:05:33," + c.details + ",Completed," + c.in + "," + c.out + ",1,,"))
+			"SJK4X7Q2P5,2026-03-02 14:05:33,"+c.details+",Completed,"+c.in+","+c.out+",1,,"), column.AnyOrder)
 		if err != nil {
 			t.Fatal(c.details, err)
 		}
-		if l := s.Lines[0]; l.Kind != c.kind || l.Reverses() != c.reverses {
-			t.Errorf("%q: a %s of %q", c.details, l.Kind, l.Reverses())
+		if l := s.Lines[0]; l.Kind != c.kind || strings.Join(l.Names(), " ") != c.reverses {
+			t.Errorf("%q: a %s of %q", c.details, l.Kind, l.Names())
 		}
 	}
 }
@@ -168,7 +169,7 @@ func TestReadStatement_AQuoteThatIsNotClosedSwallowsNoPayment(t *testing.T) {
 		"closed by the next":  {begins + `"HOUSE 4`, strings.ReplaceAll(begins, "P5", "P3") + `"`},
 		"closed far below it": {begins + `"HOUSE 4`, begins + "1", begins + "2", begins + `"`},
 	} {
-		s, err := mobilemoney.ReadStatement(statementOf(rows...))
+		s, err := mobilemoney.ReadStatement(statementOf(rows...), column.AnyOrder)
 		if failure.KindOf(err) != failure.Invalid || !strings.Contains(err.Error(), "row ") {
 			t.Errorf("%s: %d payments of %d, %v", name, len(s.Lines), len(rows), err)
 		}
@@ -179,14 +180,14 @@ func TestReadStatement_AQuoteThatIsNotClosedSwallowsNoPayment(t *testing.T) {
 func TestReadStatement_ACommaTooManyMovesNoAmount(t *testing.T) {
 	t.Parallel()
 	const header = "Receipt No.,Completion Time,Details,Paid In,Withdrawn,A/C No.\n"
-	s, err := mobilemoney.ReadStatement([]byte("Account Holder:,ACME \"NET\"\n" + header +
-		"SJK4X7Q2P1,2026-03-02 14:05:33,Acc. x,,1500.00,,\n,,,,,,,,\n"))
+	s, err := mobilemoney.ReadStatement([]byte("Account Holder:,ACME \"NET\"\n"+header+
+		"SJK4X7Q2P1,2026-03-02 14:05:33,Pay Bill Acc. x,,1500.00,,\n,,,,,,,,\n"), column.AnyOrder)
 	if failure.KindOf(err) != failure.Invalid || !strings.Contains(err.Error(), "row 3 has more cells") {
 		t.Errorf("%+v, %v", s.Lines, err)
 	}
-	s, err = mobilemoney.ReadStatement([]byte("Account Holder:,ACME \"NET\"\n\n" + header +
-		"SJK4X7Q2P1,2026-03-02 14:05:33,\"Acc. x,\",1500.00,,\n\n,,,,,,,,\n" +
-		"SJK4X7Q2P2,2026-03-02 14:05:33,\"a\nb\",1,\n"))
+	s, err = mobilemoney.ReadStatement([]byte("Account Holder:,ACME \"NET\"\n\n"+header+
+		"SJK4X7Q2P1,2026-03-02 14:05:33,\"Pay Bill Acc. x,\",1500.00,,\n\n,,,,,,,,\n"+
+		"SJK4X7Q2P2,2026-03-02 14:05:33,\"a\nb\",1,\n"), column.AnyOrder)
 	if err != nil || len(s.Lines) != 2 || s.Lines[0].Kind != mobilemoney.LinePayment || s.Lines[1].Row != 7 {
 		t.Errorf("well formed: %+v, %v", s.Lines, err)
 	}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -43,7 +45,9 @@ func (a Reconciliations) Routes() (routes []httpapi.Route) {
 			httpapi.Route{
 				Method: "POST", Path: "/reconciliations", Hosts: on, Access: access, Status: 202, Accepts: "text/csv",
 				Summary:   "Compare a statement of the provider with the receipts",
+				Query:     []httpapi.Param{dateOrderParam},
 				BodyLimit: statementLimit, Response: reconciliationDetail{}, Handle: a.start,
+				Codes: []string{"date_order_needed"},
 			},
 			httpapi.Route{
 				Method: "GET", Path: "/reconciliations", Hosts: on, Access: access, Summary: "List reconciliations",
@@ -60,6 +64,12 @@ func (a Reconciliations) Routes() (routes []httpapi.Route) {
 			})
 	}
 	return routes
+}
+
+// dateOrderParam says how the dates of a file are read.
+var dateOrderParam = httpapi.Param{
+	Name: "dateOrder", Type: "string", Enum: []string{string(column.DayFirst), string(column.MonthFirst)},
+	Doc: "whether the day or the month comes first in dates such as 02/03/2026; when absent, the rows decide",
 }
 
 // reconciliationState is one of paymentsviews.ReconciliationStates.
@@ -90,14 +100,31 @@ type reconciliationResponse struct {
 
 // reconciliationFigures count what is not alike, and the movements that are no money of customers.
 type reconciliationFigures struct {
-	MissingHere  int `json:"missingHere"`
-	MissingThere int `json:"missingThere"`
-	Different    int `json:"different"`
-	Withdrawals  int `json:"withdrawals"`
-	Charges      int `json:"charges"`
-	Reversals    int `json:"reversals"`
-	Failed       int `json:"failed"`
+	MissingHere       int            `json:"missingHere" doc:"payments of customers that would become receipts"`
+	MissingHereAmount httpapi.Number `json:"missingHereAmount" doc:"their sum"`
+	MissingThere      int            `json:"missingThere"`
+	Different         int            `json:"different"`
+	Attention         int            `json:"attention" doc:"movements that a person has to look at"`
+	Withdrawals       int            `json:"withdrawals" doc:"any other money that left"`
+	Charges           int            `json:"charges"`
+	Reversals         int            `json:"reversals"`
+	Failed            int            `json:"failed"`
+	Kinds             []statementSum `json:"kinds" doc:"all movements by their kind"`
 }
+
+// statementSum is how many movements of one kind there are, and how much they move.
+type statementSum struct {
+	Kind statementKind  `json:"kind"`
+	Rows int            `json:"rows"`
+	In   httpapi.Number `json:"in"`
+	Out  httpapi.Number `json:"out"`
+}
+
+// statementKind is one of paymentsviews.StatementKinds.
+type statementKind string
+
+// Texts implements httpapi.Enumerated.
+func (statementKind) Texts() []string { return paymentsviews.StatementKinds }
 
 // reconciliationDetail adds the differences themselves.
 type reconciliationDetail struct {
@@ -105,6 +132,7 @@ type reconciliationDetail struct {
 	MissingHere  []statedPayment   `json:"missingHere" doc:"at most 1,000, like the other lists"`
 	MissingThere []bookedPayment   `json:"missingThere" doc:"receipts of the statement's time that it has not"`
 	Different    []statedDifferent `json:"different"`
+	Attention    []statedAttention `json:"attention" doc:"movements that are never taken in by themselves"`
 	Kept         bool              `json:"kept" doc:"false: not kept (any more), so the lists are empty"`
 }
 
@@ -135,6 +163,29 @@ type statedDifferent struct {
 	Why       statedWhy      `json:"why" doc:"reversed: by the statement alone; reversed_here: here alone"`
 }
 
+// statedAttention is a movement that a person has to look at.
+type statedAttention struct {
+	statedPayment
+	Kind      statementKind `json:"kind"`
+	Side      statedSide    `json:"side"`
+	Why       attentionWhy  `json:"why"`
+	Details   *string       `json:"details" doc:"the words of the statement"`
+	Names     []string      `json:"names" doc:"of a reversal: the payments that it names"`
+	ReceiptID *id.Receipt   `json:"receiptId" doc:"the receipt with this number here"`
+}
+
+// statedSide says whether money came or left.
+type statedSide string
+
+// Texts implements httpapi.Enumerated.
+func (statedSide) Texts() []string { return []string{"in", "out"} }
+
+// attentionWhy is one of paymentsviews.AttentionReasons.
+type attentionWhy string
+
+// Texts implements httpapi.Enumerated.
+func (attentionWhy) Texts() []string { return paymentsviews.AttentionReasons }
+
 // statedWhy is one of paymentsviews.StatedWhys.
 type statedWhy string
 
@@ -150,24 +201,35 @@ type reconciliation struct {
 
 // show writes a row of the list.
 func (r reconciliation) show() reconciliationResponse {
-	f := r.Figures
 	return reconciliationResponse{
 		ID: r.ID, State: reconciliationState(r.State), Failure: null.Of(r.Failure), Shortcode: r.Shortcode,
-		Environment: r.Environment, From: r.BeganAt, To: r.EndedAt, Lines: r.Lines, Matched: f.Matched,
-		Figures: reconciliationFigures{
-			MissingHere: f.MissingHere, MissingThere: f.MissingThere, Different: f.Different,
-			Withdrawals: f.Withdrawals, Charges: f.Charges, Reversals: f.Reversals, Failed: f.Failed,
-		},
+		Environment: r.Environment, From: r.BeganAt, To: r.EndedAt, Lines: r.Lines, Matched: r.Figures.Matched,
+		Figures: showFigures(r.Figures),
 		Adopted: r.Adopted, UploadedAt: r.UploadedAt, UploadedBy: showStaff(r.UploadedBy, r.names),
 		AdoptedAt: r.AdoptedAt, AdoptedBy: showStaff(r.AdoptedBy, r.names), CurrencyCode: money.KES,
 	}
+}
+
+// showFigures writes the figures of a comparison.
+func showFigures(f events.ReconciliationFigures) reconciliationFigures {
+	out := reconciliationFigures{
+		MissingHere: f.MissingHere, MissingHereAmount: f.MissingHereAmount.Number(), MissingThere: f.MissingThere,
+		Different: f.Different, Attention: f.Attention, Withdrawals: f.Withdrawals, Charges: f.Charges,
+		Reversals: f.Reversals, Failed: f.Failed, Kinds: []statementSum{},
+	}
+	for _, k := range f.Kinds {
+		out.Kinds = append(out.Kinds, statementSum{
+			Kind: statementKind(k.Kind), Rows: k.Rows, In: k.In.Number(), Out: k.Out.Number(),
+		})
+	}
+	return out
 }
 
 // showReconciliation writes one with its differences.
 func showReconciliation(r reconciliation) reconciliationDetail {
 	out := reconciliationDetail{
 		reconciliationResponse: r.show(), MissingHere: []statedPayment{}, MissingThere: []bookedPayment{},
-		Different: []statedDifferent{}, Kept: r.outcome != nil,
+		Different: []statedDifferent{}, Attention: []statedAttention{}, Kept: r.outcome != nil,
 	}
 	if r.outcome == nil {
 		return out
@@ -187,7 +249,22 @@ func showReconciliation(r reconciliation) reconciliationDetail {
 			Why: statedWhy(p.Why),
 		})
 	}
+	for _, p := range first(r.outcome.Attention) {
+		out.Attention = append(out.Attention, showAttention(p))
+	}
 	return out
+}
+
+// showAttention writes a movement that a person has to look at.
+func showAttention(p paymentsviews.StatedAttention) statedAttention {
+	side := statedSide("in")
+	if p.Out {
+		side = "out"
+	}
+	return statedAttention{
+		statedPayment: showStated(p.StatedPayment), Kind: statementKind(p.Kind), Side: side, Why: attentionWhy(p.Why),
+		Details: null.Of(p.Details), Names: append([]string{}, p.Names...), ReceiptID: null.Of(p.ReceiptID),
+	}
 }
 
 // first gives the beginning of a list that is shown.
@@ -257,7 +334,12 @@ func (a Reconciliations) one() httpapi.One[id.Reconciliation, reconciliation, re
 
 // start takes a statement.
 func (a Reconciliations) start(ctx context.Context, c *httpapi.Call) error {
-	which, done, err := a.Cases.Start(ctx, c.Asked(), c.Body())
+	filters := c.Filters()
+	order := column.DateOrder(filters.OneOf(dateOrderParam.Name, dateOrderParam.Enum...))
+	if err := filters.Err(); err != nil {
+		return err
+	}
+	which, done, err := a.Cases.Start(ctx, c.Asked(), c.Body(), order)
 	if err != nil {
 		return err
 	}

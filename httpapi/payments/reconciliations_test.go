@@ -19,7 +19,22 @@ type shownReconciliation struct {
 	ID, State string
 	Matched   int
 	Adopted   int
-	Figures   struct{ MissingHere, MissingThere, Different, Withdrawals, Charges, Reversals int }
+	Figures   struct {
+		MissingHere, MissingThere, Different, Attention, Withdrawals, Charges, Reversals int
+
+		MissingHereAmount float64
+		Kinds             []struct {
+			Kind    string
+			Rows    int
+			In, Out float64
+		}
+	}
+	Attention []struct {
+		ReceiptNumber, Kind, Side, Why, Details string
+		Names                                   []string
+		ReceiptID                               *string
+		Amount                                  float64
+	}
 
 	MissingHere, MissingThere, Different []struct {
 		ReceiptNumber string
@@ -86,7 +101,7 @@ func TestReconciliation_FindsWhatIsMissingAndTakesItInOnce(t *testing.T) {
 		"SJK0000001,"+statedAt(now)+",Business Payment,,-90.00,,",
 		"SJK0000002,"+statedAt(now)+",Pay Bill,70.00,,254700000000 - X,", // it came and was sent back
 		"SJK0000003,"+statedAt(now)+",Reversal of SJK0000002,,-70.00,,",
-		"SJK0000004,"+statedAt(now.Add(-time.Hour))+",\"=cmd|' /C calc'!A1\",30.00,,254700000000 - X,=1+1")
+		"SJK0000004,"+statedAt(now.Add(-time.Hour))+",Pay Bill,30.00,,\"254700000000 - =cmd|' /C calc'!A1\",=1+1")
 	got := k.upload(t, apitest.Domain, apitest.Super, file)
 	if got.State != "compared" || got.Matched != 1 || len(got.MissingHere) != 2 || len(got.Different) != 0 ||
 		got.Figures.Charges != 1 || got.Figures.Withdrawals != 1 || got.Figures.Reversals != 1 {
@@ -142,8 +157,8 @@ func TestReconciliation_ComparesTheOwnShortcodeWithinItsTime(t *testing.T) {
 		len(got.Different) != 1 || got.Different[0].Amount != 35 || got.Different[0].Here != 30 {
 		t.Errorf("compared, %s being the first: %+v", first, got)
 	}
-	later := "Receipt No.,Completion Time,Paid In,Withdrawn\nSJK0000001," +
-		statedAt(k.Clock.Now().Add(time.Hour)) + ",1,\n"
+	later := "Receipt No.,Completion Time,Details,Paid In,Withdrawn\nSJK0000001," +
+		statedAt(k.Clock.Now().Add(time.Hour)) + ",Pay Bill,1,\n"
 	if got := k.upload(t, apitest.Acme, apitest.Admin, later); len(got.MissingThere) != 0 || len(got.MissingHere) != 1 {
 		t.Errorf("after the time of the receipts: %+v", got)
 	}

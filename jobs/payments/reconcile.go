@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -69,7 +70,7 @@ func (w *Workers) statement(
 	if file == nil {
 		return of, s, commands.ErrStatementGone()
 	}
-	s, err = mobilemoney.ReadStatement(file)
+	s, err = mobilemoney.ReadStatement(file, column.DateOrder(of.DateOrder))
 	return of, s, err
 }
 
@@ -86,7 +87,7 @@ func (w *Workers) compare(
 		}
 		maps.Copy(c.here, found)
 	}
-	if err := w.sentBackLater(ctx, of, till, c.sentBack); err != nil {
+	if err := w.sentBackLater(ctx, of, till, c); err != nil {
 		return out, figures, err
 	}
 	var booked []paymentsviews.TillReceipt
@@ -110,10 +111,10 @@ func (w *Workers) compare(
 	return out, figures, w.cfg.Statements.PutOutcome(ctx, kept, plain)
 }
 
-// sentBackLater adds the payments that other statements of the shortcode send back: the provider does so on any later
-// day. Statements that are not kept any more say nothing.
+// sentBackLater adds the payments that other statements of the shortcode send back, or may send back: the provider does
+// so on any later day. Statements that are not kept any more say nothing.
 func (w *Workers) sentBackLater(
-	ctx context.Context, of payments.Reconciliation, till paymentsviews.StatedTill, back map[string]bool,
+	ctx context.Context, of payments.Reconciliation, till paymentsviews.StatedTill, c comparison,
 ) error {
 	others, err := w.reconciliations.Later(ctx, till, of.From, of.ID)
 	if err != nil {
@@ -132,7 +133,10 @@ func (w *Workers) sentBackLater(
 			return fmt.Errorf("read outcome of reconciliation %s: %w", other, err)
 		}
 		for _, number := range out.SentBack {
-			back[number] = true
+			c.sentBack[number] = true
+		}
+		for _, number := range out.Doubtful {
+			c.doubtful[number] = true
 		}
 	}
 	return nil

@@ -171,10 +171,12 @@ func (w *Workers) refundStatus(ctx context.Context, t vault.TakenCallback, r mob
 	return w.fromProvider(ctx, t, commands.ConcludeRefund{RefundID: refund, Completed: true, Reference: of})
 }
 
-// paidTo reports whether a result tells of money that came to a shortcode: the provider knows its number and amount,
-// and the shortcode is the one that was paid and not the one that paid.
+// paidTo reports whether a result tells of money that somebody paid to a shortcode: the provider knows its number and
+// amount, and the shortcode is the one that was paid and not the one that paid. What the provider names a loan, a
+// transfer or a reversal is no payment, as in its statement (docs/rules/money.md#reconciliation).
 func paidTo(r mobilemoney.Result, shortcode string) bool {
-	return r.Completed() && r.ReceiptNumber != "" && !r.Amount.IsZero() && r.Debit.Number != shortcode &&
+	may := r.Kind == "" || r.Kind.OfCustomer() || r.Kind == mobilemoney.LineBusiness
+	return may && r.Completed() && r.ReceiptNumber != "" && !r.Amount.IsZero() && r.Debit.Number != shortcode &&
 		(r.Credit.Number == "" || r.Credit.Number == shortcode)
 }
 

@@ -28,7 +28,7 @@ var reconciliationsDDL string
 func (Reconciliations) Name() string { return ReconciliationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Reconciliations) Version() int { return 2 }
+func (Reconciliations) Version() int { return 3 }
 
 // DDL creates the table of reconciliations.sql.
 func (Reconciliations) DDL() string { return reconciliationsDDL }
@@ -50,8 +50,9 @@ const insertReconciliationSQL = `
 insert into {schema}.reconciliations (reconciliation_id, org_id, environment, shortcode, lines, began_at, ended_at,
 	state, uploaded_at, uploaded_by, revision)
 values (@id, @org, @environment, @shortcode, @lines, @from, @to, 'comparing', @at, @by, @revision)
-on conflict (reconciliation_id) do update set state = 'comparing', failure = '', uploaded_at = excluded.uploaded_at,
-	uploaded_by = excluded.uploaded_by, revision = excluded.revision
+on conflict (reconciliation_id) do update set state = 'comparing', failure = '', began_at = excluded.began_at,
+	ended_at = excluded.ended_at, uploaded_at = excluded.uploaded_at, uploaded_by = excluded.uploaded_by,
+	revision = excluded.revision
 where reconciliations.revision < excluded.revision`
 
 // Apply queues the statements for one event. An event applied again changes nothing, because each change compares the

@@ -52,8 +52,11 @@ type StatementOutcome struct {
 	MissingHere  []StatedPayment   `json:"missingHere"`
 	MissingThere []BookedPayment   `json:"missingThere"`
 	Different    []StatedDifferent `json:"different"`
+	Attention    []StatedAttention `json:"attention,omitempty"`
 	// SentBack are the numbers of the payments that the statement sends back: other statements may have them, too.
 	SentBack []string `json:"sentBack,omitempty"`
+	// Doubtful are those of payments that the statement may send back, which only a person can find out.
+	Doubtful []string `json:"doubtful,omitempty"`
 }
 
 // StatedPayment is a payment of a statement. Its row is that of the file, from 1.
@@ -92,6 +95,43 @@ type StatedDifferent struct {
 	ReceiptID id.Receipt   `json:"receiptId"`
 	Here      money.Amount `json:"here"`
 	Why       string       `json:"why"` // one of StatedWhys
+}
+
+// Why a movement of a statement needs a person. AttentionReasons lists all.
+const (
+	AttentionUnknown      = "unknown"      // nothing says what kind of movement it is, or its words contradict its side
+	AttentionBusiness     = "business"     // another business or a bank paid, and there is no receipt
+	AttentionNoPayment    = "no_payment"   // a receipt stands for what is no payment of a customer
+	AttentionUnnamed      = "unnamed"      // a reversal that names no payment
+	AttentionContradicted = "contradicted" // a reversal whose details and whose column name different payments
+	AttentionPart         = "part"         // a reversal of another amount than that of the payment that it names
+	AttentionUndone       = "undone"       // a reversal that takes another reversal back
+	AttentionMaybeBack    = "maybe_back"   // a payment that one of these reversals may have sent back
+	AttentionMovedBack    = "moved_back"   // a payment that left again under its own number
+	AttentionTwoAmounts   = "two_amounts"  // a payment that the statement has twice, with different amounts
+)
+
+// AttentionReasons is the list for descriptions of the API.
+var AttentionReasons = []string{
+	AttentionUnknown, AttentionBusiness, AttentionNoPayment, AttentionUnnamed, AttentionContradicted, AttentionPart,
+	AttentionUndone, AttentionMaybeBack, AttentionMovedBack, AttentionTwoAmounts,
+}
+
+// StatementKinds are the values of events.StatementSum.Kind and of StatedAttention.Kind.
+var StatementKinds = []string{
+	"payment", "prompt", "business", "own_transfer", "loan", "charge", "reversal", "withdrawal", "payout", "failed",
+	"unknown",
+}
+
+// StatedAttention is a movement that is never taken in by itself. Its amount is positive, on either side.
+type StatedAttention struct {
+	StatedPayment
+	Kind      string     `json:"kind"` // one of StatementKinds
+	Out       bool       `json:"out"`  // the money left
+	Why       string     `json:"why"`  // one of AttentionReasons
+	Details   string     `json:"details"`
+	Names     []string   `json:"names,omitempty"` // of a reversal: the payments that it names
+	ReceiptID id.Receipt `json:"receiptId"`       // of the receipt with this number here; null = none
 }
 
 // ReconciliationsQuery serves reconciliations to their organization, and those of the platform to the root host.

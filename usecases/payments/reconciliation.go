@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -28,8 +29,11 @@ type Reconciliations struct {
 	Key     func(kind string, pieces ...[]byte) uuid.UUID
 	Limiter vault.Limiter
 	Clock   clock.Clock
-	// Read checks a statement of an organization and gives its bounds. Fails: invalid_input, parsing_busy.
-	Read func(ctx context.Context, org id.Organization, file []byte) (StatementBounds, error)
+	// Read checks a statement of an organization and gives its bounds. order is the order of day and month that the
+	// sender chose. Fails: invalid_input, date_order_needed, parsing_busy.
+	Read func(
+		ctx context.Context, org id.Organization, file []byte, order column.DateOrder,
+	) (StatementBounds, error)
 }
 
 // StatementBounds say what a statement is about.
@@ -44,10 +48,10 @@ const statementsPerDay = 20
 
 // Start takes a statement of the organization's own shortcode, or of the platform's at the root host. The file is kept
 // before the comparison begins. The same file is the same reconciliation and is kept once; it is compared again when
-// the comparison before has ended. Fails: invalid_input, no_own_shortcode, statement_of_another_shortcode,
-// rate_limited, parsing_busy.
+// the comparison before has ended. order says whether the day or the month comes first in its dates, where no row does.
+// Fails: invalid_input, date_order_needed, no_own_shortcode, statement_of_another_shortcode, rate_limited, parsing_busy.
 func (r Reconciliations) Start(
-	ctx context.Context, asked usecases.Asked, file []byte,
+	ctx context.Context, asked usecases.Asked, file []byte, order column.DateOrder,
 ) (id.Reconciliation, bus.Result, error) {
 	var which id.Reconciliation
 	command := commands.StartReconciliation{
@@ -63,7 +67,7 @@ func (r Reconciliations) Start(
 		}
 		command.Environment, command.Shortcode = g.Environment, g.Shortcode
 	}
-	bounds, err := r.Read(ctx, asked.Org(), file)
+	bounds, err := r.Read(ctx, asked.Org(), file, order)
 	switch {
 	case err != nil:
 		return which, bus.Result{}, err
@@ -82,6 +86,7 @@ func (r Reconciliations) Start(
 	which = id.Reconciliation(r.Key("reconciliation", []byte(of), file))
 	command.ReconciliationID = which
 	command.Lines, command.From, command.To = bounds.Lines, bounds.First, bounds.Last
+	command.DateOrder = string(order)
 	kept := vault.StatementOf{ID: which, OrgID: command.OrgID, Shortcode: command.Shortcode}
 	if err := r.Statements.Put(ctx, kept, file); err != nil {
 		return which, bus.Result{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -116,8 +117,10 @@ func (k *Kit) reconciliations(
 		Users: users, Cases: paymentscases.Reconciliations{
 			Bus: k.Core.Bus, Statements: k.Vault.Statements, Platform: platform, Clock: k.Clock,
 			Key: k.Vault.FileKey, Limiter: k.Vault.Limits,
-			Read: func(_ context.Context, _ id.Organization, file []byte) (paymentscases.StatementBounds, error) {
-				s, err := mobilemoney.ReadStatement(file)
+			Read: func(
+				_ context.Context, _ id.Organization, file []byte, order column.DateOrder,
+			) (paymentscases.StatementBounds, error) {
+				s, err := mobilemoney.ReadStatement(file, order)
 				return paymentscases.StatementBounds{
 					Shortcode: s.ShortCode, Lines: len(s.Lines), First: s.First, Last: s.Last,
 				}, err

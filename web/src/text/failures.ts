@@ -315,6 +315,7 @@ export const swahiliFailures: Record<string, Failure> = {
   reversal_not_available: () => 'Mtoa huduma hawezi kuombwa kurudisha pesa hizi. Rejesha kwa mkono: mlipe mteja, kisha kamilisha marejesho.',
   reversal_whole_only: () => 'Mtoa huduma hurudisha malipo yote tu. Ili kurejesha sehemu, fanya kwa mkono.',
   initiator_missing: () => 'Mtoa huduma hawezi kuulizwa kuhusu pesa hizi: namba yake haina mwanzilishi.',
+  date_order_needed: () => 'Tarehe za faili hili zinaweza kusomwa siku kwanza au mwezi kwanza. Chagua ipi.',
   no_own_shortcode: () => 'Pesa hupokelewa kwa namba ya jukwaa, na jukwaa hulinganisha taarifa zake.',
   statement_of_another_shortcode: () => 'Hii ni taarifa ya namba nyingine, si ile ambayo pesa hupokelewa hapa.',
   statement_gone: () => 'Taarifa hii haihifadhiwi tena. Ipakie tena ili kuilinganisha na risiti za leo.',

@@ -59,6 +59,7 @@ function Outcome({ of: r }: { of: Compared }) {
           [t.missingHere, f.number(n.missingHere)],
           [t.missingThere, f.number(n.missingThere)],
           [t.different, f.number(n.different)],
+          [t.attention, f.number(n.attention)],
           [t.others, t.othersOf(n.withdrawals, n.charges, n.reversals, n.failed)],
           [t.uploaded, <span key="at"><When at={r.uploadedAt} /> {r.uploadedBy?.name}</span>],
           [t.takenIn, r.adoptedAt ? <span key="in">{f.number(r.adopted)} · <When at={r.adoptedAt} /> {r.adoptedBy?.name}</span> : null],
@@ -72,6 +73,8 @@ function Outcome({ of: r }: { of: Compared }) {
       </MissingHere>
       <MissingThere of={r} />
       <Different of={r} />
+      <Attention of={r} />
+      <Kinds of={r} />
       {asking && <TakeIn of={r} onClose={() => setAsking(false)} />}
     </Stack>
   )
@@ -80,6 +83,7 @@ function Outcome({ of: r }: { of: Compared }) {
 /** TakeIn says what taking in does, and begins it. */
 function TakeIn({ of: r, onClose }: { of: Compared; onClose: () => void }) {
   const t = useText(reconciliationsText)
+  const f = useFormat()
   const write = useWrite('post', '/reconciliations/{id}/adopt', { told: () => t.takenInNow, then: onClose })
   return (
     <Confirm
@@ -90,7 +94,7 @@ function TakeIn({ of: r, onClose }: { of: Compared; onClose: () => void }) {
       onConfirm={() => write.mutate({ params: { path: { id: r.id } } })}
       onClose={onClose}
     >
-      <Text size="sm">{t.takeInWhat}</Text>
+      <Text size="sm">{t.takeInSum(f.money(r.figures.missingHereAmount, r.currency))} {t.takeInWhat}</Text>
     </Confirm>
   )
 }
@@ -156,6 +160,59 @@ function Different({ of: r }: { of: Compared }) {
         ))}
       </Rows>
     </Part>
+  )
+}
+
+/** Attention lists what is never taken in by itself, with the reason. */
+function Attention({ of: r }: { of: Compared }) {
+  const t = useText(reconciliationsText)
+  const rows = r.attention
+  if (rows.length === 0) return null
+  return (
+    <Part title={t.attention} hint={t.attentionHint} shown={rows.length} all={r.figures.attention}>
+      <Rows label={t.attention} heads={[t.receipt, t.why, t.kind, t.typed]}>
+        {rows.map((p) => (
+          <Table.Tr key={`${p.row} ${p.receiptNumber} ${p.why}`}>
+            <Table.Td>{p.receiptId ? <Number id={p.receiptId} number={p.receiptNumber} /> : p.receiptNumber}</Table.Td>
+            <Table.Td visibleFrom="sm">{t.reasons[p.why]}{p.names.length > 0 && `: ${p.names.join(', ')}`}</Table.Td>
+            <Table.Td visibleFrom="sm">{t.kindNames[p.kind]}</Table.Td>
+            <Table.Td visibleFrom="sm">{p.details ?? p.billRef ?? '–'}</Table.Td>
+            <Table.Td ta="right"><Money amount={p.side === 'out' ? -p.amount : p.amount} currency={r.currency} /></Table.Td>
+          </Table.Tr>
+        ))}
+      </Rows>
+    </Part>
+  )
+}
+
+/** Kinds has how many movements of each kind the statement has, and how much they move. */
+function Kinds({ of: r }: { of: Compared }) {
+  const t = useText(reconciliationsText)
+  const f = useFormat()
+  if (r.figures.kinds.length === 0) return null
+  return (
+    <Section title={t.kinds}>
+      <Table verticalSpacing={6} withRowBorders={false} aria-label={t.kinds}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{t.kind}</Table.Th>
+            <Table.Th scope="col" ta="right">{t.lines}</Table.Th>
+            <Table.Th scope="col" ta="right">{t.moneyIn}</Table.Th>
+            <Table.Th scope="col" ta="right">{t.moneyOut}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {r.figures.kinds.map((k) => (
+            <Table.Tr key={k.kind}>
+              <Table.Td>{t.kindNames[k.kind]}</Table.Td>
+              <Table.Td ta="right">{f.number(k.rows)}</Table.Td>
+              <Table.Td ta="right"><Money amount={k.in} currency={r.currency} /></Table.Td>
+              <Table.Td ta="right"><Money amount={k.out} currency={r.currency} /></Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Section>
   )
 }
 

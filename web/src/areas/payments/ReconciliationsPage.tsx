@@ -1,8 +1,9 @@
-import { Alert, Button, FileInput, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, FileInput, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, client } from '../../api/client'
+import { asProblem } from '../../api/problem'
 import { type Row, useRows } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
@@ -73,14 +74,21 @@ function Upload({ hint }: { hint: string }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const [file, setFile] = useState<File | null>(null)
+  const [asked, setAsked] = useState('')
+  const [order, setOrder] = useState<'dmy' | 'mdy' | null>(null)
   const sending = useMutation({
     mutationFn: async (of: File) => {
       const { data } = await client.POST('/reconciliations', {
+        params: { query: order ? { dateOrder: order } : {} },
         body: of as unknown as string,
         bodySerializer: (body: unknown) => body as BodyInit,
         headers: { 'Content-Type': 'text/csv' },
       })
       return data as Shape<'ReconciliationDetail'>
+    },
+    onError: (failure) => {
+      const problem = asProblem(failure)
+      if (problem.code === 'date_order_needed') setAsked(t.orderAsked(Number(problem.details.row), String(problem.details.date)))
     },
     onSuccess: async (made) => {
       await queries.invalidateQueries({ refetchType: 'none' })
@@ -97,10 +105,22 @@ function Upload({ hint }: { hint: string }) {
           error={tooLarge ? t.tooLarge : undefined}
           onChange={(next) => {
             setFile(next)
+            setAsked('')
+            setOrder(null)
             sending.reset()
           }}
         />
-        <Button disabled={!file || tooLarge} loading={sending.isPending} onClick={() => file && sending.mutate(file)}>
+        {asked && (
+          <Select
+            label={t.order} description={asked} value={order} w={320}
+            data={[{ value: 'dmy', label: t.orders.dmy }, { value: 'mdy', label: t.orders.mdy }]}
+            onChange={(next) => {
+              setOrder(next === 'dmy' || next === 'mdy' ? next : null)
+              sending.reset()
+            }}
+          />
+        )}
+        <Button disabled={!file || tooLarge || (asked !== '' && !order)} loading={sending.isPending} onClick={() => file && sending.mutate(file)}>
           {t.compare}
         </Button>
       </Group>

@@ -4,7 +4,7 @@ import type { Tone } from '../../ui/State'
 export type Compared = Pick<Row<'/reconciliations'>, 'state' | 'figures'>
 
 /** differs reports whether a comparison has found something that somebody should look at. */
-export const differs = ({ figures: f }: Pick<Compared, 'figures'>) => f.missingHere + f.missingThere + f.different > 0
+export const differs = ({ figures: f }: Pick<Compared, 'figures'>) => f.missingHere + f.missingThere + f.different + f.attention > 0
 
 /** toneOf says whether a compared statement needs somebody. */
 export function toneOf(r: Compared): Tone {
