@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 )
 
 // ImportSourceRouter is the source of an import whose customers a router knew: passwords come from a proposal.
@@ -11,7 +12,7 @@ const ImportSourceRouter = "router"
 func ValidUsername(text string) bool { return usernameForm.MatchString(text) }
 
 // ValidContactPhone reports whether a text, in the form of NormalizeContactPhone, is a phone number.
-func ValidContactPhone(text string) bool { return phoneForm.MatchString(text) }
+func ValidContactPhone(text string) bool { return inputtext.PhoneFault(text) == "" }
 
 // ValidStaticIP reports whether a customer may have an address of the network for good.
 func ValidStaticIP(text string) bool { return usableIP(text) }

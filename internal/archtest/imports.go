@@ -10,6 +10,7 @@ import (
 // leaves are the innermost packages, which every package may import (docs/rules/engineering.md#layers).
 var leaves = []string{
 	"internal/money", "internal/calendar", "internal/id", "internal/failure", "internal/clock", "internal/personal",
+	"internal/inputtext",
 }
 
 // kits are test kits. Outside of tests only other kits import them. They may import the packages that they test.
