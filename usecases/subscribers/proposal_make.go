@@ -33,12 +33,15 @@ const (
 	NoteCaller     = "caller"      // a caller-id that is no MAC
 	NoteLimited    = "limited"     // its time or its volume has a limit there
 	NoteAlike      = "alike"       // another name differs in capitals alone
+	NoteRoutes     = "routes"      // networks behind the customer
+	NoteIPv6Prefix = "ipv6_prefix" // the prefix behind the customer
+	NoteEncoding   = "encoding"    // a comment that is no UTF-8: nobody knows which letters it has
 )
 
 // ProposalNotes has the codes in the order in which the API describes them.
 var ProposalNotes = []string{
 	NoteDisabled, NoteOtherService, NoteBadName, NoteTwice, NoteHereAlready, NoteNoPlan, NoteNoPassword, NoteBadAddress,
-	NoteCaller, NoteLimited, NoteAlike,
+	NoteCaller, NoteLimited, NoteAlike, NoteRoutes, NoteIPv6Prefix, NoteEncoding,
 }
 
 // ProposedPlan is a profile of the router as a plan. It lacks a price, and speeds where the router has no limit that a
@@ -117,6 +120,10 @@ func (m *proposalMaker) login(l routerplan.CustomerLogin) {
 // customer makes a customer of a user, and tells what of it is not taken.
 func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 	c := proposedCustomer{Username: l.Name, Hotspot: l.Hotspot, Password: l.Password, MAC: l.MAC, StaticIP: l.Address}
+	readable := !strings.ContainsRune(l.Comment, utf8.RuneError)
+	if !readable {
+		l.Comment = strings.Map(dialled, l.Comment)
+	}
 	c.FirstName, c.LastName, c.Phone = personOf(l.Comment, l.Name)
 	small := strings.ToLower(l.Name)
 	told := func(is bool, code string) {
@@ -139,7 +146,23 @@ func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 	}
 	told(l.Caller != "", NoteCaller)
 	told(l.Limited, NoteLimited)
+	told(!readable, NoteEncoding)
+	behind := func(value, code string) {
+		if value = cutTo(plainText(value), longestShown); value != "" && value != "::/0" {
+			m.note(ProposalNote{Name: l.Name, Hotspot: l.Hotspot, Code: code, Value: value})
+		}
+	}
+	behind(l.Routes, NoteRoutes)
+	behind(l.IPv6, NoteIPv6Prefix)
 	return c
+}
+
+// dialled leaves only what phones are made of.
+func dialled(r rune) rune {
+	if strings.ContainsRune("+0123456789 -()", r) {
+		return r
+	}
+	return -1
 }
 
 // count counts what the proposal has in the end, and takes out the profiles of each router that nobody has.

@@ -16,14 +16,21 @@ const (
 // propertyLimit is the speed in a profile.
 const propertyLimit = "rate-limit"
 
+// What PPP secrets have for customers with subnets of their own.
+const (
+	propertyRoutes     = "routes"
+	propertyIPv6Prefix = "remote-ipv6-prefix"
+)
+
 // CustomerReads lists what is read before CustomersOf. It has passwords.
 func CustomerReads() []Read {
 	return []Read{
 		{Menu: MenuPPPProfile, Props: []string{propertyName, propertyLimit, "default", propertyComment}},
 		{Menu: MenuHotspotUserProfile, Props: []string{propertyName, propertyLimit, "default"}},
 		{Menu: MenuPPPSecret, Props: []string{
-			propertyName, "password", "service", "profile", "caller-id", "remote-address", "limit-bytes-in",
-			"limit-bytes-out", propertyComment, propertyDisabled, propertyDynamic,
+			propertyName, "password", "service", "profile", "caller-id", "remote-address",
+			propertyRoutes, propertyIPv6Prefix, "limit-bytes-in", "limit-bytes-out", propertyComment,
+			propertyDisabled, propertyDynamic,
 		}},
 		{Menu: MenuHotspotUser, Props: []string{
 			propertyName, "password", "profile", "mac-address", propertyAddress, "limit-uptime", "limit-bytes-in",
@@ -62,6 +69,8 @@ type CustomerLogin struct {
 	Disabled bool
 	Caller   string // a caller-id that is no MAC; "" = none
 	Limited  bool   // its time or its volume is limited
+	Routes   string // networks behind the customer, as the router has them; "" = none
+	IPv6     string // the prefix behind the customer; "" = none
 }
 
 // CustomersOf reads the profiles and users of a router.
@@ -88,6 +97,7 @@ func CustomersOf(s Snapshot) Customers {
 		if l.MAC = observedMAC(r["caller-id"]); l.MAC == "" {
 			l.Caller = r["caller-id"]
 		}
+		l.Routes, l.IPv6 = strings.TrimSpace(r[propertyRoutes]), strings.TrimSpace(r[propertyIPv6Prefix])
 		l.Limited = l.Limited || limits(r["limit-bytes-in"], r["limit-bytes-out"])
 		out.login(r, l)
 	}
