@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 )
 
 // SendCode makes the one-time code of a wish and sends it. It holds the wish's id only: the address is in the vault,
@@ -24,8 +25,9 @@ func ReadIdentifier(text string) (address, channel string, err error) {
 		checkEmail(&f, "identifier", address)
 	} else {
 		address, channel = NormalizeContactPhone(text), "sms"
-		f.Check(phoneForm.MatchString(address), "identifier", "must be an e-mail address or a phone number with its "+
-			"country, such as +254712345678")
+		if fault := inputtext.PhoneFault(address); fault != "" {
+			f.Add("identifier", "%s; or give an e-mail address", fault)
+		}
 	}
 	return address, channel, f.Err()
 }

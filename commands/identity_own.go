@@ -80,7 +80,7 @@ func (c ChangeLoginEmail) Validate() error {
 // Validate checks the form of the number.
 func (c ChangeLoginPhone) Validate() error {
 	var f failure.Faults
-	f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
+	checkPhone(&f, "phone", c.Phone.Reveal())
 	return f.Err()
 }
 

@@ -2,12 +2,12 @@ package commands
 
 import (
 	"net/mail"
-	"regexp"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -156,14 +156,15 @@ func (c GiveTemporaryPassword) Target() Target { return At(UserCategory, c.UserI
 func (c GivePortalAccess) Target() Target      { return At(UserCategory, c.UserID) }
 func (c EndPortalAccess) Target() Target       { return At(UserCategory, c.UserID) }
 
-// NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
-func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+// NormalizeEmail is the form in which e-mail addresses are compared: lower case, without what nobody sees.
+func NormalizeEmail(text string) string { return strings.ToLower(inputtext.Code(text)) }
 
-// phoneForm is E.164 with the leading plus.
-var phoneForm = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
-
-// phoneHelp tells a person which forms NormalizeContactPhone can read.
-const phoneHelp = "must be a phone number with its country, such as +254712345678, or a Kenyan one, such as 0712345678"
+// checkPhone requires a number as NormalizeContactPhone writes it, which a phone can have.
+func checkPhone(f *failure.Faults, field, number string) {
+	if fault := inputtext.PhoneFault(number); fault != "" {
+		f.Add(field, "%s", fault)
+	}
+}
 
 // Validate checks the form. A super_admin has no organization; every other user needs the role admin, support or
 // subscriber.
@@ -171,7 +172,7 @@ func (c RegisterUser) Validate() error {
 	var f failure.Faults
 	checkEmail(&f, "email", c.Email.Reveal())
 	if !c.Phone.IsZero() {
-		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
+		checkPhone(&f, "phone", c.Phone.Reveal())
 	}
 	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
 	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
@@ -198,7 +199,7 @@ func (AcceptMembership) Validate() error { return nil }
 func (c CorrectUser) Validate() error {
 	var f failure.Faults
 	if c.Phone != nil && !c.Phone.IsZero() {
-		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
+		checkPhone(&f, "phone", c.Phone.Reveal())
 	}
 	if c.FirstName != nil {
 		checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
@@ -228,7 +229,7 @@ func (c GivePortalAccess) Validate() error {
 		checkEmail(&f, "email", c.Email.Reveal())
 	}
 	if !c.Phone.IsZero() {
-		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
+		checkPhone(&f, "phone", c.Phone.Reveal())
 	}
 	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
 	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
@@ -108,7 +109,9 @@ func CashReceiptID(org id.Organization, reference string) id.Receipt {
 }
 
 // CashReference is a reference as it is kept: one space between its words, and none around them.
-func CashReference(typed string) string { return strings.Join(strings.Fields(typed), " ") }
+func CashReference(typed string) string {
+	return strings.Join(strings.Fields(inputtext.Code(typed)), " ")
+}
 
 // LegacyCashReceiptID is the id of cash that was recorded while spaces within a reference still made a difference. New
 // cash never gets it, unless it is the same; whoever records cash looks first whether the receipt exists under it.

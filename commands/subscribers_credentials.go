@@ -7,6 +7,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/loginname"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
@@ -184,7 +185,7 @@ var betweenPairs = strings.NewReplacer(":", "", "-", "", ".", "")
 
 // macDigits are the twelve capital digits of a MAC address in any usual notation, "" for any other text.
 func macDigits(text string) string {
-	digits := strings.ToUpper(betweenPairs.Replace(strings.TrimSpace(text)))
+	digits := strings.ToUpper(betweenPairs.Replace(inputtext.Code(text)))
 	if len(digits) != 12 || strings.Trim(digits, "0123456789ABCDEF") != "" {
 		return ""
 	}
@@ -194,8 +195,8 @@ func macDigits(text string) string {
 // NormalAddresses writes addresses as events have them: each MAC address once, and in the order in which they were
 // given. What cannot be read stays as it is, for the command to refuse.
 func NormalAddresses(a ServiceAddresses) ServiceAddresses {
-	a.StaticIP = personal.Of(strings.TrimSpace(a.StaticIP.Reveal()))
-	prefix := strings.TrimSpace(a.StaticIPv6Prefix.Reveal())
+	a.StaticIP = personal.Of(inputtext.Code(a.StaticIP.Reveal()))
+	prefix := inputtext.Code(a.StaticIPv6Prefix.Reveal())
 	if read, err := netip.ParsePrefix(prefix); err == nil {
 		prefix = read.String()
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/loginname"
 )
 
@@ -19,7 +20,7 @@ func ValidAddresses(a ServiceAddresses) bool {
 }
 
 // ValidContactPhone reports whether a text, in the form of NormalizeContactPhone, is a phone number.
-func ValidContactPhone(text string) bool { return phoneForm.MatchString(text) }
+func ValidContactPhone(text string) bool { return inputtext.PhoneFault(text) == "" }
 
 // ValidStaticIP reports whether a customer may have an address of the network for good.
 func ValidStaticIP(text string) bool { return usableIP(text) }

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
@@ -134,12 +135,12 @@ func NormalAlias(text string) string {
 			return r
 		}
 		return -1
-	}, strings.ToUpper(text))
+	}, strings.ToUpper(inputtext.Code(text)))
 }
 
 // NormalTaxPIN is the number of a taxpayer as tax authorities write it: in capitals, without spaces.
 func NormalTaxPIN(text string) string {
-	return strings.ToUpper(strings.Join(strings.Fields(text), ""))
+	return strings.ToUpper(strings.Join(strings.Fields(inputtext.Code(text)), ""))
 }
 
 // taxPINForm is such a number; each country has a form of its own.
@@ -154,9 +155,11 @@ func checkTaxPIN(f *failure.Faults, pin string) {
 func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
 	checkPersonName(f, "lastName", d.LastName.Reveal(), false)
-	f.Check(phoneForm.MatchString(d.Phone.Reveal()), "phone", phoneHelp)
+	checkPhone(f, "phone", d.Phone.Reveal())
 	second := d.SecondPhone.Reveal()
-	f.Check(second == "" || phoneForm.MatchString(second), "secondPhone", phoneHelp)
+	if second != "" {
+		checkPhone(f, "secondPhone", second)
+	}
 	f.Check(second == "" || second != d.Phone.Reveal(), "secondPhone", "must be another one than phone")
 	f.Check(second != "" || !d.MessageSecond, "messageSecond", "must be false without a second phone")
 	if !d.Email.IsZero() {
@@ -182,27 +185,9 @@ func eachMatches(texts []personal.Text, form *regexp.Regexp) bool {
 	return !slices.ContainsFunc(texts, func(t personal.Text) bool { return !form.MatchString(t.Reveal()) })
 }
 
-// betweenDigits takes out what people write between the digits of a phone number.
-var betweenDigits = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "")
-
 // NormalizeContactPhone returns the E.164 form of a number as people type it. A number without a country is taken as
-// Kenyan. A text that it cannot read is returned as it is, and Validate refuses it.
-func NormalizeContactPhone(text string) string {
-	digits := betweenDigits.Replace(strings.TrimSpace(text))
-	switch {
-	case strings.HasPrefix(digits, "+"):
-		return digits
-	case strings.HasPrefix(digits, "00"):
-		return "+" + digits[2:]
-	case strings.HasPrefix(digits, "0") && len(digits) == 10:
-		return "+254" + digits[1:]
-	case strings.HasPrefix(digits, "254") && len(digits) == 12:
-		return "+" + digits
-	case len(digits) == 9 && (digits[0] == '7' || digits[0] == '1'):
-		return "+254" + digits
-	}
-	return digits
-}
+// Kenyan. A text that it cannot read is refused by Validate.
+func NormalizeContactPhone(text string) string { return inputtext.Phone(text) }
 
 // AccountNumber is the account number for seven digits: the eighth is their Luhn check digit (ISO/IEC 7812-1). seven is
 // from 0 to 9,999,999.

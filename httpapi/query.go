@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 )
 
 // maxFilter bounds a query parameter, in bytes.
@@ -72,9 +73,9 @@ func (f *Filters) Add(name, text string, args ...any) { f.faults.Add(name, text,
 // Err is Invalid with all faults, nil without.
 func (f *Filters) Err() error { return f.faults.Err() }
 
-// Text is a parameter without the spaces around it, "" when it is absent or has a fault.
+// Text is a parameter without what nobody sees and the spaces around it, "" when it is absent or has a fault.
 func (f *Filters) Text(name string) string {
-	text := strings.TrimSpace(f.values.Get(name))
+	text := inputtext.Text(f.values.Get(name))
 	switch {
 	case len(f.values[name]) > 1:
 		f.faults.Add(name, "is given twice")

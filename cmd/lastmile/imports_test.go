@@ -118,13 +118,13 @@ func TestImport_AnISPMovesItsCustomersOver(t *testing.T) {
 		"=HYPERLINK(1);;0711000903;home;;-200;;;;;;;\n" +
 		"Dora;;0711000904;secret;;;;;;;;;\n" +
 		"Eve;;0711000905;home;;;;amina;;;AA:BB:CC:DD:EE:01;10.9.0.1;\n" +
-		"Finn;;none;home;;x;31.01.2026;;;;;;31\n" +
+		"Finn;;none;home;;x;soon;;;;;;31\n" +
 		"Gita;;0711000907;;;;;;;;;;\n"
 	status, dry := k.upload(k.admin, "?dryRun=true", file)
 	want := "5 planCode is no plan that is sold here\n" +
 		"6 username is also in row 2\n6 staticIp is also in row 2\n6 macAddresses is also in row 2\n" +
 		"7 openingBalance must be a number with at most 2 decimals\n" +
-		"7 paidUntil must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z\n" +
+		"7 paidUntil must be a date such as 2026-12-31, 31/12/2026 or 31 Dec 2026\n" +
 		"7 billingDay must be from 1 to 28\n7 phone "
 	if status != 200 || count(dry, "rows") != 7 || count(dry, "valid") != 4 ||
 		!strings.HasPrefix(faultsOf(dry), want) {

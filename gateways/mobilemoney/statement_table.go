@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -188,16 +189,33 @@ func parseRows(text string, separator rune, header tableRow) (rows []tableRow, e
 			continue
 		case len(cells) > len(header.cells):
 			fault(row.number, "has more cells than the header")
-		case slices.ContainsFunc(cells, func(s string) bool {
-			_, below, is := strings.Cut(s, "\n")
-			return is && strings.ContainsRune(below, separator)
-		}):
+		case slices.ContainsFunc(cells, func(s string) bool { return takesInRow(s, separator) }):
 			fault(row.number, "has a cell that takes in another row")
 		}
 		rows = append(rows, row)
 	}
 	return rows, faults.Err()
 }
+
+// numberCell is a cell that has a receipt number alone, as each row of a statement has.
+var numberCell = regexp.MustCompile(`^[A-Z][A-Z0-9]*[0-9][A-Z0-9]*$`)
+
+// takesInRow reports whether a quote that is not closed where it should be has taken a part of the next row into a
+// cell: a line behind a break has separators, and a receipt number between them. An address with line breaks has none.
+func takesInRow(cell string, separator rune) bool {
+	_, below, _ := strings.Cut(cell, "\n")
+	if !strings.ContainsRune(below, separator) {
+		return false
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(below, func(r rune) bool { return r == separator || r == '\n' }),
+		func(s string) bool {
+			s = strings.TrimSpace(s)
+			return len(s) == receiptNumberLength && numberCell.MatchString(s)
+		})
+}
+
+// receiptNumberLength is the length of the provider's receipt numbers.
+const receiptNumberLength = 10
 
 // missingOf lists the needed columns that are not among the titles.
 func missingOf(needed []string, titles map[string]int) (list []string) {

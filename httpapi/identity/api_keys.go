@@ -3,7 +3,6 @@ package identityapi
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -12,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
@@ -109,7 +109,7 @@ func (a APIKeys) list(ctx context.Context, c *httpapi.Call) error {
 // input is the request in the form of the use case. Scopes that no route has for the role are faults.
 func (r apiKeyRequest) input(known []string) (identitycases.NewAPIKey, error) {
 	in := identitycases.NewAPIKey{
-		Name: strings.TrimSpace(r.Name), Role: events.Role(r.Role), Scopes: r.Scopes,
+		Name: inputtext.Text(r.Name), Role: events.Role(r.Role), Scopes: r.Scopes,
 		AllowedAddresses: r.AllowedAddresses, ExpiresAt: null.Zero(r.ExpiresAt),
 	}
 	if err := in.Validate(); err != nil {

@@ -4,7 +4,6 @@ package identityapi
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -12,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -275,7 +275,7 @@ func (a Organizations) change(ctx context.Context, c *httpapi.Call) error {
 	if name == nil {
 		return httpapi.ReadOne(ctx, c, a.one())
 	}
-	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*name)},
+	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: inputtext.Text(*name)},
 		c.Meta())
 	if err != nil {
 		return err

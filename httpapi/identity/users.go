@@ -2,7 +2,6 @@ package identityapi
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -11,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -236,8 +236,8 @@ func correction(c *httpapi.Call, user id.User, in userPatch) commands.CorrectUse
 		}
 		return commands.NormalizeContactPhone(s)
 	})
-	set(&command.FirstName, "firstName", in.FirstName, strings.TrimSpace)
-	set(&command.LastName, "lastName", in.LastName, strings.TrimSpace)
+	set(&command.FirstName, "firstName", in.FirstName, inputtext.Text)
+	set(&command.LastName, "lastName", in.LastName, inputtext.Text)
 	command.Role = (*events.Role)(httpapi.Emptied(in.Role, nulls["role"]))
 	return command
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -179,7 +180,7 @@ func readAccount(c *httpapi.Call) (account string, form bool, err error) {
 		if err != nil {
 			return "", true, nil //nolint:nilerr // the page asks again
 		}
-		return strings.TrimSpace(values.Get("account")), true, nil
+		return inputtext.Code(values.Get("account")), true, nil
 	}
 	body := bytes.TrimSpace(c.Body())
 	if len(body) == 0 {
@@ -194,5 +195,5 @@ func readAccount(c *httpapi.Call) (account string, form bool, err error) {
 	case err != nil || body[0] != '{' || !utf8.Valid(body):
 		return "", false, malformed
 	}
-	return strings.TrimSpace(in.Account), false, nil
+	return inputtext.Code(in.Account), false, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -108,7 +107,7 @@ func (a Search) onPlatform(ctx context.Context, c *httpapi.Call) error {
 // question reads q and limit. Fails: invalid_input.
 func question(c *httpapi.Call) (text string, max int, err error) {
 	f := c.Filters()
-	if text = strings.TrimSpace(f.Text("q")); text == "" && f.Err() == nil {
+	if text = f.Text("q"); text == "" && f.Err() == nil {
 		f.Add("q", "must not be empty")
 	}
 	max = defaultResults

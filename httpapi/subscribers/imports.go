@@ -9,9 +9,11 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/sheet"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
@@ -40,8 +42,13 @@ func (a Imports) Routes() []httpapi.Route {
 					Doc: "the system whose own columns the file has"},
 				{Name: "proposal", Type: "uuid",
 					Doc: "of what a router knows: rows without a password have that of their username there"},
+				{Name: "columns", Type: "string",
+					Doc: "answers about columns by their letters, such as C:openingBalance,F:-; - leaves one out"},
+				{Name: "dateOrder", Type: "string", Enum: dateOrders, Doc: "of day and month, where no row decides"},
+				{Name: "encoding", Type: "string", Enum: sheet.Encodings, Doc: "of bytes that are no UTF-8"},
+				{Name: "unpaid", Type: "boolean", Doc: "customers without paid time are meant: they are offline"},
 			},
-			Codes: []string{"invalid_input", "proposal_not_found", "batch_undo_runs"},
+			Codes: []string{"invalid_input", "import_questions_open", "proposal_not_found", "batch_undo_runs"},
 		},
 		{
 			Method: "GET", Path: "/imports", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -54,6 +61,9 @@ func (a Imports) Routes() []httpapi.Route {
 	}
 }
 
+// dateOrders are the orders of day and month.
+var dateOrders = []string{string(column.DayFirst), string(column.MonthFirst)}
+
 // rowFault says what is wrong with a row; it has no value of the row.
 type rowFault struct {
 	Row     int     `json:"row" doc:"the header is row 1"`
@@ -65,7 +75,9 @@ type rowFault struct {
 // columnResponse says for what a column of the file is taken.
 type columnResponse struct {
 	Column string  `json:"column"`
+	Letter string  `json:"letter" doc:"as a spreadsheet names it"`
 	Field  *string `json:"field" doc:"null: it is ignored"`
+	Values int     `json:"values" doc:"rows in which it has a value"`
 }
 
 // dryRunResponse tells before what an import of the file would do (docs/rules/subscribers-import.md#import).
@@ -80,6 +92,8 @@ type dryRunResponse struct {
 	Credit     *httpapi.Number  `json:"credit" doc:"paid ahead, by all valid rows; null: not readable"`
 	Currency   *money.Currency  `json:"currency" doc:"of credit"`
 	Waits      bool             `json:"waits" doc:"so much that the import would wait for a second person"`
+	Effects    importEffects    `json:"effects" doc:"what the valid rows make, in sums"`
+	Questions  []importQuestion `json:"questions" doc:"to be answered by query parameters before the import"`
 }
 
 // columnsOf is a system, or this one, by whose columns a header is known.
@@ -119,10 +133,12 @@ func (a Imports) ask(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	dry, source := f.Bool("dryRun"), f.OneOf("source", commands.ImportSources...)
 	proposal := httpapi.FilterID[id.Proposal](f, "proposal")
+	in := subscriberscases.ImportInput{
+		Body: c.Body(), Source: source, Proposal: proposal, Answers: readAnswers(f),
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}
-	in := subscriberscases.ImportInput{Body: c.Body(), Source: source, Proposal: proposal}
 	if null.Zero(dry) {
 		checked, err := a.Cases.Check(ctx, c.Asked(), in)
 		if err != nil {
@@ -184,13 +200,14 @@ func showDryRun(in subscriberscases.CheckedImport) dryRunResponse {
 	out := dryRunResponse{
 		Rows: in.Rows, Valid: in.Valid, Skipped: in.Skipped, Errors: showFaults(in.Faults), ErrorCount: in.Told,
 		Columns: make([]columnResponse, len(in.Columns)), LooksLike: null.Of(columnsOf(in.LooksLike)),
-		Waits: in.Waits, Currency: null.Of(in.Credit.Currency),
+		Waits: in.Waits, Currency: null.Of(in.Effects.Credit.Currency), Effects: showEffects(in.Effects),
+		Questions: showQuestions(in.Questions),
 	}
 	if out.Currency != nil {
-		out.Credit = new(in.Credit.Number())
+		out.Credit = new(in.Effects.Credit.Number())
 	}
-	for i, column := range in.Columns {
-		out.Columns[i] = columnResponse{Column: column.Column, Field: null.Of(column.Field)}
+	for i, c := range in.Columns {
+		out.Columns[i] = columnResponse{Column: c.Column, Letter: c.Letter, Field: null.Of(c.Field), Values: c.Values}
 	}
 	return out
 }

@@ -70,6 +70,7 @@ type proposalNote struct {
 	Kind    string       `json:"kind" enum:"pppoe,hotspot"`
 	Code    proposalCode `json:"code" doc:"why it is left out, or what of it is not taken; more can be added"`
 	LeftOut bool         `json:"leftOut"`
+	Value   *string      `json:"value" doc:"on the router, that is not taken; null: not shown"`
 }
 
 // proposalResponse shows what can be made of a router's own profiles and users
@@ -147,7 +148,8 @@ func showProposal(p subscriberscases.Proposal) proposalResponse {
 		}
 	}
 	for i, n := range p.Notes {
-		out.Notes[i] = proposalNote{Name: n.Name, Kind: "pppoe", Code: proposalCode(n.Code), LeftOut: n.LeftOut}
+		out.Notes[i] = proposalNote{Name: n.Name, Kind: "pppoe", Code: proposalCode(n.Code), LeftOut: n.LeftOut,
+			Value: null.Of(n.Value)}
 		if n.Hotspot {
 			out.Notes[i].Kind = "hotspot"
 		}

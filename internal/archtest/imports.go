@@ -11,6 +11,7 @@ import (
 var leaves = []string{
 	"internal/money", "internal/calendar", "internal/id", "internal/failure", "internal/clock", "internal/personal",
 	"internal/loginname",
+	"internal/inputtext",
 }
 
 // kits are test kits. Outside of tests only other kits import them. They may import the packages that they test.

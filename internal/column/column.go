@@ -7,29 +7,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // MaxLength bounds the text of a date and of an amount, in bytes, before anything of it is read.
 const MaxLength = 64
 
-// Clean gives a cell as a person sees it: without invisible signs, such as marks of the direction of writing and zero
-// width spaces, with one plain space for each run of spaces, and with a plain hyphen for each hyphen, minus sign and
-// figure dash.
-func Clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Cf, r):
-			return -1
-		case unicode.IsSpace(r):
-			return ' '
-		case r == '\u2010' || r == '\u2011' || r == '\u2012' || r == '\u2013' || r == '\u2212':
-			return '-'
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
-}
+// Clean gives a cell as a person sees it: as inputtext.Code writes it, with one plain space for each run of spaces.
+func Clean(text string) string { return strings.Join(strings.Fields(inputtext.Code(text)), " ") }
 
 // Title gives the title of a column in a form in which titles of one meaning are equal: small letters and digits,
 // without spaces, brackets and other signs, and without the sign of a currency. "Paid In (KSHs)" is "paidin".

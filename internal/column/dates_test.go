@@ -53,7 +53,7 @@ func TestDates_RefuseWhatIsNoDay(t *testing.T) {
 		"2026-12-31 25:00": column.ErrNoDate, "2026-12-31 13:00 pm": column.ErrNoDate,
 		"2026-12-31 1:60": column.ErrNoDate, "2026-12-31x": column.ErrNoDate, "2026-12-31 12:00 XYZ": column.ErrNoDate,
 		"2026-12-31 12:00 +15:00": column.ErrNoDate, "2026-12-31Z": column.ErrNoDate, "=2026-12-31": column.ErrNoDate,
-		"2026-12-31" + strings.Repeat(" ", column.MaxLength): column.ErrNoDate, "٢٠٢٦-١٢-٣١": column.ErrNoDate,
+		"2026-12-31" + strings.Repeat(" ", column.MaxLength): column.ErrNoDate,
 		"31/12/26": column.ErrShortYear, "10-Jul-27": column.ErrShortYear, "26-12-31": column.ErrShortYear,
 		"2026-02-29": column.ErrNoSuchDay, "2026-13-01": column.ErrNoSuchDay, "30/02/2026": column.ErrNoSuchDay,
 		"31 Apr 2026": column.ErrNoSuchDay, "0/1/2026": column.ErrNoSuchDay, "13/13/2026": column.ErrNoSuchDay,

@@ -3,9 +3,51 @@ package sheet
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/simplifiedchinese"
 )
+
+// Encoding is the encoding of a text that is no Unicode, by the name that the web gives it.
+type Encoding string
+
+// Encodings are those that can be chosen. Which of them a text has cannot be seen from its bytes: each is a valid text
+// in several.
+var Encodings = []string{"windows-1252", "windows-1250", "windows-1251", "windows-1256", "gbk"}
+
+// Known reports whether the encoding can be chosen.
+func (e Encoding) Known() bool { return slices.Contains(Encodings, string(e)) }
+
+// foreignEncodings have the characters of the encodings beside Windows-1252.
+var foreignEncodings = map[Encoding]encoding.Encoding{
+	"windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251, "windows-1256": charmap.Windows1256,
+	"gbk": simplifiedchinese.GBK,
+}
+
+// Decode gives a text of an encoding in UTF-8. One that is UTF-8 already stays as it is; without a known encoding the
+// text is taken as Windows-1252.
+func Decode(text string, from Encoding) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	out, err := fromEncoding([]byte(text), from)
+	if err != nil {
+		return text
+	}
+	return string(out)
+}
+
+// fromEncoding is a text in UTF-8. A byte that stands for no character becomes the sign of an unknown one.
+func fromEncoding(body []byte, from Encoding) ([]byte, error) {
+	if of, known := foreignEncodings[from]; known {
+		return of.NewDecoder().Bytes(body)
+	}
+	return fromWindows1252(body), nil
+}
 
 // utf16Of is the order of bytes of a text in UTF-16; nil for another encoding. A text without a mark is one when every
 // second byte of its beginning is zero, as the letters of a header are.

@@ -31,23 +31,31 @@ var (
 // Reader gives the rows of a table in their order. Not safe for concurrent use.
 type Reader struct {
 	Header []string // without spaces around the names
-	rows   records
-	row    int
+	// Guessed says that the bytes are no Unicode and no encoding was given: they are read as Windows-1252, which has a
+	// character for nearly every byte. Names may be wrong.
+	Guessed bool
+	rows    records
+	row     int
 }
 
 // separators are the characters that separate cells, in the order in which equal counts are decided.
 const separators = ",;\t|"
 
-// Open finds encoding and separator and reads the header, which is the first row that is not empty, or the one after a
-// line such as "sep=;", in which Excel has its separator. Fails: ErrUnreadable, ErrEmpty, ErrQuotes,
-// ErrTooWide.
-func Open(body []byte) (*Reader, error) {
-	text, err := decoded(body)
+// Open is OpenIn without an encoding.
+func Open(body []byte) (*Reader, error) { return OpenIn(body, "") }
+
+// OpenIn finds encoding and separator and reads the header, which is the first row that is not empty, or the one after
+// a line such as "sep=;", in which Excel has its separator. encoding is that of a text that is no Unicode; "" = not
+// known. Fails: ErrUnreadable, ErrEmpty, ErrQuotes, ErrTooWide.
+func OpenIn(body []byte, encoding Encoding) (*Reader, error) {
+	text, foreign, err := decoded(body, encoding)
 	if err != nil {
 		return nil, err
 	}
 	separator, declared := separatorOf(text)
-	r := &Reader{rows: records{text: lineEnds(text), separator: separator}}
+	r := &Reader{
+		rows: records{text: lineEnds(text), separator: separator}, Guessed: foreign && encoding == "",
+	}
 	header, _, err := r.Next()
 	if declared && err == nil {
 		header, _, err = r.Next()
@@ -131,25 +139,25 @@ func lineEnds(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
-// decoded is the text in UTF-8, without a mark of its encoding. A text without a mark that is not UTF-8 is taken as
-// Windows-1252, the encoding of spreadsheets that do not ask.
-func decoded(body []byte) ([]byte, error) {
+// decoded is the text in UTF-8, without a mark of its encoding. foreign says that it has no mark and is no UTF-8: then
+// it is read in the given encoding, or in Windows-1252, that of spreadsheets that do not ask.
+func decoded(body []byte, encoding Encoding) (text []byte, foreign bool, err error) {
 	utf16 := utf16Of(body)
 	switch {
 	case bytes.HasPrefix(body, []byte{0xEF, 0xBB, 0xBF}):
 		body = body[3:]
 	case utf16 != nil:
-		text, err := fromUTF16(body, utf16)
-		if err != nil {
-			return nil, err
+		if body, err = fromUTF16(body, utf16); err != nil {
+			return nil, false, err
 		}
-		body = text
 	}
-	if !utf8.Valid(body) {
-		body = fromWindows1252(body)
+	if foreign = !utf8.Valid(body); foreign {
+		if body, err = fromEncoding(body, encoding); err != nil {
+			return nil, true, ErrUnreadable
+		}
 	}
 	if bytes.IndexByte(body, 0) >= 0 {
-		return nil, ErrUnreadable
+		return nil, foreign, ErrUnreadable
 	}
-	return body, nil
+	return body, foreign, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -17,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -193,7 +193,7 @@ func (u Invoices) draft(
 		"must be in the next five years")
 	for i, l := range in.Lines {
 		command.Lines[i] = commands.LineInput{
-			Description: strings.TrimSpace(l.Description), Quantity: l.Quantity, Once: l.Once,
+			Description: inputtext.Text(l.Description), Quantity: l.Quantity, Once: l.Once,
 			UnitPrice: l.UnitPrice.In(settings.Currency, fmt.Sprintf("lines[%d].unitPrice", i), &faults),
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -230,6 +231,7 @@ func (s Codes) Verify(ctx context.Context, asked usecases.Asked, in CodeProof) (
 // use tries a code, and gives the address that it has proven. Fails: invalid_input, wrong_code.
 func (s Codes) use(ctx context.Context, org id.Organization, in CodeProof) (address string, err error) {
 	address, _, err = commands.ReadIdentifier(in.Identifier.Reveal())
+	in.Code = secrets.Text(inputtext.Code(in.Code.Reveal()))
 	var f failure.Faults
 	f.Check(codeForm.MatchString(in.Code.Reveal()), "code", "must have 6 digits")
 	if err = cmp.Or(err, f.Err()); err != nil {

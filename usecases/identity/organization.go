@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -48,7 +49,7 @@ func (in NewOrganization) admin() NewMember {
 func (in NewOrganization) creation(org id.Organization) commands.CreateOrganization {
 	country := cmp.Or(in.Country, "KE")
 	return commands.CreateOrganization{
-		OrgID: org, Slug: in.Slug, Name: strings.TrimSpace(in.Name), Billing: events.BillingSettings{
+		OrgID: org, Slug: in.Slug, Name: inputtext.Text(in.Name), Billing: events.BillingSettings{
 			Timezone: cmp.Or(in.Timezone, "Africa/Nairobi"), Currency: cmp.Or(in.Currency, money.KES), Country: country,
 			InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: taxOf(country),
 		},

@@ -3,7 +3,6 @@ package identitycases
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -12,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -51,7 +51,7 @@ func (in PortalAddresses) commands(
 	var list []commands.GivePortalAccess
 	var invalid error
 	for _, phone := range []personal.Text{in.Phone, in.second} {
-		text := strings.TrimSpace(phone.Reveal())
+		text := inputtext.Code(phone.Reveal())
 		if text == "" {
 			continue
 		}
@@ -59,7 +59,7 @@ func (in PortalAddresses) commands(
 		give.Phone = personal.Of(commands.NormalizeContactPhone(text))
 		list, invalid = append(list, give), failure.JoinFaults(invalid, give.Validate())
 	}
-	if text := strings.TrimSpace(in.Email.Reveal()); text != "" {
+	if text := inputtext.Code(in.Email.Reveal()); text != "" {
 		give := each
 		give.Email = personal.Of(commands.NormalizeEmail(text))
 		list, invalid = append(list, give), failure.JoinFaults(invalid, give.Validate())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -16,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -74,11 +74,11 @@ func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsC
 	rename := commands.RenameOrganization{OrgID: asked.Org()}
 	var badName error
 	if in.Name != nil {
-		rename.Name = strings.TrimSpace(*in.Name)
+		rename.Name = inputtext.Text(*in.Name)
 		badName = rename.Validate()
 	}
 	if in.InvoicePrefix != nil && asked.Meta.ExpectedRevision == nil { // with If-Match nothing may come between
-		if err := s.releaseSettled(ctx, asked, strings.TrimSpace(*in.InvoicePrefix)); err != nil {
+		if err := s.releaseSettled(ctx, asked, inputtext.Code(*in.InvoicePrefix)); err != nil {
 			return bus.Result{}, err
 		}
 	}
@@ -166,7 +166,7 @@ func (s Settings) releaseSettled(ctx context.Context, asked usecases.Asked, want
 func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings, error) {
 	set := func(to *string, from *string) {
 		if from != nil {
-			*to = strings.TrimSpace(*from)
+			*to = inputtext.Text(*from)
 		}
 	}
 	currency := string(b.Currency)
@@ -197,7 +197,7 @@ func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings,
 	b.Tax = events.TaxRule{Inclusive: in.Tax.Inclusive}
 	for _, t := range in.Tax.Components {
 		b.Tax.Components = append(b.Tax.Components, events.TaxComponent{
-			Name:        strings.TrimSpace(t.Name),
+			Name:        inputtext.Text(t.Name),
 			BasisPoints: usecases.BasisPoints(t.Percent, "tax", &faults), Compound: t.Compound,
 		})
 	}

@@ -3,7 +3,6 @@ package identitycases
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -11,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -36,10 +36,10 @@ type SuperAdmin struct {
 // AddSuperAdmin makes an administrator of the platform, who keeps the given password. Fails: invalid_input,
 // email_taken, user_exists.
 func (r Registrations) AddSuperAdmin(ctx context.Context, asked usecases.Asked, in SuperAdmin) (bus.Result, error) {
-	command := commands.RegisterUser{
-		UserID: in.UserID, Email: personal.Of(commands.NormalizeEmail(in.Email.Reveal())), FirstName: in.FirstName,
-		LastName: in.LastName, SuperAdmin: true, Role: events.RoleSuperAdmin,
-	}
+	command := NewMember{
+		Email: in.Email, FirstName: in.FirstName, LastName: in.LastName, Role: events.RoleSuperAdmin,
+	}.registration(in.UserID, id.Organization{})
+	command.SuperAdmin, command.MustChangePassword = true, false
 	var faults failure.Faults
 	checkPassword(&faults, "password", in.Password)
 	if err := failure.JoinFaults(command.Validate(), faults.Err()); err != nil {
@@ -93,7 +93,7 @@ func (in NewMember) Validate() error {
 
 // registration brings the texts into one form. The user must change the password at the first sign-in.
 func (in NewMember) registration(user id.User, org id.Organization) commands.RegisterUser {
-	trimmed := func(t personal.Text) personal.Text { return personal.Of(strings.TrimSpace(t.Reveal())) }
+	trimmed := func(t personal.Text) personal.Text { return personal.Of(inputtext.Text(t.Reveal())) }
 	phone := in.Phone
 	if !phone.IsZero() {
 		phone = personal.Of(commands.NormalizeContactPhone(phone.Reveal()))

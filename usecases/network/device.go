@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -68,9 +69,9 @@ type RegisterInput struct {
 // details are the router's details in the form of events, with the default ports.
 func (in RegisterInput) details() events.DeviceDetails {
 	return events.DeviceDetails{
-		Name: strings.TrimSpace(in.Name), IPAddress: usualAddress(in.IPAddress),
+		Name: inputtext.Text(in.Name), IPAddress: usualAddress(in.IPAddress),
 		CoAPort: null.Or(in.CoAPort, commands.DefaultCoAPort), APIPort: null.Or(in.APIPort, commands.DefaultAPIPort),
-		ManagementAddress:           strings.TrimSpace(in.ManagementAddress),
+		ManagementAddress:           inputtext.Code(in.ManagementAddress),
 		RequireMessageAuthenticator: in.RequireMessageAuthenticator,
 	}
 }
@@ -78,7 +79,7 @@ func (in RegisterInput) details() events.DeviceDetails {
 // usualAddress writes an IP address in its usual form, so that routers at one address are counted together however it
 // was typed. What is no address stays, and is refused.
 func usualAddress(text string) string {
-	text = strings.TrimSpace(text)
+	text = inputtext.Code(text)
 	if address, err := netip.ParseAddr(text); err == nil {
 		return address.Unmap().String()
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -240,7 +240,7 @@ func (g Gateways) nominated(
 	if err != nil || in.NominatedNumber == nil {
 		return before, false, err
 	}
-	if number = strings.TrimSpace(*in.NominatedNumber); number != "" {
+	if number = inputtext.Code(*in.NominatedNumber); number != "" {
 		var is bool
 		number, is = commands.NominatedNumber(number)
 		var f failure.Faults

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -46,7 +47,7 @@ const (
 // Request asks about a number on the organization's own shortcode while it has one, else on the platform's. Whether
 // another organization has the money is not told. Fails: invalid_input, initiator_missing, rate_limited.
 func (q Inquiries) Request(ctx context.Context, asked usecases.Asked, number string) (Inquiry, error) {
-	number = strings.ToUpper(strings.TrimSpace(number))
+	number = strings.ToUpper(inputtext.Code(number))
 	if !receiptShape.MatchString(number) {
 		return Inquiry{}, failure.NewInvalid("invalid_input",
 			"receiptNumber must be the provider's: ten letters and digits")

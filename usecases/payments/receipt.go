@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -47,7 +48,7 @@ var partShape = regexp.MustCompile(`[A-Z0-9]+`)
 // whole text is one by its length alone. Within a longer text only what has both letters and digits is one, and when it
 // is written with gaps, only if a part of it has both: "BOOK 17 2026" is not. Source: docs/rules/money.md#cash.
 func looksLikeReceipt(reference string) bool {
-	reference = strings.ToUpper(strings.TrimSpace(reference))
+	reference = strings.ToUpper(inputtext.Code(reference))
 	parts := partShape.FindAllString(reference, -1)
 	if len(reference) == receiptLength && len(parts) == 1 && parts[0] == reference {
 		return true

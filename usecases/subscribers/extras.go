@@ -3,7 +3,6 @@ package subscriberscases
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -12,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -73,7 +73,7 @@ func (in ExtraInput) command(currency money.Currency) (commands.AddExtra, error)
 		extra.Periods = 1
 	}
 	return commands.AddExtra{
-		SubscriptionID: in.SubscriptionID, Extra: extra, Description: personal.Of(strings.TrimSpace(in.Description)),
+		SubscriptionID: in.SubscriptionID, Extra: extra, Description: personal.Of(inputtext.Text(in.Description)),
 	}, faults.Err()
 }
 

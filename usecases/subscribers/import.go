@@ -61,6 +61,7 @@ type ImportInput struct {
 	// Proposal has the passwords of customers whom a router knew: a row without one has that of its username. Zero =
 	// the file has all of them, and is in no connection with a router.
 	Proposal id.Proposal
+	Answers  ImportAnswers
 }
 
 // check refuses an unknown system, and one beside a proposal, whose table has our own columns.
@@ -68,6 +69,7 @@ func (in ImportInput) check() error {
 	var f failure.Faults
 	f.Check(in.Source == "" || slices.Contains(commands.ImportSources, in.Source), "source", "is not known")
 	f.Check(in.Source == "" || in.Proposal.IsZero(), "source", "must be empty with a proposal")
+	in.Answers.check(&f)
 	return f.Err()
 }
 
@@ -86,6 +88,7 @@ func (in ImportInput) pieces(org id.Organization, undone int) [][]byte {
 	if !in.Proposal.IsZero() {
 		of = in.source() + ":" + in.Proposal.String()
 	}
+	of += in.Answers.piece()
 	if undone > 0 {
 		of += fmt.Sprintf(" after %d", undone)
 	}
@@ -99,7 +102,7 @@ func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput
 	}
 	out, err := u.check(ctx, asked.Org(), in, id.Import{}, func([]importRow) error { return nil })
 	if err == nil {
-		out.Waits, err = usecases.Needs(ctx, u.Bus, asked, events.ActImport, out.Credit)
+		out.Waits, err = usecases.Needs(ctx, u.Bus, asked, events.ActImport, out.Effects.Credit)
 	}
 	return out, err
 }
@@ -110,7 +113,7 @@ func (u Imports) Check(ctx context.Context, asked usecases.Asked, in ImportInput
 // whose rows were lost begins again: what it has made is there already, and what it still makes counts again. After an
 // import was taken back, its file is another one. What customers had paid ahead, all of the file together, is one act
 // of who asks: above the limit it fails with a *usecases.WaitsForApproval (docs/rules/approvals.md#the-limit). Fails:
-// invalid_input, proposal_not_found, batch_undo_runs.
+// invalid_input, import_questions_open, proposal_not_found, batch_undo_runs.
 func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) (id.Import, bus.Result, error) {
 	if err := in.check(); err != nil {
 		return id.Import{}, bus.Result{}, err
@@ -136,7 +139,7 @@ func (u Imports) Ask(ctx context.Context, asked usecases.Asked, in ImportInput) 
 }
 
 // begin stores the rows of a file, and begins its import, or has it wait for a second person. Fails: invalid_input,
-// proposal_not_found.
+// import_questions_open, proposal_not_found.
 func (u Imports) begin(
 	ctx context.Context, asked usecases.Asked, in ImportInput, begun keptImport,
 ) (id.Import, bus.Result, error) {
@@ -174,7 +177,7 @@ func (u Imports) present(ctx context.Context, org id.Organization, in ImportInpu
 }
 
 // store puts the rows of a file that can be taken in into the vault, notes what it has in the command, and gives the
-// credits of all of them. Fails: invalid_input, proposal_not_found.
+// credits of all of them. Fails: invalid_input, import_questions_open, proposal_not_found.
 func (u Imports) store(
 	ctx context.Context, in ImportInput, ask *commands.AskImport, round int,
 ) (money.Amount, error) {
@@ -192,7 +195,7 @@ func (u Imports) store(
 		err = unreadable(checked)
 	}
 	ask.Rows, ask.Skipped, ask.Failed, ask.Faults = checked.Rows, checked.Skipped, checked.Failed, checked.Faults
-	return checked.Credit, err
+	return checked.Effects.Credit, err
 }
 
 // unreadable refuses a file without a row that could be read.

@@ -3,8 +3,8 @@ package subscriberscases
 import (
 	"regexp"
 	"strings"
-	"unicode"
 
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -29,7 +29,7 @@ var (
 // figure 1500.50. A lone comma before three digits separates thousands, a lone dot never does. A text of another form
 // is no number afterwards either.
 func figureOf(text string, currency money.Currency) usecases.Figure {
-	number := withoutCode(strings.Map(plainSpace, text), currency)
+	number := withoutCode(inputtext.Code(text), currency)
 	switch {
 	case commaGroups.MatchString(number):
 		number = withoutCommas.Replace(number)
@@ -39,14 +39,6 @@ func figureOf(text string, currency money.Currency) usecases.Figure {
 		number = withoutSpacings.Replace(number)
 	}
 	return usecases.Figure(number)
-}
-
-// plainSpace makes a space of each kind of space, such as one that does not break.
-func plainSpace(r rune) rune {
-	if unicode.Is(unicode.Zs, r) {
-		return ' '
-	}
-	return r
 }
 
 // withoutCode takes the code of a currency off one side of an amount, and the space between them; the sign may stand

@@ -29,8 +29,10 @@ type CheckedImport struct {
 	Failed    int                  // rows with at least one fault
 	Faults    []events.ImportFault // the first ones, by row
 	Told      int                  // of all faults, also those that are left out
-	// Credit is the sum that customers of valid rows had paid ahead.
-	Credit money.Amount
+	// Effects are the sums of what the valid rows make; zero while the header is not understood.
+	Effects ImportEffects
+	// Questions have to be answered before the import can be started.
+	Questions []ImportQuestion
 	// Waits says that the import would wait for a second person now.
 	Waits bool
 
@@ -56,18 +58,18 @@ func faultOf(row int, text string) events.ImportFault {
 }
 
 // check reads a file row by row and gives those that can be taken in to take, in blocks of ImportPartRows. of is the
-// import, which may have begun before and made customers; null = it is none yet. A header that cannot be read leaves
-// nothing to take.
+// import, which may have begun before and made customers; null = it is none yet, and questions may be open. A header
+// that cannot be read leaves nothing to take. Fails: import_questions_open, for an import.
 func (u Imports) check(
 	ctx context.Context, org id.Organization, in ImportInput, of id.Import, take func(rows []importRow) error,
 ) (CheckedImport, error) {
 	var out CheckedImport
-	table, err := sheet.Open(in.Body)
+	table, err := sheet.OpenIn(in.Body, in.Answers.Encoding)
 	if err != nil {
 		out.add(1, nil, failure.Faults{" " + whyUnreadable(err)})
 		return out, nil
 	}
-	layout, faults := layoutOf(table.Header, in.Source)
+	layout, faults := layoutFor(table.Header, in.Source, in.Answers.Columns)
 	out.Columns = layout.columns
 	if in.Proposal.IsZero() {
 		out.LooksLike = meantSource(table.Header, in.Source)
@@ -84,16 +86,40 @@ func (u Imports) check(
 	if err == nil && !in.Proposal.IsZero() {
 		reader.passwords, err = u.passwords(ctx, org, in.Proposal)
 	}
-	if err != nil {
+	if err == nil {
+		err = out.survey(ctx, in, table, &reader)
+	}
+	switch {
+	case err != nil:
 		return out, err
+	case !of.IsZero() && len(out.Questions) > 0:
+		return out, errQuestions()
 	}
 	b := blockTaker{
 		out: &out, reader: reader, seen: map[string]int{}, take: take, here: u.hereAlready(org, of, in.Body, reader),
 		keys: u.rowKeys(org),
 	}
-	out.Credit = money.Of(0, reader.currency)
 	err = b.all(ctx, table)
+	out.Effects.sorted()
 	return out, err
+}
+
+// survey goes through the file once, and notes what it shows of the columns, here and in the reader of the rows.
+func (c *CheckedImport) survey(ctx context.Context, in ImportInput, table *sheet.Reader, reader *rowReader) error {
+	found, err := surveyed(ctx, in, reader.layout, reader.zone)
+	if err != nil {
+		return err
+	}
+	for i, n := range found.values {
+		c.Columns[i].Values = n
+	}
+	c.Questions = questionsOf(in, table.Header, reader.layout, found, table.Guessed)
+	row, faults := orderFault(found.dates)
+	c.add(row, nil, faults)
+	c.Effects.Owed, c.Effects.Credit = money.Of(0, reader.currency), money.Of(0, reader.currency)
+	reader.dates, reader.logins, reader.source = found.dates, found.logins, in.Source
+	reader.encoding = in.Answers.Encoding
+	return nil
 }
 
 // whyUnreadable says what is wrong with a table or a row, as a fault.
@@ -130,6 +156,10 @@ func (b *blockTaker) all(ctx context.Context, table *sheet.Reader) error {
 		cells, row, err := table.Next()
 		if errors.Is(err, io.EOF) {
 			return b.flush(ctx)
+		}
+		if err == nil && b.reader.attached(cells, row) {
+			b.out.Effects.Attached++
+			continue
 		}
 		b.out.Rows++
 		if b.out.Rows > commands.MaxImportRows {
@@ -203,9 +233,7 @@ func (b *blockTaker) flush(ctx context.Context) error {
 		default:
 			row.Completes = list[i].completes
 			valid = append(valid, row)
-			if row.Balance < 0 {
-				b.out.Credit.Minor += min(-max(row.Balance, -mostCredit), mostCredit-b.out.Credit.Minor)
-			}
+			b.out.Effects.add(row, b.reader.plans, b.reader.now)
 		}
 	}
 	b.out.Valid += len(valid)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/sheet"
 )
 
@@ -27,12 +28,13 @@ const (
 	colPrefix    = "staticIpv6Prefix"
 	colRoutes    = "routes"
 	colDay       = "billingDay"
+	colStatus    = "status"
 )
 
 // ImportColumns are all columns, in the order in which they are told.
 var ImportColumns = []string{
 	colFirstName, colLastName, colPhone, colEmail, colPlan, colAliases, colBalance, colPaidUntil, colUsername, colTags,
-	colPassword, colMACs, colStaticIP, colPrefix, colRoutes, colDay,
+	colPassword, colMACs, colStaticIP, colPrefix, colRoutes, colDay, colStatus,
 }
 
 // Columns of other systems that are no column of ours by themselves: two of them make one, or one makes two.
@@ -41,6 +43,9 @@ const (
 	colPaidDay  = "paidDay"  // with paidTime
 	colPaidTime = "paidTime"
 	colCredit   = "credit" // what the customer has paid ahead
+	// Of rows that have an attribute of RADIUS each: its name and its value.
+	colAttribute = "attribute"
+	colValue     = "value"
 )
 
 // sourceColumns say which column of another system is which of ours; names are compared by their letters and digits
@@ -52,18 +57,20 @@ var sourceColumns = map[string]map[string][]string{
 		colFullName: {"fullname"}, colPhone: {"phonenumber"}, colEmail: {"email"}, colPlan: {"namebp", "plan_name"},
 		colAliases: {"username"}, colCredit: {"balance"}, colPaidDay: {"expiration"}, colPaidTime: {"time"},
 		colUsername: {"pppoe_username", "username"}, colPassword: {"pppoe_password", "password"},
-		colStaticIP: {"pppoe_ip"}, colTags: {"service_type"},
+		colStaticIP: {"pppoe_ip"}, colTags: {"service_type"}, colStatus: {"status"},
 	},
 	"daloradius": {
 		colFirstName: {"firstname"}, colLastName: {"lastname"},
 		colPhone: {"mobilephone", "phone", "workphone", "homephone"}, colEmail: {"email"}, colPlan: {"planName"},
-		colPaidUntil: {"nextbill", "Expiration"}, colUsername: {"username"}, colPassword: {"value", "password"},
-		colStaticIP: {"Framed-IP-Address"}, colMACs: {"Calling-Station-Id"}, colTags: {"groupname"},
+		colPaidUntil: {"nextbill", "Expiration"}, colUsername: {"username"},
+		colPassword:  {"Cleartext-Password", "User-Password", "password"},
+		colAttribute: {"attribute"}, colValue: {"value"}, colStaticIP: {"Framed-IP-Address"},
+		colMACs: {"Calling-Station-Id"}, colTags: {"groupname"},
 	},
 	"radiusdesk": {
 		colFirstName: {"name"}, colLastName: {"surname"}, colPhone: {"phone"}, colEmail: {"email"},
 		colPlan: {"profile"}, colPaidUntil: {"to_date"}, colUsername: {"username"}, colPassword: {"password"},
-		colStaticIP: {"static_ip"}, colTags: {"realm"},
+		colStaticIP: {"static_ip"}, colTags: {"realm"}, colStatus: {"active"},
 	},
 }
 
@@ -71,6 +78,8 @@ var sourceColumns = map[string]map[string][]string{
 type ImportColumn struct {
 	Column string
 	Field  string
+	Letter string // as a spreadsheet names it: "A", "AA"
+	Values int    // rows in which it has a value
 }
 
 // importLayout finds the cells of a row.
@@ -90,15 +99,26 @@ func columnKey(name string) string {
 	}, strings.ToLower(name))
 }
 
-// layoutOf reads a header. An unknown column of our own form is a fault: it may be a misspelt one, and what it says
+// layoutOf is layoutFor without answers.
+func layoutOf(header []string, source string) (importLayout, failure.Faults) {
+	return layoutFor(header, source, nil)
+}
+
+// layoutFor reads a header. answered has our columns for those of the file that a person has chosen, by their letters;
+// leftOut leaves one out. An unknown column of our own form is a fault: it may be a misspelt one, and what it says
 // about money would be lost. Columns of another system that mean nothing here are ignored, also where they are there
 // twice, as the id of each of two joined tables; one of ours that is there twice is a fault.
-func layoutOf(header []string, source string) (importLayout, failure.Faults) {
+func layoutFor(
+	header []string, source string, answered map[string]string,
+) (importLayout, failure.Faults) {
 	var faults failure.Faults
 	l := importLayout{at: map[string][]int{}, width: len(header), columns: make([]ImportColumn, len(header))}
 	places := map[string][]int{}
 	for i, name := range header {
-		l.columns[i].Column = name
+		l.columns[i].Column, l.columns[i].Letter = name, letterOf(i)
+		if l.answer(i, answered[letterOf(i)]) {
+			continue
+		}
 		key := columnKey(name)
 		places[key] = append(places[key], i)
 	}
@@ -115,6 +135,9 @@ func layoutOf(header []string, source string) (importLayout, failure.Faults) {
 		}
 	}
 	for i, c := range l.columns {
+		if answered[c.Letter] != "" {
+			continue
+		}
 		same := places[columnKey(c.Column)]
 		switch first := same[0] == i; {
 		case c.Field != "" && first && len(same) > 1:
@@ -132,13 +155,28 @@ func layoutOf(header []string, source string) (importLayout, failure.Faults) {
 	return l, faults
 }
 
-// lettersOf names the columns at some positions as a spreadsheet does: A to Z, then AA and so on.
+// answer takes what a person has chosen for the column at a position; false when nothing was.
+func (l importLayout) answer(i int, field string) bool {
+	if field != "" && field != leftOut {
+		l.at[field] = append(l.at[field], i)
+		l.columns[i].Field = field
+	}
+	return field != ""
+}
+
+// letterOf names the column at a position as a spreadsheet does: A to Z, then AA and so on.
+func letterOf(i int) (name string) {
+	for i++; i > 0; i = (i - 1) / 26 {
+		name = string(rune('A'+(i-1)%26)) + name
+	}
+	return name
+}
+
+// lettersOf names the columns at some positions.
 func lettersOf(positions []int) string {
 	names := make([]string, len(positions))
 	for n, i := range positions {
-		for i++; i > 0; i = (i - 1) / 26 {
-			names[n] = string(rune('A'+(i-1)%26)) + names[n]
-		}
+		names[n] = letterOf(i)
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
@@ -152,9 +190,31 @@ var sourceNames = map[string]string{
 	"phpnuxbill": "PHPNuxBill", "daloradius": "daloRADIUS", "radiusdesk": "RADIUSdesk",
 }
 
+// ownTitles are titles that only the tables of a system have, exactly as it writes them. Titles such as balance, status
+// or full name are in the tables of many.
+var ownTitles = map[string][]string{
+	"phpnuxbill": {"fullname", "phonenumber", "namebp", "pppoe_username", "pppoe_password", "pppoe_ip", "service_type"},
+	"daloradius": {
+		"mobilephone", "workphone", "homephone", "planname", "nextbill", "attribute", "groupname", "creationby",
+	},
+	"radiusdesk": {"surname", "profile", "realm", "to_date", "from_date", "static_ip", "profile_id", "realm_id"},
+}
+
+// isTableOf reports whether a header has at least two of the titles that only one system's tables have.
+func isTableOf(header []string, source string) bool {
+	found := map[string]bool{}
+	for _, name := range header {
+		if title := strings.ToLower(strings.TrimSpace(name)); slices.Contains(ownTitles[source], title) {
+			found[title] = true
+		}
+	}
+	return len(found) >= 2
+}
+
 // meantSource is the source whose columns a header has when these are not those of the chosen one; "" when they are, or
 // when no other has them either. Our own are meant where each column is one of ours, and they are more than the chosen
-// source has. Another system's must be two more: names and phones alone are in many tables.
+// source has. Another system's must be two more, and some of them titles that only it writes: many tables have names
+// and balances, and the columns of another system would drop what it says about money.
 func meantSource(header []string, chosen string) string {
 	known, fits := fitOf(header, chosen)
 	if n, ours := fitOf(header, ""); ours && n > known {
@@ -165,7 +225,7 @@ func meantSource(header []string, chosen string) string {
 	}
 	meant, most := "", known+1
 	for _, source := range commands.ImportSources {
-		if n, fits := fitOf(header, source); fits && n > most {
+		if n, fits := fitOf(header, source); fits && n > most && isTableOf(header, source) {
 			meant, most = source, n
 		}
 	}
@@ -228,16 +288,36 @@ func cellAt(cells []string, i int) string {
 	if i >= len(cells) {
 		return ""
 	}
-	text := strings.TrimSpace(sheet.Meant(cells[i]))
+	text := inputtext.Text(sheet.Meant(cells[i]))
 	if nothing(text) {
 		return ""
 	}
 	return text
 }
 
+// secretAt is the text at a position of a row as it is, "" when nothing but spaces stands there: each space of a
+// password counts.
+func secretAt(cells []string, i int) string {
+	if cellAt(cells, i) == "" {
+		return ""
+	}
+	return sheet.Meant(cells[i])
+}
+
+// secret is the text of one of our columns that has a secret.
+func (l importLayout) secret(cells []string, field string) string {
+	for _, i := range l.at[field] {
+		if text := secretAt(cells, i); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // madeOf says of which columns of other systems one of ours is made.
 var madeOf = map[string]string{
 	colFirstName: colFullName, colLastName: colFullName, colBalance: colCredit, colPaidUntil: colPaidDay,
+	colPassword: colValue,
 }
 
 // header is the file's own name of one of our columns, "" when it has none. Where several columns of the file are that

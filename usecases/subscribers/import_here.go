@@ -42,7 +42,7 @@ type namesakes struct {
 func (u Imports) hereAlready(org id.Organization, of id.Import, file []byte, reader rowReader) *hereAlready {
 	return &hereAlready{
 		u: u, org: org, of: of, asked: map[string]bool{}, people: map[personKey]*namesakes{},
-		made: sync.OnceValue(func() map[id.Subscriber]bool { return importedBy(of, file) }),
+		made: sync.OnceValue(func() map[id.Subscriber]bool { return importedBy(of, file, reader.encoding) }),
 		rows: sync.OnceValue(func() map[string]bool { return keysOf(file, reader, u.rowKeys(org)) }),
 	}
 }
@@ -53,8 +53,8 @@ func (u Imports) rowKeys(org id.Organization) rowKeys {
 }
 
 // eachRow goes through the rows of a file, also those that cannot be read.
-func eachRow(file []byte, do func(cells []string, row int, err error)) {
-	table, err := sheet.Open(file)
+func eachRow(file []byte, encoding sheet.Encoding, do func(cells []string, row int, err error)) {
+	table, err := sheet.OpenIn(file, encoding)
 	if err != nil {
 		return
 	}
@@ -68,17 +68,17 @@ func eachRow(file []byte, do func(cells []string, row int, err error)) {
 }
 
 // importedBy are the customers whom the rows of a file make.
-func importedBy(of id.Import, file []byte) map[id.Subscriber]bool {
+func importedBy(of id.Import, file []byte, encoding sheet.Encoding) map[id.Subscriber]bool {
 	made := map[id.Subscriber]bool{}
-	eachRow(file, func(_ []string, row int, _ error) { made[importedAs(of, row)] = true })
+	eachRow(file, encoding, func(_ []string, row int, _ error) { made[importedAs(of, row)] = true })
 	return made
 }
 
 // keysOf are the keys of the rows of a file that have no fault by themselves.
 func keysOf(file []byte, reader rowReader, keys rowKeys) map[string]bool {
 	all := map[string]bool{}
-	eachRow(file, func(cells []string, row int, err error) {
-		if err != nil {
+	eachRow(file, reader.encoding, func(cells []string, row int, err error) {
+		if err != nil || reader.attached(cells, row) {
 			return
 		}
 		if read, faults, err := reader.known(cells, row, keys); err == nil && len(faults) == 0 {

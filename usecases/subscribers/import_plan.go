@@ -4,23 +4,29 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // soldPlans finds plans by what a file calls them.
 type soldPlans struct {
+	byID   map[id.Plan]subscribersviews.PlanRow
 	byCode map[string]subscribersviews.PlanRow // in small letters
 	byName map[string][]subscribersviews.PlanRow
 }
 
 // soldOf leaves archived plans out.
 func soldOf(plans []subscribersviews.PlanRow) soldPlans {
-	sold := soldPlans{byCode: map[string]subscribersviews.PlanRow{}, byName: map[string][]subscribersviews.PlanRow{}}
+	sold := soldPlans{
+		byID: map[id.Plan]subscribersviews.PlanRow{}, byCode: map[string]subscribersviews.PlanRow{},
+		byName: map[string][]subscribersviews.PlanRow{},
+	}
 	for _, p := range plans {
 		if p.Archived {
 			continue
 		}
 		name := loosely(p.Terms.Name)
+		sold.byID[p.ID] = p
 		sold.byCode[strings.ToLower(p.Code)] = p
 		sold.byName[name] = append(sold.byName[name], p)
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/column"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/sheet"
 )
 
 // importRow is a row that can be taken in. Its JSON is sealed in the vault; nothing else may keep it, since it has the
@@ -40,6 +42,9 @@ type importRow struct {
 	Prefix     string    `json:"prefix,omitempty"` // IPv6
 	Routes     []string  `json:"routes,omitempty"`
 	MACs       []string  `json:"macs,omitempty"`
+	State      string    `json:"state,omitempty"` // one of ImportStates; "" = the file says nothing
+	StateWord  string    `json:"-"`               // one of stateWords
+	Hashed     bool      `json:"-"`               // the password is there in a form from which nobody can read it
 	// Key is that of the content (docs/rules/subscribers-import.md#who-is-here-already).
 	Key string `json:"key,omitempty"`
 	// Completes is the customer whom an import has made without the service; null = the row makes one.
@@ -89,6 +94,10 @@ type rowReader struct {
 	zone     *time.Location
 	now      time.Time
 	plans    soldPlans
+	source   string
+	encoding sheet.Encoding
+	dates    *column.Dates               // null = each date is read alone
+	logins   map[string]*loginAttributes // null = the rows have no attributes
 	// passwords has what a router knew, by username; nil = the file is in no connection with a router.
 	passwords map[string]string
 }
@@ -103,17 +112,20 @@ func (r rowReader) read(cells []string, row int) (importRow, failure.Faults) {
 	cell := func(field string) string { return r.layout.cell(cells, field) }
 	out := importRow{
 		Row: row, FirstName: cell(colFirstName), LastName: cell(colLastName), Phone: cell(colPhone),
-		Email: cell(colEmail), Username: cell(colUsername), Password: cell(colPassword), StaticIP: cell(colStaticIP),
+		Email: cell(colEmail), Username: cell(colUsername), StaticIP: cell(colStaticIP),
 		Aliases: list(cell(colAliases), commands.NormalAlias, commands.MaxAliases),
 		Tags:    list(cell(colTags), strings.TrimSpace, commands.MaxTags),
-		MACs:    list(cell(colMACs), commands.NormalMAC, commands.MaxMACs),
+		MACs:    macsOf(cell(colMACs)),
 		Routes:  list(cell(colRoutes), strings.TrimSpace, commands.MaxRoutes), Prefix: cell(colPrefix),
 	}
+	out.Password = r.layout.secret(cells, colPassword)
 	if full := cell(colFullName); full != "" {
 		out.FirstName, out.LastName, _ = strings.Cut(full, " ")
 	}
 	out.Balance = r.balance(cell, &faults)
-	out.PaidUntil = r.paidUntil(cell, &faults)
+	r.state(&out, cell, &faults)
+	r.fromAttributes(&out)
+	out.PaidUntil = r.paidUntil(out, cell, &faults)
 	r.fromRouter(&out, &faults)
 	r.service(&out, cell, &faults)
 	r.form(out, &faults)
@@ -154,45 +166,33 @@ const (
 	mostYearsOld  = 20
 )
 
-// paidForms are the forms of an instant without a zone, in the organization's zone.
-var paidForms = []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04"}
-
-// paidUntil reads an instant or a local date.
-func (r rowReader) paidUntil(cell func(string) string, faults *failure.Faults) time.Time {
-	text := cell(colPaidUntil)
-	if day := cell(colPaidDay); day != "" {
-		text = strings.TrimSpace(day + " " + cell(colPaidTime))
+// paidUntil reads an instant or a local date, by the order of day and month that the whole file shows.
+func (r rowReader) paidUntil(row importRow, cell func(string) string, faults *failure.Faults) time.Time {
+	text := paidText(cell)
+	if a := r.logins[row.Username]; text == "" && a != nil {
+		text = a.paid
 	}
 	if text == "" {
 		return time.Time{}
 	}
-	at, ok := r.instant(text)
+	dates := r.dates
+	if dates == nil {
+		dates = column.NewDates(r.zone, column.AnyOrder)
+	}
+	read, err := dates.Read(text)
 	switch {
-	case !ok:
-		faults.Add(colPaidUntil, "must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z")
-	case at.Before(r.now.AddDate(-mostYearsOld, 0, 0)) || at.After(r.now.AddDate(mostYearsPaid, 0, 0)):
+	case err != nil:
+		faults.Add(colPaidUntil, "%s", err)
+	case read.At.Before(r.now.AddDate(-mostYearsOld, 0, 0)) || read.At.After(r.now.AddDate(mostYearsPaid, 0, 0)):
 		faults.Add(colPaidUntil, "must be in the last %d or the next %d years", mostYearsOld, mostYearsPaid)
 	default:
-		return at.UTC()
+		return read.At.UTC()
 	}
 	return time.Time{}
 }
 
-// instant reads a text in one of the forms that are taken.
-func (r rowReader) instant(text string) (time.Time, bool) {
-	if date, err := calendar.ParseDate(text); err == nil {
-		return date.Start(r.zone), true
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, true
-	}
-	for _, form := range paidForms {
-		if at, err := time.ParseInLocation(form, text, r.zone); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
-}
+// macsOf splits a cell of hardware addresses.
+func macsOf(cell string) []string { return list(cell, commands.NormalMAC, commands.MaxMACs) }
 
 // service reads what the customer's plan needs.
 func (r rowReader) service(out *importRow, cell func(string) string, faults *failure.Faults) {

@@ -206,6 +206,9 @@ func (t rowTaker) asked(row int, step string) usecases.Asked {
 // halfRow begins the fault of a row whose customer was made before something of it was refused.
 const halfRow = "is taken in without its service, which a mended file brings: "
 
+// blockedThere is the reason of the block of a customer who was banned or disabled where the file comes from.
+const blockedThere = "Blocked in the system from which the customer was imported."
+
 // one takes a row in: the customer, then the balance, so that money that was paid ahead is there when the first invoice
 // comes, then the service. Of a plan that is not sold any more nothing is made. A refusal is the row's fault; any other
 // error ends the part, which begins again later.
@@ -223,6 +226,14 @@ func (t rowTaker) one(ctx context.Context, row importRow) (outcome, error) {
 		_, _, err := t.u.Subscribers.register(ctx, t.asked(row.Row, "subscriber"), row.details(),
 			personal.Of(row.Key))
 		if err != nil {
+			return refusedRow(row, err)
+		}
+	}
+	if row.State == StateBlocked && row.Completes.IsZero() { // before the service, which nobody may use for a moment
+		block := t.asked(row.Row, "block")
+		if _, err := t.u.Bus.Execute(ctx, commands.BlockSubscriber{
+			SubscriberID: t.subscriber(row), Reason: blockedThere,
+		}, block.Meta); err != nil {
 			return refusedRow(row, err)
 		}
 	}

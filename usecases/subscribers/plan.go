@@ -2,7 +2,6 @@ package subscriberscases
 
 import (
 	"context"
-	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -11,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -68,7 +68,7 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 	}
 	command := commands.CreatePlan{
 		PlanID: usecases.NewID[id.Plan](asked, "plan"), OrgID: asked.Org(), Code: in.Code, Terms: events.PlanTerms{
-			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
+			Name: inputtext.Text(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
 			Mode: in.Mode, Period: in.Period, AnchorDay: in.Anchor, Rates: in.Rates, LateRenewal: in.Late,
 			PartialPayment: in.Partial, BillWhileSuspended: in.Suspended,
 			Access: in.Access.onto(events.AccessTerms{}, &faults),
@@ -115,7 +115,7 @@ func (u Plans) Revise(ctx context.Context, asked usecases.Asked, in RevisePlanIn
 func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
 	var faults failure.Faults
 	if in.Name != nil {
-		t.Name = strings.TrimSpace(*in.Name)
+		t.Name = inputtext.Text(*in.Name)
 	}
 	if in.Price != nil {
 		faults.Check(*in.Price != "", "price", "must be a number")

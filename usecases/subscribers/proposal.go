@@ -67,6 +67,7 @@ type ProposalNote struct {
 	Hotspot bool   `json:"hotspot"`
 	Code    string `json:"code"`
 	LeftOut bool   `json:"leftOut"`
+	Value   string `json:"value,omitempty"` // that is not taken; "" = not shown
 }
 
 // Make reads a router and keeps the proposal. Who reads is recorded before the router is asked, since the answer has

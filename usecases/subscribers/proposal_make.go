@@ -35,12 +35,15 @@ const (
 	NoteCaller     = "caller"      // a caller-id that is no MAC
 	NoteLimited    = "limited"     // its time or its volume has a limit there
 	NoteAlike      = "alike"       // another name differs in capitals alone
+	NoteRoutes     = "routes"      // networks behind the customer
+	NoteIPv6Prefix = "ipv6_prefix" // the prefix behind the customer
+	NoteEncoding   = "encoding"    // a comment that is no UTF-8: nobody knows which letters it has
 )
 
 // ProposalNotes has the codes in the order in which the API describes them.
 var ProposalNotes = []string{
 	NoteDisabled, NoteOtherService, NoteBadName, NoteTwice, NoteHereAlready, NoteNoPlan, NoteNoPassword, NoteBadAddress,
-	NoteCaller, NoteLimited, NoteAlike,
+	NoteCaller, NoteLimited, NoteAlike, NoteRoutes, NoteIPv6Prefix, NoteEncoding,
 }
 
 // ProposedPlan is a profile of the router as a plan. It lacks a price, and speeds where the router has no limit that a
@@ -122,6 +125,10 @@ func (m *proposalMaker) login(l routerplan.CustomerLogin) {
 // customer makes a customer of a user, and tells what of it is not taken.
 func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 	c := proposedCustomer{Username: l.Name, Hotspot: l.Hotspot, Password: l.Password, MAC: l.MAC, StaticIP: l.Address}
+	readable := !strings.ContainsRune(l.Comment, utf8.RuneError)
+	if !readable {
+		l.Comment = strings.Map(dialled, l.Comment)
+	}
 	c.FirstName, c.LastName, c.Phone = personOf(l.Comment, l.Name)
 	small := strings.ToLower(l.Name)
 	told := func(is bool, code string) {
@@ -142,21 +149,35 @@ func (m *proposalMaker) customer(l routerplan.CustomerLogin) proposedCustomer {
 		c.StaticIP = ""
 		told(true, NoteBadAddress)
 	}
-	c.Prefix, c.Routes = l.Prefix, l.Routes
-	if kept := c.addresses(); !commands.ValidAddresses(kept) {
-		c.Prefix, c.Routes = "", nil
-		told(true, NoteBadAddress)
-	}
 	told(l.Caller != "", NoteCaller)
 	told(l.Limited, NoteLimited)
+	told(!readable, NoteEncoding)
+	behind := func(value, code string) {
+		value = cutTo(plainText(value), longestShown)
+		m.note(ProposalNote{Name: l.Name, Hotspot: l.Hotspot, Code: code, Value: value})
+	}
+	if c.Routes = l.Routes; !validNetworks(commands.ServiceAddresses{Routes: personal.OfAll(c.Routes)}) {
+		c.Routes = nil
+		behind(strings.Join(l.Routes, ", "), NoteRoutes)
+	}
+	if c.Prefix = l.Prefix; !validNetworks(commands.ServiceAddresses{StaticIPv6Prefix: personal.Of(c.Prefix)}) {
+		c.Prefix = ""
+		behind(l.Prefix, NoteIPv6Prefix)
+	}
 	return c
 }
 
-// addresses are prefix and routes, in one form.
-func (c proposedCustomer) addresses() commands.ServiceAddresses {
-	return commands.NormalAddresses(commands.ServiceAddresses{
-		StaticIPv6Prefix: personal.Of(c.Prefix), Routes: personal.OfAll(c.Routes),
-	})
+// validNetworks reports whether a customer may have a prefix and routes of a router.
+func validNetworks(a commands.ServiceAddresses) bool {
+	return commands.ValidAddresses(commands.NormalAddresses(a))
+}
+
+// dialled leaves only what phones are made of.
+func dialled(r rune) rune {
+	if strings.ContainsRune("+0123456789 -()", r) {
+		return r
+	}
+	return -1
 }
 
 // count counts what the proposal has in the end, and takes out the profiles of each router that nobody has.

@@ -102,6 +102,30 @@ func TestPlans_EachHasACodeOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestLogins_WhatIsNotTakenIsToldWithItsValue: networks behind a customer, and a name in an unknown encoding. The phone
+// in such a comment is digits in every encoding.
+func TestLogins_WhatIsNotTakenIsToldWithItsValue(t *testing.T) {
+	t.Parallel()
+	var of Proposal
+	m := newProposalMaker(&of)
+	m.plans([]routerplan.CustomerProfile{{Name: "home", Limit: "5M/10M"}}, nil)
+	m.login(routerplan.CustomerLogin{
+		Name: "school", Profile: "home", Password: " p ", Comment: "\xc8\xe2\xe0\xed 0711 000 100",
+		Routes: []string{"10.20.0.0/24", "0.0.0.0/0"}, Prefix: "2001:db8::/33x",
+	})
+	want := []ProposalNote{
+		{Name: "school", Code: NoteEncoding},
+		{Name: "school", Code: NoteRoutes, Value: "10.20.0.0/24, 0.0.0.0/0"},
+		{Name: "school", Code: NoteIPv6Prefix, Value: "2001:db8::/33x"},
+	}
+	if diff := cmp.Diff(want, of.Notes); diff != "" || of.NoteCount != 3 {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	if c := m.customers[0]; c.FirstName != "school" || c.Phone != "+254711000100" || c.Password != " p " {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestLogins_WhoIsNoCustomerIsToldAndLeftOut.
 func TestLogins_WhoIsNoCustomerIsToldAndLeftOut(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -15,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/inputtext"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -137,14 +137,14 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 			*to = personal.Of(normal(from.Reveal()))
 		}
 	}
-	set(&d.FirstName, in.FirstName, strings.TrimSpace)
-	set(&d.LastName, in.LastName, strings.TrimSpace)
+	set(&d.FirstName, in.FirstName, inputtext.Text)
+	set(&d.LastName, in.LastName, inputtext.Text)
 	set(&d.Phone, in.Phone, commands.NormalizeContactPhone)
 	set(&d.SecondPhone, in.SecondPhone, commands.NormalizeContactPhone)
 	set(&d.Email, in.Email, commands.NormalizeEmail)
 	set(&d.Address, in.Address, asWritten)
 	set(&d.Notes, in.Notes, asWritten)
-	set(&d.ExternalRef, in.ExternalRef, strings.TrimSpace)
+	set(&d.ExternalRef, in.ExternalRef, inputtext.Text)
 	set(&d.TaxPIN, in.TaxPIN, commands.NormalTaxPIN)
 	if in.Location != nil || in.NoLocation {
 		d.Location = in.Location.Text()
@@ -165,7 +165,7 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 		d.MessageSecond = false // it goes with the phone
 	}
 	if in.Tags != nil {
-		d.Tags = normalTexts(*in.Tags, strings.TrimSpace)
+		d.Tags = normalTexts(*in.Tags, inputtext.Text)
 	}
 	if in.AccountAliases != nil {
 		d.AccountAliases = normalTexts(*in.AccountAliases, commands.NormalAlias)

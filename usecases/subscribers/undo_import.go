@@ -88,8 +88,14 @@ func (u UndoImports) look(ctx context.Context, undo usecases.BatchUndoOf, of id.
 	case has.account.Closed:
 		return u.withServices(ctx, org, of, has)
 	}
-	if revision > 0 {
-		return has, commands.ErrCorrectedSince()
+	if revision > 0 { // the import itself blocks whom the other system had banned
+		past, err := bus.HistoryUnchecked[subscribers.Subscriber](ctx, u.Bus, of)
+		switch {
+		case err != nil:
+			return has, err
+		case !subscribers.Untouched(past, undo.BatchID):
+			return has, commands.ErrCorrectedSince()
+		}
 	}
 	history, err := bus.HistoryUnchecked[billing.Account](ctx, u.Bus, of)
 	if err != nil {

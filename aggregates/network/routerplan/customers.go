@@ -16,14 +16,21 @@ const (
 // propertyLimit is the speed in a profile.
 const propertyLimit = "rate-limit"
 
+// What PPP secrets have for customers with subnets of their own.
+const (
+	propertyRoutes     = "routes"
+	propertyIPv6Prefix = "remote-ipv6-prefix"
+)
+
 // CustomerReads lists what is read before CustomersOf. It has passwords.
 func CustomerReads() []Read {
 	return []Read{
 		{Menu: MenuPPPProfile, Props: []string{propertyName, propertyLimit, "default", propertyComment}},
 		{Menu: MenuHotspotUserProfile, Props: []string{propertyName, propertyLimit, "default"}},
 		{Menu: MenuPPPSecret, Props: []string{
-			propertyName, "password", "service", "profile", "caller-id", "remote-address", "limit-bytes-in",
-			"limit-bytes-out", "routes", "remote-ipv6-prefix", propertyComment, propertyDisabled, propertyDynamic,
+			propertyName, "password", "service", "profile", "caller-id", "remote-address",
+			propertyRoutes, propertyIPv6Prefix, "limit-bytes-in", "limit-bytes-out", propertyComment,
+			propertyDisabled, propertyDynamic,
 		}},
 		{Menu: MenuHotspotUser, Props: []string{
 			propertyName, "password", "profile", "mac-address", propertyAddress, "limit-uptime", "limit-bytes-in",
@@ -58,7 +65,7 @@ type CustomerLogin struct {
 	Service  string // of PPP: "any", "pppoe", "l2tp" and others
 	Comment  string
 	Address  string   // IPv4; "" = any, or one of a pool
-	Prefix   string   // IPv6; "" = none, or one of a pool
+	Prefix   string   // IPv6, as the router has it when it cannot be read; "" = none, or one of a pool
 	Routes   []string // networks behind the customer, as the router has them, without gateway and metric
 	MAC      string   // "" = any
 	Disabled bool
@@ -87,10 +94,13 @@ func CustomersOf(s Snapshot) Customers {
 		if ip, err := netip.ParseAddr(r["remote-address"]); err == nil && ip.Is4() && !ip.IsUnspecified() {
 			l.Address = ip.String()
 		}
-		if prefix, err := netip.ParsePrefix(r["remote-ipv6-prefix"]); err == nil && prefix.Bits() > 0 {
+		l.Prefix = strings.TrimSpace(r[propertyIPv6Prefix])
+		if prefix, err := netip.ParsePrefix(l.Prefix); err == nil && prefix.Bits() > 0 {
 			l.Prefix = prefix.String()
+		} else if err == nil {
+			l.Prefix = "" // ::/0 stands for one of a pool
 		}
-		for route := range strings.SplitSeq(r["routes"], ",") {
+		for route := range strings.SplitSeq(r[propertyRoutes], ",") {
 			if words := strings.Fields(route); len(words) > 0 {
 				l.Routes = append(l.Routes, words[0])
 			}

@@ -91,6 +91,7 @@ export const swahiliFailures: Record<string, Failure> = {
   organization_not_found: () => 'Hakuna shirika kama hilo.',
   payment_not_found: () => 'Hakuna malipo kama hayo.',
   plan_not_found: () => 'Hakuna kifurushi kama hicho.',
+  import_questions_open: () => 'Kuna jambo la kuamua katika faili hili kabla ya kuingizwa. Likague, kisha jibu maswali.',
   proposal_not_found: () => 'Pendekezo hili halihifadhiwi tena. Soma ruta tena.',
   process_not_found: () => 'Hakuna mchakato kama huo.',
   receipt_not_found: () => 'Hakuna risiti kama hiyo.',

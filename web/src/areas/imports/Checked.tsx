@@ -6,11 +6,20 @@ import { TriangleAlert } from '../../ui/icons'
 import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { Faults } from './Faults'
+import type { Answers } from './answers'
+import { Questions } from './Questions'
+import { Sums } from './Sums'
 import { failedRows } from './told'
 import type { DryRun } from './upload'
 
 /** Checked shows what an import of the file would do, before it is begun. */
-export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onStart: () => void }) {
+export function Checked({ of, answers, busy, onStart, onAnswer }: {
+  of: DryRun
+  answers: Answers
+  busy: boolean
+  onStart: () => void
+  onAnswer: (answers: Answers) => void
+}) {
   const t = useText(importsText)
   const f = useFormat()
   const failed = failedRows(of)
@@ -30,7 +39,9 @@ export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onSt
       {of.waits && of.credit !== null && of.currency !== null && (
         <Text size="sm" maw={760}>{t.waits(f.money(of.credit, of.currency))}</Text>
       )}
-      {of.valid > 0 && (
+      <Questions of={of.questions} given={answers} busy={busy} onAnswer={onAnswer} />
+      {of.valid > 0 && <Sums of={of} />}
+      {of.valid > 0 && of.questions.length === 0 && (
         <Group gap="sm">
           <Button onClick={onStart} loading={busy}>{t.start(of.valid)}</Button>
           <Text size="sm" c="dimmed">{failed > 0 ? t.startWithFaults : t.startHint}</Text>
@@ -44,6 +55,7 @@ export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onSt
               <Table.Tr>
                 <Table.Th>{t.inTheFile}</Table.Th>
                 <Table.Th>{t.takenFor}</Table.Th>
+                <Table.Th ta="right">{t.values}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -51,6 +63,7 @@ export function Checked({ of, busy, onStart }: { of: DryRun; busy: boolean; onSt
                 <Table.Tr key={i}>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>{c.column || '–'}</Table.Td>
                   <Table.Td>{c.field ?? <Text span inherit c="dimmed">{t.ignored}</Text>}</Table.Td>
+                  <Table.Td ta="right" className="figure">{f.number(c.values)}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>

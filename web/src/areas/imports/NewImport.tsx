@@ -7,6 +7,7 @@ import { later } from '../../ui/later'
 import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { useBegun } from './begun'
+import { type Answers, noAnswers } from './answers'
 import { check, type Source, sources, start } from './upload'
 
 const mostBytes = 64 * 1024 * 1024
@@ -18,12 +19,14 @@ export function NewImport() {
   const t = useText(importsText)
   const [file, setFile] = useState<File | null>(null)
   const [source, setSource] = useState<Source>(null)
-  const checking = useMutation({ mutationFn: (of: File) => check(of, source) })
+  const [answers, setAnswers] = useState(noAnswers)
+  const checking = useMutation({ mutationFn: (by: { of: File; answers: Answers }) => check(by.of, source, by.answers) })
   const starting = useMutation({
-    mutationFn: (of: File) => start(of, source),
+    mutationFn: (of: File) => start(of, source, answers),
     onSuccess: useBegun(),
   })
   const anew = () => {
+    setAnswers(noAnswers)
     checking.reset()
     starting.reset()
   }
@@ -53,7 +56,7 @@ export function NewImport() {
             variant={checking.data ? 'default' : 'filled'} disabled={!file || tooLarge} loading={checking.isPending}
             onClick={() => {
               void Checked.preload()
-              if (file) checking.mutate(file)
+              if (file) checking.mutate({ of: file, answers })
             }}
           >
             {t.check}
@@ -61,7 +64,14 @@ export function NewImport() {
         </Group>
         {checking.error && <ProblemNote of={checking.error} />}
         {file && checking.data && (
-          <Checked of={checking.data} busy={starting.isPending} onStart={() => starting.mutate(file)} />
+          <Checked
+            of={checking.data} answers={answers} busy={starting.isPending || checking.isPending}
+            onStart={() => starting.mutate(file)}
+            onAnswer={(given) => {
+              setAnswers(given)
+              checking.mutate({ of: file, answers: given })
+            }}
+          />
         )}
         {starting.error && <ProblemNote of={starting.error} />}
       </Stack>

@@ -31,7 +31,7 @@ export function Notes({ of, count }: { of: Shape<'ProposalNote'>[]; count: numbe
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>{n.name}</Table.Td>
                   <Table.Td>
                     <State tone={n.leftOut ? 'attention' : 'quiet'}>{n.leftOut ? t.isLeftOut : t.isTaken}</State>
-                    <Text size="sm">{t.codes[n.code] ?? n.code}</Text>
+                    <Text size="sm">{t.codes[n.code] ?? n.code}{n.value && <>: <span className="figure">{n.value}</span></>}</Text>
                   </Table.Td>
                 </Table.Tr>
               ))}

@@ -10,6 +10,7 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
 import { Checked } from './Checked'
 import { useBegun } from './begun'
+import { type Answers, noAnswers } from './answers'
 import { check, start, tableOf } from './upload'
 
 /** ProposedCustomers imports the customers of a proposal: as they were read, or from the table that somebody completed. */
@@ -18,13 +19,13 @@ export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {
   const f = useFormat()
   const [file, setFile] = useState<File | null>(null)
   const checking = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (answers: Answers) => {
       const table = file ?? (await tableOf(of.id))
-      return { table, told: await check(table, null, of.id) }
+      return { table, answers, told: await check(table, null, answers, of.id) }
     },
   })
   const starting = useMutation({
-    mutationFn: (table: Blob) => start(table, null, of.id),
+    mutationFn: ({ table, answers }: { table: Blob; answers: Answers }) => start(table, null, answers, of.id),
     onSuccess: useBegun(),
   })
   const checked = checking.data
@@ -49,12 +50,17 @@ export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {
                 starting.reset()
               }}
             />
-            <Button variant={checked ? 'default' : 'filled'} loading={checking.isPending} onClick={() => checking.mutate()}>
+            <Button variant={checked ? 'default' : 'filled'} loading={checking.isPending} onClick={() => checking.mutate(noAnswers)}>
               {t.check}
             </Button>
           </Group>
           {checking.error && <ProblemNote of={checking.error} />}
-          {checked && <Checked of={checked.told} busy={starting.isPending} onStart={() => starting.mutate(checked.table)} />}
+          {checked && (
+            <Checked
+              of={checked.told} answers={checked.answers} busy={starting.isPending || checking.isPending}
+              onStart={() => starting.mutate(checked)} onAnswer={(given) => checking.mutate(given)}
+            />
+          )}
           {starting.error && <ProblemNote of={starting.error} />}
           <Text size="sm" c="dimmed" maw={760}>{t.after}</Text>
         </Stack>

@@ -1,5 +1,6 @@
 import { client } from '../../api/client'
 import type { Shape } from '../../api/types'
+import { type Answers, queryOf } from './answers'
 
 /** DryRun tells what an import of a file would do. */
 export type DryRun = Shape<'DryRunResponse'>
@@ -14,9 +15,9 @@ export const sources = ['phpnuxbill', 'daloradius', 'radiusdesk'] as const
 export type Source = (typeof sources)[number] | null
 
 /** upload sends a file as it is. A proposal has the passwords of customers whom a router knew. */
-async function upload(file: Blob, source: Source, dryRun: boolean, proposal?: string): Promise<unknown> {
+async function upload(file: Blob, source: Source, dryRun: boolean, answers: Answers, proposal?: string): Promise<unknown> {
   const { data } = await client.POST('/imports/subscribers', {
-    params: { query: { ...(source ? { source } : {}), ...(proposal ? { proposal } : {}), ...(dryRun ? { dryRun } : {}) } },
+    params: { query: { ...(source ? { source } : {}), ...(proposal ? { proposal } : {}), ...(dryRun ? { dryRun } : {}), ...queryOf(answers) } },
     body: file as unknown as string,
     bodySerializer: (body: unknown) => body as BodyInit,
     headers: { 'Content-Type': 'text/csv' },
@@ -25,12 +26,12 @@ async function upload(file: Blob, source: Source, dryRun: boolean, proposal?: st
 }
 
 /** check tells the faults of a file and changes nothing. */
-export const check = async (file: Blob, source: Source, proposal?: string) =>
-  (await upload(file, source, true, proposal)) as DryRun
+export const check = async (file: Blob, source: Source, answers: Answers, proposal?: string) =>
+  (await upload(file, source, true, answers, proposal)) as DryRun
 
 /** start begins the import of a file. */
-export const start = async (file: Blob, source: Source, proposal?: string) =>
-  (await upload(file, source, false, proposal)) as Import
+export const start = async (file: Blob, source: Source, answers: Answers, proposal?: string) =>
+  (await upload(file, source, false, answers, proposal)) as Import
 
 /** tableOf fetches the customers of a proposal as a file of an import. */
 export async function tableOf(id: string): Promise<Blob> {
