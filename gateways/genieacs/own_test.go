@@ -337,11 +337,11 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 		return n
 	}
 	first, err := k.Install(t.Context())
-	if err != nil || len(first.Written) != 15 || writes() != 15 {
+	if err != nil || len(first.Written) != 24 || writes() != 24 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	again, err := k.Install(t.Context())
-	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 15 {
+	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 24 {
 		t.Errorf("%+v, %v, %d writes", again, err, writes())
 	}
 	name := "lastmile-health"

@@ -11,9 +11,9 @@ import (
 
 // The version of our provisions and presets, and the hashes of what they are in it.
 const (
-	pinnedVersion = 5
-	pinnedScripts = "503e58c88134c4c54da08262cd2b1233efcce6c65dc115dff570dc9cef60ca4b"
-	pinnedPresets = "8086169110b53c4becd38b39850bd4a1cf4f83ebe68df4407a3bfbfc218658c1"
+	pinnedVersion = 6
+	pinnedScripts = "f97218f5227d3762f2e276049dd546a97a6e974a0fdb42f4bb1a3099d56b6ccb"
+	pinnedPresets = "e4df90afa3c6ae02585b2255dba796e747f1358ff97fc8e4aa6f3cede921af5c"
 )
 
 // TestOwn_AChangeIsANewVersion: of two programs of one version whose scripts differ, the older one may win at a server.
