@@ -12,7 +12,7 @@ import (
 // The version of our provisions and presets, and the hashes of what they are in it.
 const (
 	pinnedVersion = 6
-	pinnedScripts = "f97218f5227d3762f2e276049dd546a97a6e974a0fdb42f4bb1a3099d56b6ccb"
+	pinnedScripts = "649d549f06180fb3a08617d476f02f400744337d219f7956d0d9066cdb9a04fb"
 	pinnedPresets = "e4df90afa3c6ae02585b2255dba796e747f1358ff97fc8e4aa6f3cede921af5c"
 )
 

@@ -345,7 +345,7 @@ func (s *Simulator) ask(x *session, args []string) answerOf {
 // identityIn names the arguments of the extension as the platform does.
 func identityIn[T any](args []T) map[string]any {
 	fields := map[string]any{}
-	for i, name := range []string{"serialNumber", "oui", "productClass"} {
+	for i, name := range []string{"serialNumber", "oui", "productClass", "address"} {
 		if len(args) > i {
 			fields[name] = cmp.Or[any](args[i], "")
 		}

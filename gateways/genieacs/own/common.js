@@ -56,9 +56,23 @@ function identity(name) {
   return found && found[0] != null ? String(found[0]) : "";
 }
 
+// The host at which the device takes connection requests, as it tells; "" when it tells none.
+function address() {
+  for (const root of ["Device", "InternetGatewayDevice"]) {
+    const told = declare(root + ".ManagementServer.ConnectionRequestURL", {value: 1}).value;
+    const host = told && /^https?:\/\/(\[[^\]]*\]|[^/:]*)/.exec(String(told[0]));
+    if (host) {
+      return host[1];
+    }
+  }
+  return "";
+}
+
 // Null when the platform is out of reach.
 function ask() {
-  return ext("lastmile", "identify", identity("SerialNumber"), identity("OUI"), identity("ProductClass"));
+  return ext(
+    "lastmile", "identify", identity("SerialNumber"), identity("OUI"), identity("ProductClass"), address(),
+  );
 }
 
 // What the dialled connections that the device has say of one name, by the path of each connection. At most 64 count: a
