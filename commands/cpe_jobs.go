@@ -114,7 +114,9 @@ type CpeValues struct {
 	Username   string     `json:"username,omitempty"` // of PPPoE
 	Parameters []CpeValue `json:"parameters,omitempty"`
 	Host       string     `json:"host,omitempty"` // of a ping
-	URL        string     `json:"url,omitempty"`  // of a speed or upload test; "" = ours
+	// Networks are the paths of the Wi-Fi networks that are written; none = the main one.
+	Networks []string `json:"networks,omitempty"`
+	URL      string   `json:"url,omitempty"` // of a speed or upload test; "" = ours
 }
 
 // hiddenValues stands for values in a text.

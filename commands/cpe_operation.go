@@ -24,6 +24,7 @@ const (
 	maxCpeFault      = 64
 	maxCpeMessage    = 500
 	maxCpeTasks      = 20
+	maxCpeWritten    = 500
 )
 
 // CpeOperationCommand acts on one operation.
@@ -57,7 +58,8 @@ type BeginCpeOperation struct{ OperationID id.CPEOperation }
 type ReportCpeOperationSent struct {
 	OperationID id.CPEOperation
 	Tasks       []events.CpeTask
-	Call        string // "ok", "queued" or "failed"
+	Names       []string // of the parameters that are written, where the device's tree decides; nil = as before
+	Call        string   // "ok", "queued" or "failed"
 }
 
 // ConfirmCpeOperation says that the write was found done. Fails: cpe_operation_not_found.
@@ -117,6 +119,7 @@ func (c ReportCpeOperationSent) Validate() error {
 	var f failure.Faults
 	f.Check(c.Call == "ok" || c.Call == "queued" || c.Call == "failed", "call", "is required")
 	f.Check(len(c.Tasks) <= maxCpeTasks, "tasks", "must have at most %d entries", maxCpeTasks)
+	f.Check(len(c.Names) <= maxCpeWritten, "names", "must have at most %d entries", maxCpeWritten)
 	return f.Err()
 }
 

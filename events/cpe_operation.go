@@ -96,6 +96,9 @@ type CpeOperationBegan struct {
 type CpeOperationSent struct {
 	CpeOperationSubject
 	Tasks []CpeTask `json:"tasks"`
+	// Names are those of the parameters that are written, where the device's own tree decides which. They are left out
+	// when the device is asked what it has.
+	Names []string `json:"names,omitempty"`
 	// Call tells what became of asking the CPE to call: "ok", "queued" or "failed".
 	Call string    `json:"call"`
 	At   time.Time `json:"at"`

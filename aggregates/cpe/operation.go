@@ -115,7 +115,9 @@ func decideOperation(
 		}
 	case commands.ReportCpeOperationSent:
 		if s.State != Sent || s.readsBack(c.Tasks) {
-			return step(events.CpeOperationSent{CpeOperationSubject: about, Tasks: c.Tasks, Call: c.Call, At: now})
+			return step(events.CpeOperationSent{
+				CpeOperationSubject: about, Tasks: c.Tasks, Names: c.Names, Call: c.Call, At: now,
+			})
 		}
 	case commands.ConfirmCpeOperation:
 		if s.State != Queued { // what nobody has sent was not done by this

@@ -101,7 +101,7 @@ func (a *App) wireCPE(ctx context.Context) ([][]httpapi.Route, error) {
 		cpeapi.Operations{
 			CPEs: rows, Rows: operations, Users: identityviews.UsersQuery{Views: a.engines.views}.Names,
 		}.Routes(),
-		a.cpeWrites(rows, operations).Routes(),
+		a.cpeWrites(rows, operations, server).Routes(),
 		cpeapi.Faults{Cases: cpecases.Faults{Bus: a.engines.bus, Store: faults}, List: faults.List}.Routes(),
 		cpeapi.Uploads{Cases: cpecases.Uploads{
 			Secrets: a.storage.vault.Secrets, Count: uploads.Count,
@@ -143,7 +143,9 @@ func (a *App) signIns(informs *cpejobs.Informs) *cpecases.SignIns {
 }
 
 // cpeWrites makes the endpoints of writes.
-func (a *App) cpeWrites(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery) cpeapi.Writes {
+func (a *App) cpeWrites(
+	rows cpeviews.CPEsQuery, operations cpeviews.OperationsQuery, server cpeServer,
+) cpeapi.Writes {
 	base := a.cfg.CPEUploadURL
 	if base == "" && !a.cfg.Production() {
 		base = a.ownURL()
@@ -153,7 +155,9 @@ func (a *App) cpeWrites(rows cpeviews.CPEsQuery, operations cpeviews.OperationsQ
 			Bus: a.engines.bus, Secrets: a.storage.vault.Secrets, Waiting: operations.Waiting, Clock: a.clock,
 			Limiter: a.storage.vault.Limits, Allows: a.cpeMayReach, UploadBase: base,
 		},
-		Rows: operations, CPEs: rows, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "", Uploads: base != "",
+		Networks: server.wifi.Networks,
+		Rows:     operations, CPEs: rows, Server: a.cfg.ACSNBIURL != "", Files: a.cfg.ACSFSURL != "",
+		Uploads: base != "",
 	}
 }
 
@@ -180,10 +184,11 @@ func (a *App) wireCPEServer(
 ) cpeServer {
 	rows, operations := cpeviews.CPEsQuery{Views: a.engines.views}, cpeviews.OperationsQuery{Views: a.engines.views}
 	secrets := a.storage.vault.Secrets
-	server, scripts := cpeServer{cpejobs.NoServer{}, cpejobs.NoServer{}, cpejobs.NoServer{}}, a.cpeScripts(gateway)
+	none := cpejobs.NoServer{}
+	server, scripts := cpeServer{none, none, none, none}, a.cpeScripts(gateway)
 	if gateway != nil {
 		acs := cpejobs.ACS{Gateway: gateway, Clock: a.clock, Files: a.cfg.ACSFSURL}
-		server = cpeServer{acs, acs, acs}
+		server = cpeServer{acs, acs, acs, acs}
 		cpejobs.Preparation{Gateway: gateway, Provisions: scripts, Logger: a.logger}.Register(a.engines.jobs)
 		cpejobs.Sync{
 			Bus: a.engines.bus, Gateway: gateway, Informs: informs, Rows: rows.Some, Clock: a.clock, Logger: a.logger,

@@ -15,7 +15,13 @@ import (
 type cpeServer struct {
 	cpejobs.Server
 	boxes cpejobs.Boxes
+	wifi  wifiNetworks
 	files cpejobs.FileServer
+}
+
+// wifiNetworks reads the Wi-Fi networks of a CPE.
+type wifiNetworks interface {
+	Networks(ctx context.Context, row cpeviews.CPERow) ([]cpeviews.Network, error)
 }
 
 // opticalTerminals are the optical line terminals, and what they read.

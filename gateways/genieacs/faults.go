@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,20 @@ type Fault struct {
 // LoopCode is the code of a fault that the server notes for all channels of a session whose presets never come to rest.
 const LoopCode = "preset_loop"
 
-// ParameterFault is a device's no to one parameter, in the standard's words.
-type ParameterFault struct{ Name, Code, Message string }
+// ParameterFault is a device's no to one parameter, in the standard's words. Value is the one that our own provision
+// writes to it; "" where it is not known, and for secrets.
+type ParameterFault struct{ Name, Code, Message, Value string }
+
+// ownValues are the values that our provisions write to each device, by the ends of names.
+var ownValues = map[string]string{".PeriodicInformEnable": "true", ".PeriodicInformInterval": "300"}
+
+// ownValue is the value that a provision of ours writes to a parameter. Values of people are not told.
+func ownValue(channel, name string) string {
+	if !strings.HasPrefix(channel, OwnChannel) || IsSecret(name) {
+		return ""
+	}
+	return ownValues[name[max(strings.LastIndexByte(name, '.'), 0):]]
+}
 
 // Task gives the task that failed; false for a fault of a preset.
 func (f Fault) Task() (TaskID, bool) {
@@ -70,6 +83,9 @@ func (d document) fault() (Fault, bool) {
 	out.At = out.At.UTC()
 	if name, ofScript := strings.CutPrefix(out.Code, "script"); ofScript {
 		code, words := scriptWords(name)
+		if timeoutForm.MatchString(out.Message) {
+			code, words = timeoutCode, timeoutWords
+		}
 		if !slices.Contains(boundWords, out.Message) {
 			out.Message = words
 		}
@@ -79,7 +95,10 @@ func (d document) fault() (Fault, bool) {
 	number, ofDevice := strings.CutPrefix(out.Code, "cwmp.")
 	for _, p := range detail.Parameters {
 		code := clean(p.Code)
-		out.Parameters = append(out.Parameters, ParameterFault{clean(p.Name), code, standardWords(code)})
+		name := clean(p.Name)
+		out.Parameters = append(out.Parameters, ParameterFault{
+			Name: name, Code: code, Message: standardWords(code), Value: ownValue(out.Channel, name),
+		})
 	}
 	if len(out.Parameters) > 0 || ofDevice && aboutValues[number] {
 		out.Message = standardWords(number)
@@ -99,6 +118,16 @@ func scriptWords(name string) (code, message string) {
 	}
 	return "script", "The script failed"
 }
+
+// timeoutForm matches what the server says of a script that took longer than its time.
+var timeoutForm = regexp.MustCompile(`^Script execution timed out(?: after [0-9]+ ?ms)?\.?$`)
+
+// Code and words of the fault of a script that took longer than its time. Source: docs/facts/genieacs.md#provisions.
+const (
+	timeoutCode  = "script.timeout"
+	timeoutWords = "The script took longer than the 50 ms that the CPE server gives it. The server tries it again. " +
+		"When many scripts take too long, the machine of the CPE server is too busy"
+)
 
 // boundWords are the messages of the platform's bounds of scripts: they have no value of a device, whoever throws them.
 var boundWords = []string{
@@ -224,7 +253,7 @@ func (s *Server) ClearSeen(ctx context.Context, seen Fault) error {
 
 // asksAgain tags a device that was asking who it is, when its fault is about to be forgotten.
 func (s *Server) asksAgain(ctx context.Context, device DeviceID, channel string) error {
-	if !Asks(channel) {
+	if !Asks(channel) && channel != lookName { // what it looks at, it looks at when it asks
 		return nil
 	}
 	if err := s.AddTag(ctx, device, Unidentified); err != nil && !errors.Is(err, ErrUnknownDevice) {

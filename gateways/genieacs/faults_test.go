@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/waittest"
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
@@ -73,6 +74,35 @@ func TestFaults_ADevicesWordsDoNotRepeatWhatWasWritten(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(words, want) {
 		t.Errorf("%q (%v), want %q", words, err, want)
+	}
+}
+
+// TestEachFault_NamesAScriptThatTookTooLong, and no other one: what a script throws by itself is not told.
+func TestEachFault_NamesAScriptThatTookTooLong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Script execution timed out": "script.timeout", "Script execution timed out after 50ms": "script.timeout",
+		"Script execution timed out after 50ms: s3cret": "script.Error", "s3cret": "script.Error",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("GenieACS-Version", "1.2.16")
+			w.Header().Set("total", "1")
+			_, _ = fmt.Fprintf(w, `[{"_id":"001122-BOX-S1:a","device":"001122-BOX-S1","channel":"a",`+
+				`"code":"script.Error","message":%q}]`, text)
+		}))
+		t.Cleanup(server.Close)
+		k := &kit{t: t, clock: clock.NewManual(start), log: &journal{}}
+		k.connect(server.URL, waittest.Limit)
+		err := k.EachFault(t.Context(), func(f genieacs.Fault) error {
+			if f.Code != want || strings.Contains(f.Message, "s3cret") ||
+				strings.Contains(f.Message, "took longer") != (want == "script.timeout") {
+				t.Errorf("%q is %s: %s", text, f.Code, f.Message)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 

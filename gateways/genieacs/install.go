@@ -48,6 +48,9 @@ const (
 	signInName    = "lastmile-sign-in"
 	leavingName   = "lastmile-leaving"
 	healthName    = "lastmile-health"
+	lookName      = "lastmile-look"
+	informName    = "lastmile-inform"
+	intervalName  = "lastmile-interval"
 )
 
 // Asks reports whether the scripts of a channel of ours do what the platform answers them, which may be something else
@@ -64,7 +67,8 @@ func OwnScripts() []Script {
 	out := []Script{
 		{bootstrapName, ownFile("bootstrap.js") + identify}, {identifyName, identify},
 		{signInName, common + ownFile("sign-in.js")}, {leavingName, common + ownFile("leaving.js")},
-		{healthName, ownFile("health.js")},
+		{healthName, ownFile("health.js")}, {lookName, ownFile("look.js")}, {informName, ownFile("inform.js")},
+		{intervalName, ownFile("interval.js")},
 	}
 	for i, s := range out {
 		out[i].Text = headed(s.Name, OwnVersion, s.Text)
@@ -81,13 +85,25 @@ func ownFile(name string) string {
 	return string(text)
 }
 
+// afterBootstrap is the weight of presets that look at settings which a device has lost when it says BOOTSTRAP.
+const afterBootstrap = 3
+
 // OwnPresets are the presets that run our provisions. The server runs all that fit a session together, and of what they
-// declare the later ones by weight win: a login that is told wins over one that leaves.
+// declare the later ones by weight win: a login that is told wins over one that leaves. Settings that do not depend on
+// each other have channels of their own: of a fault the server does not know whose it is, and tries each channel alone.
 func OwnPresets() []Preset {
 	out := []Preset{
 		{
 			Name: leavingName, Channel: leavingName, Events: map[string]bool{}, Provision: leavingName,
 			Version: OwnVersion,
+		},
+		{
+			Name: informName, Channel: informName, Weight: afterBootstrap, Events: map[string]bool{},
+			Provision: informName, Version: OwnVersion,
+		},
+		{
+			Name: intervalName, Channel: intervalName, Weight: afterBootstrap, Events: map[string]bool{},
+			Provision: intervalName, Version: OwnVersion,
 		},
 		{
 			Name: healthName, Channel: healthName, Weight: 10, Events: map[string]bool{"2 PERIODIC": true},
@@ -121,7 +137,9 @@ func OwnPresets() []Preset {
 		signsIn := asks
 		signsIn.Name, signsIn.Channel, signsIn.Provision = signInName+"-"+when.name, signInName, signInName
 		signsIn.Weight = asks.Weight + 1
-		out = append(out, asks, signsIn)
+		looks := asks
+		looks.Name, looks.Channel, looks.Provision = lookName+"-"+when.name, lookName, lookName
+		out = append(out, asks, signsIn, looks)
 	}
 	return out
 }

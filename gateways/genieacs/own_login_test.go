@@ -10,6 +10,132 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/acs"
 )
 
+// shapes are devices whose connection for the login has an unusual place.
+func shapes() map[string]struct {
+	cfg  acs.DeviceConfig
+	want string
+} {
+	type shape = struct {
+		cfg  acs.DeviceConfig
+		want string
+	}
+	older := func(list ...acs.Connection) acs.DeviceConfig {
+		return acs.DeviceConfig{Root: string(genieacs.TR098), Connections: list}
+	}
+	newer := func(list ...acs.Connection) acs.DeviceConfig { return acs.DeviceConfig{Connections: list} }
+	return map[string]shape{
+		"another uplink": {
+			older(acs.Connection{At: "WANDevice.3.WANConnectionDevice.1.WANPPPConnection.1"}),
+			"InternetGatewayDevice.WANDevice.3.WANConnectionDevice.1.WANPPPConnection.1.",
+		},
+		"a high number": {
+			older(acs.Connection{At: "WANDevice.1.WANConnectionDevice.1.WANPPPConnection.6"}),
+			"InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.6.",
+		},
+		"a high number above it": {
+			older(acs.Connection{At: "WANDevice.1.WANConnectionDevice.9.WANPPPConnection.1"}),
+			"InternetGatewayDevice.WANDevice.1.WANConnectionDevice.9.WANPPPConnection.1.",
+		},
+		"newer": {newer(acs.Connection{At: "PPP.Interface.7"}), "Device.PPP.Interface.7."},
+		"in use": {
+			newer(acs.Connection{At: "PPP.Interface.1", Username: "factory"},
+				acs.Connection{At: "PPP.Interface.2", Enabled: true},
+				acs.Connection{At: "PPP.Interface.12", Enabled: true, Connected: true}), "Device.PPP.Interface.12.",
+		},
+		"switched on": {
+			newer(acs.Connection{At: "PPP.Interface.1", Username: "factory"},
+				acs.Connection{At: "PPP.Interface.8", Enabled: true}), "Device.PPP.Interface.8.",
+		},
+		"behind a bridge": {
+			older(acs.Connection{
+				At: "WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1", Enabled: true, Connected: true,
+				Type: "PPPoE_Bridged",
+			}, acs.Connection{At: "WANDevice.1.WANConnectionDevice.2.WANPPPConnection.1", Type: "IP_Routed"}),
+			"InternetGatewayDevice.WANDevice.1.WANConnectionDevice.2.WANPPPConnection.1.",
+		},
+	}
+}
+
+// TestOwn_ConnectionsAreFoundWhereverTheDeviceHasThem: the identification writes the login there, the platform finds it
+// there, a changed login goes there, and it leaves from there; the other connections stay as they are.
+func TestOwn_ConnectionsAreFoundWhereverTheDeviceHasThem(t *testing.T) {
+	t.Parallel()
+	for name, c := range shapes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, p := ready(t)
+			c.cfg.Serial = "SHAPE1"
+			id := k.add(c.cfg)
+			for _, username := range []string{"jane.doe", "ali"} {
+				k.noFaults()
+				if got := k.inside(id, c.want+"Username"); got != username {
+					t.Errorf("username %v", got)
+				}
+				l, err := k.Layout(t.Context(), id)
+				line, has := l.Line(func(name string) bool { return name == username })
+				if err != nil || !has || line.Username != c.want+"Username" || line.LoggedInAs != username {
+					t.Errorf("layout %+v, %v", l, err)
+				}
+				p.tell(200, strings.ReplaceAll(answered, "jane.doe", "ali"))
+				k.tagged(id, genieacs.Unidentified)
+				k.inform(id, "2 PERIODIC")
+			}
+			p.tell(200, pending)
+			k.tagged(id, genieacs.Unidentified)
+			k.inform(id, "2 PERIODIC")
+			k.noFaults()
+			if got := k.inside(id, c.want+"Username"); got != "" {
+				t.Errorf("it keeps %v", got)
+			}
+			for _, other := range c.cfg.Connections {
+				if path := string(c.cfg.Root) + "." + other.At + "."; c.cfg.Root != "" && path != c.want {
+					if got := k.inside(id, path+"Username"); got != other.Username {
+						t.Errorf("%s has %v", path, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestOwn_ADeviceThatRefusesOneSettingHasTheOthers: a refused interval, or a refused reading, keeps no login away, and
+// the fault names the parameter and the value.
+func TestOwn_ADeviceThatRefusesOneSettingHasTheOthers(t *testing.T) {
+	t.Parallel()
+	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
+		for _, c := range []struct{ refuses, channel, value string }{
+			{"PeriodicInformInterval", "lastmile-interval", "300"}, {"PeriodicInformEnable", "lastmile-inform", "true"},
+		} {
+			k, p := ready(t)
+			p.tell(503, "")
+			id := k.add(acs.DeviceConfig{Serial: "S1", Root: string(root)})
+			path := string(root) + ".ManagementServer." + c.refuses
+			if c.value == "true" {
+				k.writes(id, path, "false")
+			} else {
+				k.writes(id, path, "60")
+			}
+			k.rejects(id, path)
+			p.tell(200, answered)
+			k.inform(id, "2 PERIODIC")
+			if got := k.inside(id, wan(root)+"Password"); got != "pppoe-secret" {
+				t.Errorf("%s: without %s its password is %v", root, c.refuses, got)
+			}
+			var faults []genieacs.Fault
+			if err := k.EachFault(t.Context(), func(f genieacs.Fault) error {
+				faults = append(faults, f)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if len(faults) != 1 || faults[0].Channel != c.channel || len(faults[0].Parameters) != 1 ||
+				faults[0].Parameters[0].Name != path || faults[0].Parameters[0].Value != c.value {
+				t.Errorf("%s: faults %+v", root, faults)
+			}
+		}
+	}
+}
+
 // TestOwn_ALoginThatIsNotItsAnyMoreLeavesTheDevice, by its tag or by the mark that it was given; a login of other hands
 // stays, and so does one of ours while there is one.
 func TestOwn_ALoginThatIsNotItsAnyMoreLeavesTheDevice(t *testing.T) {

@@ -67,7 +67,7 @@ func TestOwn_ADeviceGetsAllInItsFirstSession(t *testing.T) {
 			k.noFaults()
 			asked := p.questions()
 			class := map[genieacs.Root]string{genieacs.TR181: "HomeBox-2", genieacs.TR098: "HG8"}[root]
-			want := `{"oui":"00D09E","productClass":"` + class + `","serialNumber":"B-1"}`
+			want := `{"address":"127.0.0.1","oui":"00D09E","productClass":"` + class + `","serialNumber":"B-1"}`
 			if len(asked) != 2 || asked[0] != want || asked[1] != want { // at each run of the presets
 				t.Errorf("asked %v", asked)
 			}
@@ -337,11 +337,11 @@ func TestInstall_WritesWhatDiffersAndNothingElse(t *testing.T) {
 		return n
 	}
 	first, err := k.Install(t.Context())
-	if err != nil || len(first.Written) != 15 || writes() != 15 {
+	if err != nil || len(first.Written) != 24 || writes() != 24 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	again, err := k.Install(t.Context())
-	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 15 {
+	if err != nil || len(again.Written)+len(again.Newer) != 0 || writes() != 24 {
 		t.Errorf("%+v, %v, %d writes", again, err, writes())
 	}
 	name := "lastmile-health"

@@ -12,8 +12,8 @@ import (
 // The version of our provisions and presets, and the hashes of what they are in it.
 const (
 	pinnedVersion = 6
-	pinnedScripts = "78f6d224031de757d8e3cfcd9675460f927a244e261ea0311c353273209e4715"
-	pinnedPresets = "a042372e7ed7cf54901589a9ff4bc903a6ef5ffe3f8540bcbff2431235b03c91"
+	pinnedScripts = "c8006f1eb4d7f926f8bc179855af4cfee7355c9df3c3857a5e7e91aa61d1fba0"
+	pinnedPresets = "e4df90afa3c6ae02585b2255dba796e747f1358ff97fc8e4aa6f3cede921af5c"
 )
 
 // TestOwn_AChangeIsANewVersion: of two programs of one version whose scripts differ, the older one may win at a server.

@@ -25,6 +25,8 @@ type Informs interface {
 	Since(ctx context.Context, org id.Organization, at time.Time) ([]id.CPE, error)
 	// Health tells what CPEs said of themselves last, and leaves out one that has said nothing.
 	Health(ctx context.Context, cpes []id.CPE) (map[id.CPE]cpeviews.Health, error)
+	// Pending lists CPEs that wait to be claimed, whose serial number begins with a text in capitals.
+	Pending(ctx context.Context, serial string, after cpeviews.CPEKey, max int) ([]cpeviews.PendingRow, error)
 	// Refusals tells when CPEs were refused last for want of their password, and leaves out one that never was.
 	Refusals(ctx context.Context, cpes []id.CPE) (map[id.CPE]time.Time, error)
 }
@@ -60,6 +62,11 @@ func (a API) Routes() []httpapi.Route {
 			Method: http.MethodGet, Path: "/cpe/pending", Hosts: httpapi.OnBoth, Access: write, Row: pendingCpe{},
 			Summary: "List CPEs that wait to be claimed, the latest first", Handle: a.pending,
 			Query: []httpapi.Param{{Name: "serial", Type: "string", Doc: "the beginning of a serial number"}},
+		},
+		{
+			Method: http.MethodDelete, Path: "/cpe/pending/:id", Hosts: httpapi.OnRoot,
+			Access: httpapi.AccessSuperAdmin, Status: http.StatusNoContent, Handle: a.removePending,
+			Summary: "Take a CPE off the list of those that wait, until it says again who it is",
 		},
 		{
 			Method: http.MethodPost, Path: "/cpe/pending/:id/claim", Hosts: on, Access: write,
@@ -116,11 +123,38 @@ func (a API) pending(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, a.showPending, func(
+	var known map[id.CPE]cpeviews.CPERow // set when the page is read
+	show := func(r cpeviews.PendingRow) pendingCpe { return a.showWaiting(r, known[r.ID]) }
+	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after cpeviews.CPEKey, max int,
-	) ([]cpeviews.CPERow, error) {
-		return a.Rows.Pending(ctx, serial, after, max)
+	) ([]cpeviews.PendingRow, error) {
+		list, err := a.Informs.Pending(ctx, serial, after, max)
+		if err != nil {
+			return nil, err
+		}
+		cpes := make([]id.CPE, 0, len(list))
+		for _, r := range list {
+			cpes = append(cpes, r.ID)
+		}
+		rows, err := a.Rows.Some(ctx, cpes)
+		known = make(map[id.CPE]cpeviews.CPERow, len(rows))
+		for _, r := range rows {
+			known[r.ID] = r
+		}
+		return list, err
 	})
+}
+
+// removePending takes a CPE off the list.
+func (a API) removePending(ctx context.Context, c *httpapi.Call) error {
+	cpe, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	if err := a.Cases.RemovePending(ctx, cpe); err != nil {
+		return err
+	}
+	return c.NoContent()
 }
 
 // cpeClaimRequest is the body of a claim; it may be empty.

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/cpe"
 	"github.com/lastmile-isp/lastmile/usecases/cpe"
 )
@@ -59,9 +60,10 @@ type cpeFaultDetail struct {
 
 // cpeFaultySetting is a device's no to one parameter.
 type cpeFaultySetting struct {
-	Name    string `json:"name"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Name    string  `json:"name"`
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Value   *string `json:"value" doc:"that the platform writes to every device; null: a value of somebody"`
 }
 
 // showFault leaves out how the CPE server knows the fault.
@@ -72,7 +74,9 @@ func showFault(r cpeviews.FaultRow) cpeFault {
 		FirstSeen: r.FirstSeen, LastSeen: r.LastSeen,
 	}
 	for _, p := range r.Parameters {
-		out.Detail.Parameters = append(out.Detail.Parameters, cpeFaultySetting(p))
+		out.Detail.Parameters = append(out.Detail.Parameters, cpeFaultySetting{
+			Name: p.Name, Code: p.Code, Message: p.Message, Value: null.Of(p.Value),
+		})
 	}
 	return out
 }

@@ -51,8 +51,14 @@ func (a Identification) Routes() []httpapi.Route {
 // hookLimit bounds what the CPE server asks, in bytes.
 const hookLimit = 8 << 10
 
-// cpeIdentifyRequest names a CPE.
+// cpeIdentifyRequest names a CPE that says who it is.
 type cpeIdentifyRequest struct {
+	cpeNamed
+	Address string `json:"address,omitempty" doc:"at which it takes connection requests, as it tells"`
+}
+
+// cpeNamed names a CPE.
+type cpeNamed struct {
 	SerialNumber string `json:"serialNumber"`
 	OUI          string `json:"oui" doc:"of the manufacturer"`
 	ProductClass string `json:"productClass,omitempty"`
@@ -102,7 +108,7 @@ func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	told, err := a.Cases.Identify(ctx, a.meta(c), events.CpeIdentity(in))
+	told, err := a.Cases.Identify(ctx, a.meta(c), events.CpeIdentity(in.cpeNamed), in.Address)
 	if err != nil {
 		return err
 	}
@@ -118,7 +124,7 @@ func (a Identification) identify(ctx context.Context, c *httpapi.Call) error {
 
 // cpeSignInRequest names a CPE that calls.
 type cpeSignInRequest struct {
-	cpeIdentifyRequest
+	cpeNamed
 	Shown *bool `json:"shown,omitempty" doc:"whether it has shown its password; null: the password is asked for"`
 }
 
@@ -137,7 +143,7 @@ func (a Identification) signIn(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	named := events.CpeIdentity(in.cpeIdentifyRequest)
+	named := events.CpeIdentity(in.cpeNamed)
 	if in.Shown == nil {
 		password, err := a.Cases.SignInPassword(ctx, named)
 		if err != nil {

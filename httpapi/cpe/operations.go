@@ -68,6 +68,7 @@ type cpeOperation struct {
 	At         time.Time          `json:"at" doc:"of the request"`
 	By         *httpapi.StaffRef  `json:"by" doc:"null: no member of the staff"`
 	Names      []string           `json:"names" doc:"of the parameters, where somebody named them"`
+	Written    []string           `json:"written" doc:"names of the parameters that a login or a Wi-Fi went to"`
 	ExpiresAt  time.Time          `json:"expiresAt" doc:"from then on it is not written any more"`
 	SentAt     *time.Time         `json:"sentAt"`
 	EndedAt    *time.Time         `json:"endedAt"`
@@ -106,7 +107,7 @@ func showOperation(r cpeviews.OperationRow, names map[id.User]string) cpeOperati
 	out := cpeOperation{
 		ID: r.ID, Kind: cpeOperationKind(r.Kind), DeviceID: r.CpeID, State: cpeOperationState(r.State), At: r.AskedAt,
 		Names: append([]string{}, r.Names...), ExpiresAt: r.ExpiresAt, SentAt: r.SentAt, EndedAt: r.EndedAt,
-		Connection: r.Call, Tasks: []cpeTask{}, Steps: []cpeStep{},
+		Written: append([]string{}, r.Written...), Connection: r.Call, Tasks: []cpeTask{}, Steps: []cpeStep{},
 	}
 	out.By = staffRef(r.ActorKind, r.ActorID, names)
 	if r.ErrorCode != nil {

@@ -18,14 +18,25 @@ type pendingCpe struct {
 	Manufacturer *string   `json:"manufacturer" doc:"null: not known yet"`
 	Model        *string   `json:"model" doc:"null: not known yet"`
 	FirstSeen    time.Time `json:"firstSeen"`
+	LastSeen     time.Time `json:"lastSeen" doc:"two weeks later it is off the list"`
+	Refused      *string   `json:"refused" enum:"cpe_serial_unusable" doc:"why it cannot be claimed; null: it can"`
 	TakesONU     bool      `json:"takesOnu" doc:"an ONU can be set up with the claim: there are optical terminals"`
+}
+
+// showWaiting shows a CPE of the list of those that wait; the row has what it has told of itself, if anything.
+func (a API) showWaiting(r cpeviews.PendingRow, row cpeviews.CPERow) pendingCpe {
+	return pendingCpe{
+		ID: r.ID, SerialNumber: r.SerialNumber, OUI: r.OUI, ProductClass: r.ProductClass,
+		Manufacturer: null.Of(row.Manufacturer), Model: null.Of(row.Model), FirstSeen: r.FirstSeen, LastSeen: r.At,
+		Refused: null.Of(r.Refused), TakesONU: a.Terminals,
+	}
 }
 
 // showPending leaves out what is not for everybody.
 func (a API) showPending(r cpeviews.CPERow) pendingCpe {
 	return pendingCpe{
 		ID: r.ID, SerialNumber: r.SerialNumber, OUI: r.OUI, ProductClass: r.ProductClass,
-		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), FirstSeen: r.FirstSeen,
+		Manufacturer: null.Of(r.Manufacturer), Model: null.Of(r.Model), FirstSeen: r.FirstSeen, LastSeen: r.FirstSeen,
 		TakesONU: a.Terminals,
 	}
 }

@@ -17,12 +17,14 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/cpe"
 )
 
-// Writes asks CPEs to do something (docs/rules/cpe.md#operations). Cases, Rows and CPEs are
-// required.
+// Writes asks CPEs to do something (docs/rules/cpe.md#operations). Cases, Rows, CPEs and Networks
+// are required.
 type Writes struct {
 	Cases cpecases.Operations
 	Rows  cpeviews.OperationsQuery
 	CPEs  cpeviews.CPEsQuery
+	// Networks reads the Wi-Fi networks of a CPE from the CPE server.
+	Networks func(context.Context, cpeviews.CPERow) ([]cpeviews.Network, error)
 	// Server says that there is a CPE server. Without one nothing is queued.
 	Server bool
 	// Files says that the CPE server's file server is known, which has the file of speed tests.
@@ -43,7 +45,12 @@ func (a Writes) Routes() []httpapi.Route {
 		}
 	}
 	return []httpapi.Route{
-		route("wifi", "Change name and password of a CPE's Wi-Fi", cpeWifiRequest{}, a.wifi),
+		{
+			Method: http.MethodGet, Path: "/cpe/devices/:id/wifi", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSupport, Response: cpeNetworks{}, Codes: []string{"cpe_server_not_set_up"},
+			Summary: "List the Wi-Fi networks that a CPE has told of", Handle: a.networks,
+		},
+		route("wifi", "Change name and password of a CPE's Wi-Fi", cpeNetworksRequest{}, a.wifi),
 		route("parameters", "Write parameters of a CPE", cpeParametersRequest{}, a.parameters),
 		route("reboot", "Restart a CPE", nil, a.act(events.CpeReboot)),
 		route("factory-reset", "Give a CPE its factory settings", nil, a.act(events.CpeFactoryReset)),
@@ -110,26 +117,78 @@ func (a Writes) asks(
 
 // cpeWifiRequest is the body of a change of the Wi-Fi.
 type cpeWifiRequest struct {
-	SSID     string       `json:"ssid" doc:"1 to 32 bytes, for all networks of the device"`
+	SSID     string       `json:"ssid" doc:"1 to 32 bytes, for all bands of the main network"`
 	Password secrets.Text `json:"password" doc:"8 to 63 letters, digits or signs of English"`
 }
 
-// wifi changes name and password.
-func (a Writes) wifi(ctx context.Context, c *httpapi.Call) error {
-	return a.wifiOf(ctx, c, id.Subscriber{})
+// cpeNetworksRequest is the body of a change by staff, who may choose networks.
+type cpeNetworksRequest struct {
+	cpeWifiRequest
+	Networks []string `json:"networks,omitempty" doc:"paths of the networks to change; by default the main one"`
 }
 
-// wifiOf is wifi for a CPE that must be a customer's; zero = whoever of the organization has it.
-func (a Writes) wifiOf(ctx context.Context, c *httpapi.Call, customer id.Subscriber) error {
-	in, err := httpapi.Decode[cpeWifiRequest](c)
+// wifi changes name and password of the main network, or of those that are chosen.
+func (a Writes) wifi(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cpeNetworksRequest](c)
 	if err != nil {
 		return err
 	}
+	return a.changeWifi(ctx, c, cpecases.Wifi{SSID: in.SSID, Password: in.Password, Networks: in.Networks})
+}
+
+// changeWifi asks for a change of the Wi-Fi.
+func (a Writes) changeWifi(ctx context.Context, c *httpapi.Call, in cpecases.Wifi) error {
 	return a.asks(ctx, c, func(of id.CPE) (id.CPEOperation, bus.Result, error) {
-		return a.Cases.Wifi(ctx, c.Asked(), of, cpecases.Wifi{
-			SSID: in.SSID, Password: in.Password, Of: customer,
-		})
+		return a.Cases.Wifi(ctx, c.Asked(), of, in)
 	})
+}
+
+// cpeNetworks are the Wi-Fi networks of a CPE.
+type cpeNetworks struct {
+	Networks []cpeNetwork `json:"networks"`
+}
+
+// cpeNetwork is one Wi-Fi network of a CPE on one radio.
+type cpeNetwork struct {
+	Path    string         `json:"path" doc:"by which it is chosen, such as Device.WiFi.SSID.1"`
+	Name    string         `json:"name"`
+	Kind    cpeNetworkKind `json:"kind" doc:"main: the customer's own; guest, backhaul: as the device marks it"`
+	Enabled bool           `json:"enabled"`
+	Clients *int           `json:"clients" doc:"null: not known"`
+}
+
+// cpeNetworkKind says what a network is for.
+type cpeNetworkKind string
+
+// Texts implements httpapi.Enumerated.
+func (cpeNetworkKind) Texts() []string { return cpeviews.NetworkKinds() }
+
+// networks answers with the networks that a CPE of the organization has told of.
+func (a Writes) networks(ctx context.Context, c *httpapi.Call) error {
+	of, err := httpapi.PathID[id.CPE](c, "id", commands.ErrNoCpe)
+	if err != nil {
+		return err
+	}
+	row, err := a.CPEs.Get(ctx, c.Org.ID, of)
+	if err != nil {
+		return err
+	}
+	if row == nil {
+		return commands.ErrNoCpe()
+	}
+	list, err := a.Networks(ctx, *row)
+	if err != nil {
+		return err
+	}
+	out := cpeNetworks{Networks: []cpeNetwork{}}
+	for _, n := range list {
+		one := cpeNetwork{Path: n.Path, Name: n.Name, Kind: cpeNetworkKind(n.Kind), Enabled: n.Enabled}
+		if n.Clients >= 0 {
+			one.Clients = &n.Clients
+		}
+		out.Networks = append(out.Networks, one)
+	}
+	return c.Send(http.StatusOK, out)
 }
 
 // ownWifi changes name and password of a CPE that the caller sees as a customer; another one does not exist for them,
@@ -146,7 +205,11 @@ func (a Writes) ownWifi(ctx context.Context, c *httpapi.Call) error {
 	if row == nil || row.SubscriberID.IsZero() || !slices.Contains(c.Caller.Own, row.SubscriberID) {
 		return commands.ErrNoCpe()
 	}
-	return a.wifiOf(ctx, c, row.SubscriberID)
+	in, err := httpapi.Decode[cpeWifiRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.changeWifi(ctx, c, cpecases.Wifi{SSID: in.SSID, Password: in.Password, Of: row.SubscriberID})
 }
 
 // cpeParametersRequest is the body of a write by names.

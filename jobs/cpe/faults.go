@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -177,7 +178,8 @@ func (f Faults) store(ctx context.Context, reading id.Any, list map[id.CPEFault]
 		if one := list[fault]; fresh {
 			f.Logger.LogAttrs(ctx, slog.LevelWarn, "fault of a cpe", slog.String("cpe_id", one.cpe.ID.String()),
 				slog.String("serial_number", one.cpe.SerialNumber), slog.String("org_id", one.cpe.OrgID.String()),
-				slog.String("channel", one.fault.Channel), slog.String("code", one.fault.Code))
+				slog.String("channel", one.fault.Channel), slog.String("code", one.fault.Code),
+				slog.String("parameters", refusedNames(one.fault)))
 		}
 		return nil
 	})
@@ -185,6 +187,18 @@ func (f Faults) store(ctx context.Context, reading id.Any, list map[id.CPEFault]
 		return fmt.Errorf("write faults: %w", err)
 	}
 	return nil
+}
+
+// refusedNames has the names of the parameters that a device refused, and the values that the platform writes to all.
+func refusedNames(f genieacs.Fault) string {
+	var names []string
+	for _, p := range f.Parameters {
+		if p.Value != "" {
+			p.Name += "=" + p.Value
+		}
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
 }
 
 // columns gives the arguments of faultSQL.

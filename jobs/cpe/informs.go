@@ -141,6 +141,9 @@ where i.at <= excluded.at or i.at > excluded.at + interval '10 minutes'`
 	movedSQL = `
 with faulty as (
 	update {schema}.faults set org_id = null where cpe_id = $1 and org_id is distinct from $2
+), waiting as (
+	update {schema}.callers set taken = $2::uuid is not null, at = greatest(at, $3)
+	where cpe_id = $1 and taken <> ($2::uuid is not null)
 )
 update {schema}.informs set org_id = $2, moved_at = $3 where cpe_id = $1 and org_id is distinct from $2`
 	latestSQL = `select cpe_id, at from {schema}.informs where cpe_id = any($1)`

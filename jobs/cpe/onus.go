@@ -82,7 +82,8 @@ func (a ACS) Told(ctx context.Context, row cpeviews.CPERow) (tags, login bool, e
 	} else if layout, err := a.Gateway.Layout(ctx, device.ID); err != nil {
 		return false, false, err
 	} else {
-		login = len(layout.PPPoE) > 0 && layout.PPPoE[0].LoggedInAs == *row.Username
+		line, has := layout.Line(ourLogin(*row.Username, nil))
+		login = has && line.LoggedInAs == *row.Username
 	}
 	if tags && login {
 		return true, true, nil

@@ -45,6 +45,7 @@ type Write struct {
 	Values  commands.CpeValues
 	CallNow bool
 	Tasks   []events.CpeTask // that the server has; nil before it was sent
+	Written []string         // names of what was sent, where the device's tree decides; nil before it was sent
 	// ExpiresAt is when it is not to be begun any more; zero = never.
 	ExpiresAt time.Time
 	Deployment
@@ -77,7 +78,9 @@ type Outcome struct {
 	Message string // in the words of CPE or server
 	// Tasks are those that the server has by now; of Outcome none when they are those of before.
 	Tasks []events.CpeTask
-	Call  string // "ok", "queued" or "failed"
+	// Written are the names of the parameters that are written, where the device's tree decides; nil as before.
+	Written []string
+	Call    string // "ok", "queued" or "failed"
 	// Result has the figures of a test that is done; nil = it was no test.
 	Result *events.CpeTestResult
 }
@@ -211,7 +214,7 @@ func (o Operations) sent(ctx context.Context, w commands.CpeWork, cause jobs.Cau
 	}
 	cause.OrgID = w.OrgID
 	_, err := o.Bus.Execute(ctx, commands.ReportCpeOperationSent{
-		OperationID: w.OperationID, Tasks: out.Tasks, Call: out.Call,
+		OperationID: w.OperationID, Tasks: out.Tasks, Names: out.Written, Call: out.Call,
 	}, cause.Meta("sent"))
 	return err
 }
@@ -255,7 +258,7 @@ func (o Operations) Check(ctx context.Context, args commands.CheckCpeOperation, 
 	if err != nil {
 		return err
 	}
-	write.Tasks, write.AskedAt = row.Tasks, row.AskedAt
+	write.Tasks, write.Written, write.AskedAt = row.Tasks, row.Written, row.AskedAt
 	if row.SentAt != nil {
 		write.SentAt = *row.SentAt
 	}

@@ -2,11 +2,14 @@ package cpejobs
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/genieacs"
+	"github.com/lastmile-isp/lastmile/internal/acstag"
+	"github.com/lastmile-isp/lastmile/projections/cpe"
 )
 
 // TestFile is the file of random bytes that devices load in a speed test, on the file server.
@@ -79,16 +82,53 @@ func (a ACS) plan(ctx context.Context, w Write, device genieacs.Device) (plan, e
 		}), nil
 	default: // what depends on the networks and connections that the device has
 	}
+	return a.treePlan(ctx, w, device)
+}
+
+// treePlan makes the tasks of a write for which the device's own networks and connections decide.
+func (a ACS) treePlan(ctx context.Context, w Write, device genieacs.Device) (plan, error) {
+	if len(w.Written) > 0 { // the device may have others by now
+		return plan{want: w.readable()}, nil
+	}
 	layout, err := a.Gateway.Layout(ctx, device.ID)
 	if err != nil {
 		return plan{}, err
 	}
-	write := loginPlan
+	var p plan
 	if w.Kind == events.CpeWifi {
-		write = wifiPlan
+		p, err = wifiPlan(w, layout)
+	} else {
+		p, err = loginPlan(w, layout, device.Tags)
 	}
-	p, err := write(w, layout)
 	return p, a.asking(ctx, device.ID, err)
+}
+
+// readable are the names and values of what was written to a device's networks or connections that can be read back.
+func (w Write) readable() map[string]string {
+	want := map[string]string{}
+	for _, name := range w.Written {
+		switch {
+		case w.Kind == events.CpeWifi && strings.HasSuffix(name, ".SSID"):
+			want[name] = w.Values.SSID
+		case w.Kind == events.CpeLogin && strings.HasSuffix(name, ".Username"):
+			want[name] = w.Values.Username
+		}
+	}
+	return want
+}
+
+// written are the names of the parameters of a plan, where the device's tree has decided which they are.
+func (p plan) written(w Write) []string {
+	if w.Kind != events.CpeWifi && w.Kind != events.CpeLogin {
+		return nil
+	}
+	var names []string
+	for _, task := range p.tasks {
+		for _, v := range task.Values {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // asking has a device ask at its next call who it is, when it lacks what a write needs: its tree is read then. A device
@@ -135,33 +175,55 @@ func parametersPlan(w Write) plan {
 	return written(set, want)
 }
 
-// wifiPlan names all networks of a device alike, and gives them one key: wherever the device keeps it.
+// wifiPlan names the bands of the main network alike, or those of the networks that somebody has chosen, and gives them
+// one key: wherever the device keeps it. Guest networks and links between access points are written when they are
+// chosen alone.
 func wifiPlan(w Write, layout genieacs.Layout) (plan, error) {
 	var set []genieacs.Parameter
 	want := map[string]string{}
 	for _, band := range layout.Bands {
+		if chosen := slices.Contains(w.Values.Networks, band.Path); !chosen &&
+			(len(w.Values.Networks) > 0 || band.Kind != genieacs.MainNetwork) {
+			continue
+		}
 		set = append(set, genieacs.Parameter{Name: band.SSID, Value: w.Values.SSID})
 		want[band.SSID] = w.Values.SSID
 		for _, key := range band.Keys {
 			set = append(set, genieacs.Parameter{Name: key, Value: w.Values.Password})
 		}
 	}
-	if len(set) == 0 {
+	switch {
+	case len(layout.Bands) == 0:
 		return plan{}, refusal{"no_wifi", "The device has told of no Wi-Fi network."}
+	case len(want) < len(w.Values.Networks):
+		return plan{}, refusal{"no_such_network", "The device has no such Wi-Fi network."}
+	case len(set) == 0:
+		return plan{}, refusal{"no_main_network", "It is not known which Wi-Fi network is the main one. Choose one."}
 	}
 	return written(set, want), nil
 }
 
-// loginPlan writes username and password of PPPoE to the first connection that is dialled.
-func loginPlan(w Write, layout genieacs.Layout) (plan, error) {
-	if len(layout.PPPoE) == 0 {
+// loginPlan writes username and password of PPPoE to the connection that has a login of ours, or else to the one that
+// the device uses. Its tags tell which logins were ours.
+func loginPlan(w Write, layout genieacs.Layout, tags []string) (plan, error) {
+	line, has := layout.Line(ourLogin(w.Values.Username, tags))
+	if !has {
 		return plan{}, refusal{"no_pppoe", "The device has told of no PPPoE connection."}
 	}
-	line := layout.PPPoE[0]
 	return written([]genieacs.Parameter{
 		{Name: line.Username, Value: w.Values.Username}, {Name: line.Password, Value: w.Values.Password},
 		{Name: line.Enable, Value: true},
 	}, map[string]string{line.Username: w.Values.Username}), nil
+}
+
+// ourLogin tells by its username whether a device has a login from us: the one that it should have, or one that its
+// tags name.
+func ourLogin(username string, tags []string) func(string) bool {
+	return func(has string) bool {
+		name := acstag.Name(has)
+		return has == username || slices.Contains(tags, cpeviews.TagSubscriber+name) ||
+			slices.Contains(tags, genieacs.Left+name)
+	}
 }
 
 // testPlan has a test begin, also when the server has the state of an earlier one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -104,12 +105,13 @@ func (s Sync) sync(ctx context.Context, _ commands.SyncCpes, cause jobs.Cause) e
 	return nil
 }
 
-// detailPaths name maker, model, firmware and uptime in both data models. The uptime tells when the others were read.
+// detailPaths name maker, model, firmware, uptime and address in both data models. The uptime tells when the others
+// were read.
 func detailPaths() []string {
 	var paths []string
 	for _, root := range []genieacs.Root{genieacs.TR181, genieacs.TR098} {
 		tree := genieacs.TreeOf(root)
-		paths = append(paths, tree.Manufacturer, tree.Model, tree.Firmware, tree.UpTime)
+		paths = append(paths, tree.Manufacturer, tree.Model, tree.Firmware, tree.UpTime, tree.ConnectionRequestURL)
 	}
 	return paths
 }
@@ -203,6 +205,11 @@ func identityOf(d genieacs.Device) events.CpeIdentity {
 func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cpeviews.CPERow, known bool) error {
 	cause := r.cause
 	cause.OrgID = row.OrgID
+	if row.OrgID.IsZero() {
+		if waits, err := r.waits(ctx, d); err != nil || !waits {
+			return err
+		}
+	}
 	if !known { // before it is recorded: a program that dies between the two finds it unknown again
 		if err := r.ask(ctx, d); err != nil {
 			return err
@@ -228,6 +235,31 @@ func (r *reading) one(ctx context.Context, cpe id.CPE, d genieacs.Device, row cp
 		return err
 	}
 	return r.ask(ctx, d)
+}
+
+// waits notes that a device which nobody has goes on waiting to be claimed. False: it cannot wait, because it cannot be
+// told from others, or because there is no room.
+func (r *reading) waits(ctx context.Context, d genieacs.Device) (bool, error) {
+	tree := genieacs.TreeOf(d.Root)
+	host := ""
+	if at, err := url.Parse(d.Values[tree.ConnectionRequestURL].Text()); err == nil {
+		host = at.Hostname()
+	}
+	caller, refused := commands.NewCpeCaller(identityOf(d), host), ""
+	if commands.DummyCpeSerial(caller.Identity.SerialNumber) {
+		refused = commands.CpeSerialUnusable
+	}
+	admitted, err := r.Informs.Admit(ctx, caller, refused)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case refused != "":
+		r.leaveOut(ctx, d, "its serial number is one that many devices have")
+	case !admitted:
+		r.leaveOut(ctx, d, "so many devices wait to be claimed already")
+	}
+	return admitted && refused == "", nil
 }
 
 // respell writes those tags of ours anew that an earlier program has written as the server does not keep them: scripts

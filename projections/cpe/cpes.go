@@ -28,7 +28,7 @@ var cpesDDL string
 func (CPEs) Name() string { return CPEsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (CPEs) Version() int { return 2 }
+func (CPEs) Version() int { return 3 }
 
 // DDL creates the tables of cpes.sql.
 func (CPEs) DDL() string { return cpesDDL }

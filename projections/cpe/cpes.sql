@@ -19,8 +19,6 @@ create table {schema}.cpes (
   sign_in_proven boolean not null default false, -- it has shown the present one, and must from then on
   revision bigint not null
 );
-create index cpes_pending on {schema}.cpes (first_seen desc, cpe_id desc) where org_id is null;
-create index cpes_pending_serial on {schema}.cpes (serial_upper) where org_id is null;
 create index cpes_newest on {schema}.cpes (org_id, claimed_at desc, cpe_id desc) where org_id is not null;
 create index cpes_serial on {schema}.cpes (org_id, serial_upper) where org_id is not null;
 create index cpes_of on {schema}.cpes (subscriber_id) where subscriber_id is not null;

@@ -156,22 +156,6 @@ func (q CPEsQuery) List(
 	return rows, err
 }
 
-// Pending returns up to max CPEs that wait to be claimed after a key, those that called last for the first time first;
-// serial is the beginning of a serial number in capitals, "" = any.
-func (q CPEsQuery) Pending(ctx context.Context, serial string, after CPEKey, max int) ([]CPERow, error) {
-	var rows []CPERow
-	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[CPERow], q.Views.SQL(CPEsName, cpeSelect+`c.org_id is null
-			and (@serial = '' or c.serial_upper >= @serial and c.serial_upper < @serial_to)
-			and (@at::timestamptz is null or (c.first_seen, c.cpe_id) < (@at::timestamptz, @id::uuid))
-			order by c.first_seen desc, c.cpe_id desc limit @max`), pgx.NamedArgs{
-			"serial": serial, "serial_to": searchterm.End(serial), "at": null.Time(after.At), "id": after.ID,
-			"max": max,
-		})
-	})
-	return rows, err
-}
-
 // Firmware counts the CPEs of an organization by their version; "" = it is not known. A version that none has is left
 // out.
 func (q CPEsQuery) Firmware(ctx context.Context, org id.Organization) (map[string]int, error) {

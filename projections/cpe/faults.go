@@ -23,11 +23,13 @@ type FaultRow struct {
 	GoneAt       *time.Time      `db:"gone_at"` // nil = the CPE server has it, as far as is known
 }
 
-// FaultySetting is a device's no to one parameter, without the value.
+// FaultySetting is a device's no to one parameter. Value is the one that a provision of the platform writes to every
+// device; "" for all others, which may be secrets or a person's.
 type FaultySetting struct {
 	Name    string `json:"name"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	Value   string `json:"value,omitempty"`
 }
 
 // FaultKey is a row's place in the list, newest first. The zero value starts at the newest row.

@@ -26,7 +26,7 @@ var operationsDDL string
 func (Operations) Name() string { return OperationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Operations) Version() int { return 3 }
+func (Operations) Version() int { return 4 }
 
 // DDL creates the tables of operations.sql.
 func (Operations) DDL() string { return operationsDDL }
@@ -57,7 +57,7 @@ on conflict (operation_id) do nothing`
 	begunSQL = `update {schema}.operations set revision = $2 where operation_id = $1 and revision < $2`
 	sentSQL  = `
 update {schema}.operations set state = 'sent', call = @call, tasks = @tasks, sent_at = coalesce(sent_at, @at),
-	revision = @revision
+	written = case when cardinality(@written::text[]) > 0 then @written else written end, revision = @revision
 where operation_id = @operation and revision < @revision`
 	measuredSQL = `
 update {schema}.operations set result = $3, ended_at = $4, revision = $2 where operation_id = $1 and revision < $2`
@@ -89,6 +89,7 @@ func (Operations) Apply(w *runner.Writes, e events.Envelope) error {
 		}
 		w.Exec(sentSQL, pgx.NamedArgs{
 			"operation": v.OperationID, "call": v.Call, "tasks": string(tasks), "at": v.At, "revision": revision,
+			"written": append([]string{}, v.Names...),
 		})
 		return nil
 	case events.CpeOperationMeasured:

@@ -5,6 +5,7 @@ create table {schema}.operations (
   org_id uuid not null,
   kind text not null,
   names text[] not null, -- of parameters, where the person named them
+  written text[] not null default '{}', -- names of parameters, where the device's tree decides which are written
   state text not null,
   call text, -- what became of asking the CPE to call; null = it was not sent yet
   tasks jsonb not null default '[]',

@@ -19,8 +19,9 @@ type OperationRow struct {
 	CpeID        id.CPE                `db:"cpe_id"`
 	Kind         string                `db:"kind"`
 	Names        []string              `db:"names"`
-	State        string                `db:"state"` // one of OperationStates
-	Call         *string               `db:"call"`  // "ok", "queued" or "failed"; nil = it was not sent yet
+	Written      []string              `db:"written"` // names of what is written, where the device's tree decides
+	State        string                `db:"state"`   // one of OperationStates
+	Call         *string               `db:"call"`    // "ok", "queued" or "failed"; nil = it was not sent yet
 	Tasks        []events.CpeTask      `db:"tasks"`
 	Steps        []OnuStep             `db:"steps"` // of the set-up of an ONU
 	ErrorCode    *string               `db:"error_code"`
@@ -51,8 +52,9 @@ func (r OperationRow) Key() OperationKey { return OperationKey{At: r.AskedAt, ID
 type OperationsQuery struct{ Views *runner.Views }
 
 // operationSelect fits OperationRow; a condition follows.
-const operationSelect = `select operation_id, cpe_id, kind, names, state, call, tasks, steps, error_code, error_message,
-	result, asked_at, expires_at, sent_at, ended_at, actor_kind, actor_id, revision from {schema}.operations where `
+const operationSelect = `select operation_id, cpe_id, kind, names, written, state, call, tasks, steps, error_code,
+	error_message, result, asked_at, expires_at, sent_at, ended_at, actor_kind, actor_id, revision
+	from {schema}.operations where `
 
 // Get returns an operation of an organization; nil when it has none with this id.
 func (q OperationsQuery) Get(
@@ -96,15 +98,15 @@ func (q OperationsQuery) Waiting(
 	return count, err
 }
 
-// Superseded reports whether an operation of the same kind was asked for on the same CPE after this one, and has not
-// failed.
+// Superseded reports whether an operation of the same kind, and on the same networks where somebody has chosen them,
+// was asked for on the same CPE after this one, and has not failed.
 func (q OperationsQuery) Superseded(
 	ctx context.Context, org id.Organization, operation id.CPEOperation,
 ) (later bool, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &later, pgx.RowTo[bool], q.Views.SQL(OperationsName, `select exists (
 			select from {schema}.operations o join {schema}.operations n on n.org_id = o.org_id
-				and n.cpe_id = o.cpe_id and n.kind = o.kind and n.state <> 'failed'
+				and n.cpe_id = o.cpe_id and n.kind = o.kind and n.names = o.names and n.state <> 'failed'
 				and (n.asked_at, n.operation_id) > (o.asked_at, o.operation_id)
 			where o.org_id = $1 and o.operation_id = $2)`), org, operation)
 	})

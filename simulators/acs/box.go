@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,6 +35,14 @@ type DeviceConfig struct {
 	NAT bool `json:"nat"`
 	// Dialled is the number of its dialled connection, or in TR-098 of what holds it; 1 when it is 0.
 	Dialled int `json:"dialled"`
+	// Connections are its dialled connections; one with the number Dialled when empty.
+	Connections []Connection `json:"connections,omitempty"`
+	// Networks are its Wi-Fi networks; two bands of one network when empty.
+	Networks []Network `json:"networks,omitempty"`
+	// Address is the host at which it takes connection requests; 127.0.0.1 when empty.
+	Address string `json:"address,omitempty"`
+	// MAC is the hardware address of its uplink; it tells none when empty.
+	MAC string `json:"mac,omitempty"`
 }
 
 // withDefaults fills what is empty.
@@ -47,6 +56,7 @@ func (c DeviceConfig) withDefaults() DeviceConfig {
 	}
 	c.Firmware = cmp.Or(c.Firmware, "1.0.0")
 	c.Dialled = cmp.Or(c.Dialled, 1)
+	c.Address = cmp.Or(c.Address, "127.0.0.1")
 	return c
 }
 
@@ -90,7 +100,8 @@ func newBox(cfg DeviceConfig, random *rand.Rand, now time.Time) *box {
 		"DeviceInfo.MemoryStatus.Total":     262144.0,
 		"DeviceInfo.MemoryStatus.Free":      65536.0 + float64(random.IntN(65536)),
 		"DeviceInfo.ProcessStatus.CPUUsage": float64(random.IntN(60)), "ManagementServer.ParameterKey": "",
-		"ManagementServer.ConnectionRequestURL": "http://127.0.0.1:7548/" + strconv.FormatUint(random.Uint64(), 36),
+		"ManagementServer.ConnectionRequestURL": "http://" + net.JoinHostPort(cfg.Address, "7548") + "/" +
+			strconv.FormatUint(random.Uint64(), 36),
 	} {
 		b.add(path, value, false)
 	}
@@ -105,10 +116,12 @@ func newBox(cfg DeviceConfig, random *rand.Rand, now time.Time) *box {
 	b.secret("ManagementServer.ConnectionRequestPassword", "")
 	b.secret("ManagementServer.Password", "")
 	b.clientsOf(random)
+	b.connect()
+	b.serve(random)
 	if cfg.Root == rootTR181 {
-		b.newer(random)
+		b.newer()
 	} else {
-		b.older(random)
+		b.older()
 	}
 	return b
 }
@@ -149,49 +162,17 @@ func (b *box) clientsOf(random *rand.Rand) {
 	}
 }
 
-// newer adds what the tree of TR-181 has: two bands whose access points name them.
-func (b *box) newer(random *rand.Rand) {
-	for i, band := range []string{"", "-5G"} {
-		ssid := fmt.Sprintf("WiFi.SSID.%d.", i+1)
-		point := fmt.Sprintf("WiFi.AccessPoint.%d.", i+1)
-		b.add(ssid+"SSID", "Acme-"+tail(b.cfg.Serial)+band, true)
-		b.add(ssid+"Enable", true, true)
-		b.add(point+"SSIDReference", fmt.Sprintf("Device.WiFi.SSID.%d.", i+1), false)
-		b.add(point+"Security.ModeEnabled", "WPA2-Personal", true)
-		b.secret(point+"Security.KeyPassphrase", fmt.Sprintf("key-%08x", random.Uint32()))
-		b.add(point+"AssociatedDeviceNumberOfEntries", float64(random.IntN(5)), false)
-	}
-	ppp := fmt.Sprintf("PPP.Interface.%d.", b.cfg.Dialled)
-	b.add(ppp+"Enable", false, true)
-	b.add(ppp+"Username", "", true)
-	b.secret(ppp+"Password", "")
-	b.add(ppp+"ConnectionStatus", "Disconnected", false)
-	b.add(ppp+"LastConnectionError", "ERROR_NONE", false)
-	b.add(ppp+"IPCP.LocalIPAddress", "", false)
+// newer adds what the tree of TR-181 alone has.
+func (b *box) newer() {
 	b.add("IP.Interface.1.IPv4Address.1.IPAddress", "10.20.0.2", false)
 	b.add("IP.Interface.1.Stats.BytesSent", 0.0, false)
 	b.add("IP.Interface.1.Stats.BytesReceived", 0.0, false)
 	b.tests("IP.Diagnostics.", "IPPing")
 }
 
-// older adds what the tree of TR-098 has: the second band is number 5, and its key has another place.
-func (b *box) older(random *rand.Rand) {
-	for i, n := range []int{1, 5} {
-		lan := fmt.Sprintf("LANDevice.1.WLANConfiguration.%d.", n)
-		b.add(lan+"SSID", "Acme-"+tail(b.cfg.Serial)+[]string{"", "-5G"}[i], true)
-		b.add(lan+"Enable", true, true)
-		b.add(lan+"TotalAssociations", float64(random.IntN(5)), false)
-		key := []string{"PreSharedKey.1.KeyPassphrase", "KeyPassphrase"}[i]
-		b.secret(lan+key, fmt.Sprintf("key-%08x", random.Uint32()))
-		b.secret(lan+"PreSharedKey.1.PreSharedKey", "")
-	}
+// older adds what the tree of TR-098 alone has.
+func (b *box) older() {
 	wan := "WANDevice.1.WANConnectionDevice."
-	ppp := fmt.Sprintf("%s%d.WANPPPConnection.1.", wan, b.cfg.Dialled)
-	b.add(ppp+"Enable", false, true)
-	b.add(ppp+"Username", "", true)
-	b.secret(ppp+"Password", "")
-	b.add(ppp+"ConnectionStatus", "Disconnected", false)
-	b.add(ppp+"ExternalIPAddress", "", false)
 	b.add(wan+"1.WANIPConnection.1.ExternalIPAddress", "10.20.0.3", false)
 	b.add("WANDevice.1.WANCommonInterfaceConfig.TotalBytesSent", 0.0, false)
 	b.add("WANDevice.1.WANCommonInterfaceConfig.TotalBytesReceived", 0.0, false)

@@ -309,7 +309,7 @@ func (r *round) fetch() *fault {
 	if len(r.reads)+len(r.looks) == 0 {
 		return nil
 	}
-	if code := x.faults().Fail["GetParameterValues"]; code != "" {
+	if code := x.faults().Fail["GetParameterValues"]; code != "" && len(r.reads) > 0 { // a look asks for names alone
 		return x.refused(code, nil)
 	}
 	x.d.boxMu.Lock()
@@ -345,7 +345,7 @@ func (s *Simulator) ask(x *session, args []string) answerOf {
 // identityIn names the arguments of the extension as the platform does.
 func identityIn[T any](args []T) map[string]any {
 	fields := map[string]any{}
-	for i, name := range []string{"serialNumber", "oui", "productClass"} {
+	for i, name := range []string{"serialNumber", "oui", "productClass", "address"} {
 		if len(args) > i {
 			fields[name] = cmp.Or[any](args[i], "")
 		}

@@ -26,6 +26,10 @@ type Informs interface {
 	Heard(cpe id.CPE, org id.Organization)
 	// Move counts a CPE among those of another organization; zero = of nobody.
 	Move(ctx context.Context, cpe id.CPE, org id.Organization) error
+	// Admit notes that a CPE waits to be claimed, or calls and cannot be claimed for a reason. False: there is no room.
+	Admit(ctx context.Context, of commands.CpeCaller, refused string) (bool, error)
+	// RemovePending takes a CPE off the list of those that wait. False: it is not on it.
+	RemovePending(ctx context.Context, cpe id.CPE) (bool, error)
 }
 
 // CPEs identifies, claims, assigns and releases CPEs. All fields but SignIns are required. Safe for concurrent use.
@@ -172,6 +176,16 @@ func (u CPEs) Release(ctx context.Context, asked usecases.Asked, of id.CPE) (bus
 		u.moved(ctx, of, id.Organization{})
 	}
 	return done, err
+}
+
+// RemovePending takes a CPE off the list of those that wait to be claimed. It is there again when it says once more who
+// it is. Fails: cpe_not_found.
+func (u CPEs) RemovePending(ctx context.Context, of id.CPE) error {
+	there, err := u.Informs.RemovePending(ctx, of)
+	if err == nil && !there {
+		err = commands.ErrNoCpe()
+	}
+	return err
 }
 
 // use is who uses a CPE with which login; both can be zero.

@@ -4,6 +4,7 @@ package cpecases
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -55,17 +56,25 @@ var pppInterfaces = []string{
 
 // Identify tells a CPE what it is, and records one that calls for the first time. A known CPE is answered from memory,
 // and its password read once; a new one costs one append, for which no read model is waited. So it answers alike
-// however often it is asked. Fails: invalid_input.
-func (u CPEs) Identify(ctx context.Context, meta commands.Meta, named events.CpeIdentity) (Identification, error) {
-	normal := commands.NormalCpeIdentity(named)
-	identify := commands.IdentifyCpe{CpeID: commands.CpeID(normal), Identity: normal}
+// however often it is asked. One that nobody has is noted as waiting; address is the one that it tells, "" = none.
+// Fails: invalid_input, cpe_serial_unusable, cpe_pending_full.
+func (u CPEs) Identify(
+	ctx context.Context, meta commands.Meta, named events.CpeIdentity, address string,
+) (Identification, error) {
+	caller := commands.NewCpeCaller(named, address)
+	identify := commands.IdentifyCpe{CpeID: caller.CpeID, Identity: caller.Identity}
 	if err := identify.Validate(); err != nil {
 		return Identification{}, err
 	}
 	told, known := u.Told(identify.CpeID)
+	if known && told.OrgID.IsZero() || commands.DummyCpeSerial(identify.Identity.SerialNumber) {
+		if err := u.admit(ctx, caller); err != nil {
+			return Identification{}, err
+		}
+	}
 	if !known {
 		var err error
-		if told, err = u.unseen(ctx, identify, meta); err != nil {
+		if told, err = u.unseen(ctx, identify, caller, meta); err != nil {
 			return Identification{}, err
 		}
 	}
@@ -79,17 +88,38 @@ func (u CPEs) Identify(ctx context.Context, meta commands.Meta, named events.Cpe
 	return out, err
 }
 
+// admit notes a CPE that nobody has, and refuses one that cannot be told from others, or for which there is no room.
+// Fails: cpe_serial_unusable, cpe_pending_full.
+func (u CPEs) admit(ctx context.Context, caller commands.CpeCaller) error {
+	refused := ""
+	if commands.DummyCpeSerial(caller.Identity.SerialNumber) {
+		refused = commands.CpeSerialUnusable
+	}
+	admitted, err := u.Informs.Admit(ctx, caller, refused)
+	switch {
+	case err != nil:
+		return err
+	case refused != "":
+		return commands.ErrCpeSerialUnusable()
+	case !admitted:
+		return failure.NewLimited("cpe_pending_full", "So many devices wait to be claimed already.", time.Hour)
+	}
+	return nil
+}
+
 // unseen records a CPE that is not in memory. One that the log has is read from there: the memory can be far behind, or
 // have stopped at an event, and a customer's CPE must not come back without its login.
 func (u CPEs) unseen(
-	ctx context.Context, identify commands.IdentifyCpe, meta commands.Meta,
+	ctx context.Context, identify commands.IdentifyCpe, caller commands.CpeCaller, meta commands.Meta,
 ) (told cpeviews.Told, err error) {
-	done, err := u.Bus.Execute(ctx, identify, meta)
-	if err != nil || done.Changed {
+	present, _, err := bus.LoadUnchecked[cpe.CPE](ctx, u.Bus, identify.CpeID) // the CPE itself asks
+	if err != nil {
 		return told, err
 	}
-	present, _, err := bus.LoadUnchecked[cpe.CPE](ctx, u.Bus, identify.CpeID) // the CPE itself asks
-	if err != nil || present.Org.IsZero() {
+	if present.Org.IsZero() {
+		if err = u.admit(ctx, caller); err == nil && present.ID.IsZero() {
+			_, err = u.Bus.Execute(ctx, identify, meta)
+		}
 		return told, err
 	}
 	org, _, err := bus.LoadOwned[identity.Organization](ctx, u.Bus, present.Org, present.Org)

@@ -34,6 +34,9 @@ type calls struct {
 	mu    sync.Mutex
 	heard []id.Organization
 	moved []id.Organization
+	// admitted are the serial numbers of those that wait, each with why it cannot be claimed; full admits none.
+	admitted []string
+	full     bool
 }
 
 // Heard implements cpecases.Informs.
@@ -42,6 +45,20 @@ func (c *calls) Heard(_ id.CPE, org id.Organization) {
 	defer c.mu.Unlock()
 	c.heard = append(c.heard, org)
 }
+
+// Admit implements cpecases.Informs.
+func (c *calls) Admit(_ context.Context, of commands.CpeCaller, refused string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full {
+		return false, nil
+	}
+	c.admitted = append(c.admitted, of.Identity.SerialNumber+refused)
+	return true, nil
+}
+
+// RemovePending implements cpecases.Informs.
+func (c *calls) RemovePending(context.Context, id.CPE) (bool, error) { return !c.full, nil }
 
 // Move implements cpecases.Informs.
 func (c *calls) Move(_ context.Context, _ id.CPE, org id.Organization) error {
@@ -87,7 +104,7 @@ func hook() commands.Meta {
 // asks lets the CPE server ask about a CPE, and ends the test when it is refused.
 func (k *kit) asks(i events.CpeIdentity) cpecases.Identification {
 	k.t.Helper()
-	told, err := k.Identify(k.t.Context(), hook(), i)
+	told, err := k.Identify(k.t.Context(), hook(), i, "")
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -103,7 +120,7 @@ func TestIdentify_TwoFirstCallsMakeOneCpe(t *testing.T) {
 		all.Go(func() {
 			told, err := k.Identify(t.Context(), hook(), events.CpeIdentity{
 				SerialNumber: " SN-1", OUI: "00aabb", ProductClass: "ONT",
-			})
+			}, "10.20.0.5")
 			if err != nil || told.Known || told.OrgSlug != "" || len(told.Tags) != 0 || len(told.Parameters) != 4 {
 				t.Errorf("told %+v, %v", told, err)
 			}
@@ -126,7 +143,7 @@ func TestIdentify_RefusesWhatIsNoIdentity(t *testing.T) {
 	for _, i := range []events.CpeIdentity{
 		{}, {SerialNumber: "SN-1"}, {OUI: "00AABB"}, {SerialNumber: strings.Repeat("9", 65), OUI: "00AABB"},
 	} {
-		_, err := k.Identify(t.Context(), hook(), i)
+		_, err := k.Identify(t.Context(), hook(), i, "")
 		if failure.KindOf(err) != failure.Invalid {
 			t.Errorf("%+v: %v", i, err)
 		}
@@ -260,4 +277,36 @@ func (k *kit) line(org id.Organization, of id.Subscriber) id.Subscription {
 		Timezone: "Africa/Nairobi", Username: personal.Of("amina"), PasswordRef: ref,
 	})
 	return line
+}
+
+// TestIdentify_ADummySerialNumberIsNoIdentity: it is on the list with the reason, and no device is recorded, nor is one
+// told the login of another with the same number.
+func TestIdentify_ADummySerialNumberIsNoIdentity(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for _, serial := range []string{"000000000000", "FFFFFFFF", "123456789"} {
+		dummy := events.CpeIdentity{SerialNumber: serial, OUI: "00AABB", ProductClass: "ONT"}
+		_, err := k.Identify(t.Context(), hook(), dummy, "")
+		present, _, readErr := bus.LoadUnchecked[cpe.CPE](t.Context(), k.Kit.Bus, commands.CpeID(dummy))
+		if failure.CodeOf(err) != "cpe_serial_unusable" || readErr != nil || !present.ID.IsZero() {
+			t.Errorf("%s: %v, recorded %+v, %v", serial, err, present, readErr)
+		}
+	}
+	if want := []string{
+		"000000000000cpe_serial_unusable", "FFFFFFFFcpe_serial_unusable", "123456789cpe_serial_unusable",
+	}; !slices.Equal(k.calls.admitted, want) {
+		t.Errorf("on the list: %v", k.calls.admitted)
+	}
+}
+
+// TestIdentify_ADeviceForWhichThereIsNoRoomIsNotRecorded: the CPE server asks again at its next call.
+func TestIdentify_ADeviceForWhichThereIsNoRoomIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.calls.full = true
+	_, err := k.Identify(t.Context(), hook(), box, "")
+	present, _, readErr := bus.LoadUnchecked[cpe.CPE](t.Context(), k.Kit.Bus, commands.CpeID(box))
+	if failure.CodeOf(err) != "cpe_pending_full" || readErr != nil || !present.ID.IsZero() {
+		t.Errorf("%v, recorded %+v, %v", err, present, readErr)
+	}
 }

@@ -62,9 +62,18 @@ type Operations struct {
 type Wifi struct {
 	SSID     string
 	Password secrets.Text
+	// Networks are the paths of the networks to change; none = the main one.
+	Networks []string
 	// Of is the customer whose the CPE must be; zero = whoever of the organization has it.
 	Of id.Subscriber
 }
+
+// maxNetworks bounds the networks that somebody may choose at once.
+const maxNetworks = 16
+
+// networkForm matches the path of a Wi-Fi network in one of the data models.
+var networkForm = regexp.MustCompile(
+	`^(Device\.WiFi\.SSID|InternetGatewayDevice\.LANDevice\.[0-9]{1,9}\.WLANConfiguration)\.[0-9]{1,9}$`)
 
 // check validates what a CPE would take, before it is asked. Fails: invalid_input.
 func (w Wifi) check() error {
@@ -75,6 +84,10 @@ func (w Wifi) check() error {
 	key := w.Password.Reveal()
 	f.Check(len(key) >= minWifiKey && len(key) <= maxWifiKey && !strings.ContainsFunc(key, notASCII), "password",
 		"must have %d to %d letters, digits or signs of English", minWifiKey, maxWifiKey)
+	f.Check(len(w.Networks) <= maxNetworks, "networks", "must have at most %d entries", maxNetworks)
+	for _, path := range w.Networks {
+		f.Check(networkForm.MatchString(path), "networks", "must be paths such as Device.WiFi.SSID.1")
+	}
 	return f.Err()
 }
 
@@ -92,8 +105,8 @@ func (u Operations) Wifi(
 		return id.CPEOperation{}, bus.Result{}, err
 	}
 	return u.queue(ctx, asked, of, request{
-		kind: events.CpeWifi, callNow: true, of: in.Of,
-		values: &commands.CpeValues{SSID: in.SSID, Password: in.Password.Reveal()},
+		kind: events.CpeWifi, callNow: true, of: in.Of, names: in.Networks,
+		values: &commands.CpeValues{SSID: in.SSID, Password: in.Password.Reveal(), Networks: in.Networks},
 	})
 }
 

@@ -1,46 +1,50 @@
 // Asks the platform who the device is, and applies the answer in the same session: tags and tasks from outside would
-// come before the device exists.
+// come before the device exists. It reads what it needs for that alone, so that a device which fails about something
+// else has its login.
 const now = Date.now();
-
-// Devices inform each five minutes, whoever they belong to. What a device does not have is not declared.
-for (const root of ["Device", "InternetGatewayDevice"]) {
-  declare(root + ".ManagementServer.PeriodicInformEnable", {value: 1}, {value: true});
-  declare(root + ".ManagementServer.PeriodicInformInterval", {value: 1}, {value: 300});
-  for (const name of ["Manufacturer", "ModelName", "HardwareVersion", "SoftwareVersion", "MemoryStatus.Total"]) {
-    declare(root + ".DeviceInfo." + name, {value: now});
-  }
-}
-
-// The networks and connections that the device has. Of keys and passwords only that they are there: they read as empty.
-declare("Device.WiFi.SSID.*.SSID", {path: now, value: now});
-declare("Device.WiFi.AccessPoint.*.SSIDReference", {path: now, value: now});
-declare("Device.WiFi.AccessPoint.*.Security.KeyPassphrase", {path: now, writable: now});
-const [newer, older] = usernames(now);
-declare("Device.PPP.Interface.*.Password", {path: now, writable: now});
-declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.SSID", {path: now, value: now});
-declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.KeyPassphrase", {path: now, writable: now});
-declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.PreSharedKey.1.KeyPassphrase", {path: now, writable: now});
-declare("InternetGatewayDevice.LANDevice.1.WLANConfiguration.*.PreSharedKey.1.PreSharedKey", {path: now, writable: now});
-declare("InternetGatewayDevice.WANDevice.1.WANConnectionDevice.*.WANPPPConnection.*.Password", {path: now, writable: now});
-
 const told = ask();
+const ours = [organization, "Tags.plan0x3A", subscriber];
 
-// The platform names the first connection of each data model; a device may have given its own another number.
-const renamed = [
-  ["Device.PPP.Interface.1.", first(newer)],
-  ["InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.", first(older)],
+// The platform names the first connection of each data model; a device has its own somewhere.
+const usual = [
+  "Device.PPP.Interface.1.", "InternetGatewayDevice.WANDevice.1.WANConnectionDevice.1.WANPPPConnection.1.",
 ];
 
-function nameOf(name) {
-  for (const [usual, own] of renamed) {
-    if (own !== "" && name.startsWith(usual)) {
-      return own + name.slice(usual.length);
-    }
-  }
-  return name;
+// The connection of each data model that the login belongs to; "" where the device has none.
+function lines(tags, marks, wanted) {
+  const usernames = ofConnections("Username", now);
+  const facts = {
+    enabled: ofConnections("Enable", now), status: ofConnections("ConnectionStatus", now),
+    kind: ofConnections("ConnectionType", now),
+  };
+  const mine = (name) => name === wanted || marks.includes(markOf(name)) || tags.includes(tagFor("sub:", name));
+  return usual.map((path) => preferred(path.slice(0, path.indexOf(".")), usernames, facts, mine));
 }
 
-const ours = [organization, "Tags.plan0x3A", subscriber];
+// Writes the login, and gives the usernames that were declared with what the device has of them.
+function login(parameters, tags, marks) {
+  const logins = [];
+  const settings = parameters.filter(([name]) => usual.some((path) => name.startsWith(path)));
+  if (settings.length > 0) {
+    const username = settings.find(([name]) => name.endsWith(".Username"));
+    const own = lines(tags, marks, username ? username[1] : "");
+    // Of the password only that it is there: it reads as empty.
+    for (const at of dialled) {
+      declare(at + "Password", {path: now, writable: now});
+    }
+    for (const [name, value, type] of settings) {
+      const model = usual.findIndex((path) => name.startsWith(path));
+      if (own[model] !== "") {
+        const path = own[model] + name.slice(usual[model].length);
+        const one = declare(path, {value: 1}, {value: type ? [value, type] : value});
+        if (name.endsWith(".Username")) {
+          logins.push([one, value]);
+        }
+      }
+    }
+  }
+  return logins;
+}
 
 if (!told) {
   // The platform was out of reach: the next inform asks again.
@@ -66,15 +70,7 @@ if (!told) {
   for (const path of wanted) {
     declare(path, null, {value: true});
   }
-  const logins = [];
-  for (const [name, value, type] of told.parameters || []) {
-    if (!signIn.test(name)) {
-      const one = declare(nameOf(name), {value: 1}, {value: type ? [value, type] : value});
-      if (name.endsWith(".Username")) {
-        logins.push([one, value]);
-      }
-    }
-  }
+  const logins = login(told.parameters || [], tags, marks);
   if (logins.length > 0 && marks.length > 0) {
     // A device that refuses the login ends the script here, and keeps its marks.
     commit();

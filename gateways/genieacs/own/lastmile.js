@@ -13,8 +13,11 @@ const LIMIT = 2500;
 // Of the answer, in bytes.
 const MOST = 1 << 20;
 
-// Who a device is: serial number, OUI and product class.
-exports.identify = (args, callback) => ask("identification", "", args, {}, (answer) => callback(null, answer));
+// Who a device is: serial number, OUI and product class, and behind them the address that it tells.
+exports.identify = (args, callback) => {
+  const more = args.length > 3 ? {address: text(args[3])} : {};
+  ask("identification", "", args, more, (answer) => callback(null, answer));
+};
 
 // With the identity alone it gives the password that the device must show, null when it has none. With whether the
 // device has shown it behind that, it gives whether the device is let in.

@@ -19,13 +19,11 @@ const marks = tags.filter((path) => path.startsWith(left) && tagOf(path) !== nul
 
 if (marks.length > 0 && !tags.some((path) => path.startsWith(subscriber))) {
   const going = [];
-  for (const found of usernames(Date.now())) {
-    const path = first(found);
-    for (const one of found) {
-      const name = one.path === path + "Username" && one.value ? String(one.value[0]) : "";
-      if (name !== "" && marks.includes(markOf(name))) {
-        going.push(path);
-      }
+  const usernames = ofConnections("Username", Date.now());
+  for (const path of Object.keys(usernames)) {
+    const name = usernames[path] == null ? "" : String(usernames[path]);
+    if (name !== "" && marks.includes(markOf(name))) {
+      going.push(path);
     }
   }
   // The password first: with the step after it a device may lose the line over which it calls. It reads as empty, so

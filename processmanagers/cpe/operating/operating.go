@@ -23,9 +23,11 @@ const (
 	timerExpiry = "expiry" // when the time of the operation is over
 )
 
-// Pauses between two looks: as long as the operation is sent, within these bounds. Firmware is looked for more often,
-// because the next device waits for its place.
+// Pauses between two looks: as long as the operation is sent, within these bounds. A setting of a device that has
+// answered the call is looked for at once, because the device writes it at this moment. Firmware is looked for more
+// often, because the next device waits for its place.
 const (
+	calledPause   = time.Second
 	shortestPause = 15 * time.Second
 	longestPause  = 10 * time.Minute
 	firmwarePause = time.Minute
@@ -37,6 +39,7 @@ type State struct {
 	AskedAt   time.Time        `json:"askedAt"`
 	SentAt    time.Time        `json:"sentAt,omitzero"` // zero = the server does not have it, as far as is known
 	ExpiresAt time.Time        `json:"expiresAt"`
+	Called    bool             `json:"called,omitempty"` // the device has answered the call, and is writing
 }
 
 // Process has an instance for each operation; the instance ends with it.
@@ -64,10 +67,16 @@ func evolve(s State, in processmanagers.Input) State {
 	case events.CpeOperationQueued:
 		return State{Work: workOf(e), AskedAt: e.At, ExpiresAt: e.ExpiresAt}
 	case events.CpeOperationSent:
-		s.SentAt = e.At
+		s.SentAt, s.Called = e.At, answersAtOnce(s.Work.Operation, e.Call)
 		return s
 	}
 	return State{}
+}
+
+// answersAtOnce reports whether a device that was called answers within seconds. Restarts, tests and firmware take
+// longer, whatever the call.
+func answersAtOnce(kind events.CpeOperationKind, call string) bool {
+	return call == "ok" && (kind == events.CpeWifi || kind == events.CpeLogin || kind == events.CpeParameters)
 }
 
 // workOf has the arguments of the jobs of an operation.
@@ -98,9 +107,11 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		if s.Work.OperationID.IsZero() {
 			return processmanagers.Output{}, nil
 		}
-		return processmanagers.Output{Timers: []processmanagers.Timer{{
-			Name: timerLook, At: e.At.Add(shortestPause),
-		}}}, nil
+		first := shortestPause
+		if answersAtOnce(s.Work.Operation, e.Call) {
+			first = calledPause
+		}
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLook, At: e.At.Add(first)}}}, nil
 	}
 	return drop(s), nil
 }
@@ -138,6 +149,9 @@ func onTimeout(s State, due processmanagers.Timeout, now time.Time) processmanag
 		longest = firmwarePause
 	}
 	pause := min(max(now.Sub(since), shortestPause), longest)
+	if s.Called && now.Sub(since) < shortestPause {
+		pause = max(now.Sub(since)/2, calledPause)
+	}
 	return processmanagers.Output{
 		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerLook, At: now.Add(pause)}},
 	}

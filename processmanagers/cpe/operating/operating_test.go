@@ -59,7 +59,9 @@ func TestOperating_SendsLooksAndDeletesTheValues(t *testing.T) {
 	after(t, queued).At(soon).WhenDue("look", soon).Then(processmanagers.Output{ // nothing was heard of it
 		Jobs: []commands.Job{send}, Timers: look(soon.Add(15 * time.Second)),
 	})
-	after(t, queued).When(sent).Then(processmanagers.Output{Timers: look(soon)})
+	waits := sent
+	waits.Call = "queued"
+	after(t, queued).When(waits).Then(processmanagers.Output{Timers: look(soon)})
 	for passed, pause := range map[time.Duration]time.Duration{
 		15 * time.Second: 15 * time.Second, 5 * time.Minute: 5 * time.Minute, 3 * time.Hour: 10 * time.Minute,
 	} {
@@ -76,6 +78,26 @@ func TestOperating_SendsLooksAndDeletesTheValues(t *testing.T) {
 			Timers: []processmanagers.Timer{{Name: "look"}, {Name: "expiry"}},
 		})
 	}
+}
+
+// TestOperating_ADeviceThatAnswersIsLookedForAtOnce, each second at first: a setting is confirmed as soon as the device
+// has written it. Who did not answer, and what takes its time, is looked for as before.
+func TestOperating_ADeviceThatAnswersIsLookedForAtOnce(t *testing.T) {
+	t.Parallel()
+	check := commands.CheckCpeOperation{CpeWork: work}
+	after(t, queued).When(sent).Then(processmanagers.Output{Timers: look(now.Add(time.Second))})
+	for passed, pause := range map[time.Duration]time.Duration{
+		time.Second: time.Second, 2 * time.Second: time.Second, 3 * time.Second: 1500 * time.Millisecond,
+		14 * time.Second: 7 * time.Second, 15 * time.Second: 15 * time.Second, 3 * time.Hour: 10 * time.Minute,
+	} {
+		at := now.Add(passed)
+		after(t, queued, sent).At(at).WhenDue("look", at).Then(processmanagers.Output{
+			Jobs: []commands.Job{check}, Timers: look(at.Add(pause)),
+		})
+	}
+	test := queued
+	test.Kind = events.CpePing
+	after(t, test).When(sent).Then(processmanagers.Output{Timers: look(now.Add(15 * time.Second))})
 }
 
 func TestOperating_EndsWhatIsNotDoneInTime(t *testing.T) {

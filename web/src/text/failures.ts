@@ -250,6 +250,8 @@ export const swahiliFailures: Record<string, Failure> = {
   cpe_operation_not_found: () => 'Hakuna badiliko la kifaa kama hilo.',
   cpe_operations_full: () =>
     'Mabadiliko na vipimo vingi vinakisubiri kifaa hiki tayari. Subiri baadhi yavyo viishe.',
+  cpe_serial_unusable: () => 'Vifaa vingi vina namba hii ya usajili. Mtengenezaji lazima akipe kifaa namba yake chenyewe.',
+  cpe_pending_full: () => 'Vifaa vingi vinasubiri kudaiwa tayari.',
   cpe_operation_over: () => 'Badiliko hili limekwisha.',
   cpe_firmware_not_found: () => 'Hakuna faili kama hilo la programu ya vifaa.',
   cpe_firmware_in_use: () => 'Usambazaji unahitaji faili hili. Usitishe, au subiri hadi uishe na kifaa chochote kisilipakue tena.',

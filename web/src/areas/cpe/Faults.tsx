@@ -34,7 +34,7 @@ export function Faults({ deviceId }: { deviceId?: string }) {
     }]),
     {
       id: 'fault', title: t.fault,
-      cell: (d) => <State tone="bad" title={d.code}>{[d.message, ...d.detail.parameters.map((p) => `${p.name}: ${p.message}`)].filter(Boolean).join(' ')}</State>,
+      cell: (d) => <State tone="bad" title={d.code}>{[d.message, ...d.detail.parameters.map((p) => `${p.value === null ? p.name : `${p.name} = ${p.value}`}: ${p.message}`)].filter(Boolean).join(' ')}</State>,
     },
     { id: 'channel', title: t.channel, width: 140, wideOnly: true, cell: (d) => <Text span inherit>{channelOf(d.channel) ?? t.task}</Text> },
     { id: 'times', title: t.times, width: 80, figure: true, wideOnly: true, cell: (d) => f.number(d.retries + 1) },

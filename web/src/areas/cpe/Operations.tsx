@@ -22,6 +22,7 @@ export function Operations({ id, first }: { id: string; first?: number }) {
           {t.becomes[o.state]}{o.error ? `: ${o.error.message}` : goesOn(o) && o.connectionRequest ? `. ${t.calls[o.connectionRequest]}` : ''}
         </State>
         <Steps of={o} />
+        {o.written.length > 0 && <Text inherit c="dimmed">{t.written(o.written.join(', '))}</Text>}
       </>,
     },
     { id: 'at', title: t.askedBy, width: 140, narrow: 96, cell: (o) => <When at={o.at} /> },

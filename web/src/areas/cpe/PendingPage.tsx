@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Row, useRows } from '../../api/rows'
+import { useWrite } from '../../api/write'
 import { usePerson } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { devicesText } from '../../text/devices'
@@ -30,19 +31,28 @@ export default function PendingPage() {
   const list = useRows('/cpe/pending', filters, { every: lookAgain })
   const [taken, setTaken] = useState<Pending | null>(null)
   const close = () => setTaken(null)
+  const remove = useWrite('delete', '/cpe/pending/{id}', { told: () => t.removedPending })
   const columns: Column<Pending>[] = [
     { id: 'serial', title: t.serial, width: 180, narrow: 128, cell: (d) => <span className="figure">{d.serialNumber}</span> },
     { id: 'kind', title: t.model, cell: (d) => kindName(d) ?? d.productClass },
     { id: 'oui', title: t.oui, width: 150, wideOnly: true, cell: (d) => <span className="figure">{d.oui}</span> },
     { id: 'seen', title: t.firstSeen, width: 150, wideOnly: true, cell: (d) => <When at={d.firstSeen} /> },
     {
-      id: 'claim', title: '', width: 150, narrow: 100,
-      cell: (d) => (
+      id: 'claim', title: '', width: 200, narrow: 100,
+      cell: (d) => d.refused ? <Text span inherit c="red">{t.unusable}</Text> : (
         <Button size="compact-sm" variant="light" aria-label={platform ? t.assignTitle(d.serialNumber) : t.claimOf(d.serialNumber)} onClick={() => setTaken(d)}>
           {platform ? t.assignShort : t.claim}
         </Button>
       ),
     },
+    ...(platform ? [{
+      id: 'remove', title: '', width: 110, narrow: 84,
+      cell: (d: Pending) => (
+        <Button size="compact-sm" variant="default" aria-label={t.removePendingOf(d.serialNumber)} onClick={() => remove.mutate({ params: { path: { id: d.id } } })}>
+          {t.removePending}
+        </Button>
+      ),
+    }] : []),
   ]
   return (
     <Page title={t.pending} wide>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { passwordFault, ssidFault, wifiReady } from './wifi'
+import { chosenNetworks, passwordFault, ssidFault, wifiReady } from './wifi'
 
 test('a name of a network is counted in bytes', () => {
   expect(ssidFault('a'.repeat(32))).toBeNull()
@@ -20,4 +20,12 @@ test('both must be there', () => {
   expect(wifiReady(' ', '12345678')).toBe(false)
   expect(wifiReady('Home', '')).toBe(false)
   expect(wifiReady('Home', '1234567')).toBe(false)
+})
+
+test('networks are named when others than the main one are chosen', () => {
+  const all = [{ path: 'a', kind: 'main' }, { path: 'b', kind: 'guest' }, { path: 'c', kind: 'main' }]
+  expect(chosenNetworks(all, ['c', 'a'])).toBeUndefined()
+  expect(chosenNetworks(all, ['b'])).toEqual(['b'])
+  expect(chosenNetworks(all, ['a'])).toEqual(['a'])
+  expect(chosenNetworks([], [])).toBeUndefined()
 })

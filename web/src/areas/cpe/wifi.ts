@@ -19,3 +19,10 @@ export function passwordFault(password: string): WifiFault | null {
 /** wifiReady reports whether both can be sent. */
 export const wifiReady = (ssid: string, password: string): boolean =>
   ssid.trim() !== '' && password !== '' && ssidFault(ssid) === null && passwordFault(password) === null
+
+/** chosenNetworks are the paths to send; none when they are the bands of the main network, which the platform finds by itself. */
+export function chosenNetworks(all: { path: string; kind: string }[], chosen: string[]): string[] | undefined {
+  const main = all.filter((n) => n.kind === 'main').map((n) => n.path)
+  const same = main.length === chosen.length && main.every((path) => chosen.includes(path))
+  return same ? undefined : chosen
+}
