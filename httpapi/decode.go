@@ -21,16 +21,16 @@ import (
 
 // Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a
 // required field is missing, with Invalid when a field is unknown, given twice or has a wrong value. All faults of one
-// kind are reported together. A PUT may send back what the GET of its path answers: fields of the answer that the request
-// does not have are read-only and ignored (docs/rules/http.md#sent-back).
+// kind are reported together. A PUT may send back what the GET of its path answers: fields of the answer that the
+// request does not have are read-only and ignored (docs/rules/http.md#sent-back).
 func Decode[T any](c *Call) (T, error) {
 	var into T
 	err := decode(c.body, &into, c.route.readOnly...)
 	return into, err
 }
 
-// decode reads one JSON object into the struct that into points to, without its fields that are read-only. An empty body
-// counts as {}, so that its required fields are named.
+// decode reads one JSON object into the struct that into points to, without its fields that are read-only. An empty
+// body counts as {}, so that its required fields are named.
 func decode(body []byte, into any, readOnly ...string) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}") // so that the required fields are named

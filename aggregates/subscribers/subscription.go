@@ -139,7 +139,9 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s.State, s.EndedAt = Ended, s.running(e.At)
 	case events.SubscriptionAddressesAssigned:
 		s = s.told(e.At)
-		s.Addresses = commands.ServiceAddresses{e.StaticIP, e.StaticIPv6Prefix, e.MACAddresses, e.Routes}
+		s.Addresses = commands.ServiceAddresses{
+			StaticIP: e.StaticIP, StaticIPv6Prefix: e.StaticIPv6Prefix, MACAddresses: e.MACAddresses, Routes: e.Routes,
+		}
 	case events.SubscriptionCredentialsSet:
 		s = s.told(e.At)
 		if s.Username = e.Username; e.PasswordRef != s.PasswordRef {

@@ -162,8 +162,8 @@ func TestOperations_HandsetFaultsAreDescribed(t *testing.T) {
 	}
 }
 
-// TestOperations_TheProxyTakesTheLargestBody holds the example of nginx against the limits of the routes: a smaller limit
-// there refuses imports, statements and firmware before the program sees them.
+// TestOperations_TheProxyTakesTheLargestBody holds the example of nginx against the limits of the routes: a smaller
+// limit there refuses imports, statements and firmware before the program sees them.
 func TestOperations_TheProxyTakesTheLargestBody(t *testing.T) {
 	t.Parallel()
 	m := regexp.MustCompile(`client_max_body_size (\d+)m;`).FindStringSubmatch(section(t, "Production set-up"))

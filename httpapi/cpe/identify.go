@@ -57,7 +57,7 @@ type cpeIdentifyRequest struct {
 	Address string `json:"address,omitempty" doc:"at which it takes connection requests, as it tells"`
 }
 
-// cpeNamed names a CPE.
+// cpeNamed is the identity of a device as its maker gave it, in the words of TR-069.
 type cpeNamed struct {
 	SerialNumber string `json:"serialNumber"`
 	OUI          string `json:"oui" doc:"of the manufacturer"`

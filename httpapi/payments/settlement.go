@@ -56,7 +56,7 @@ type settlementResponse struct {
 	Currency      money.Currency   `json:"currency"`
 	Total         httpapi.Number   `json:"total"`
 	Count         int64            `json:"count" doc:"payments, less those taken back"`
-	Organizations []owedToResponse `json:"organizations" doc:"those with money on the days, by their slug; on an organization's host that one alone"`
+	Organizations []owedToResponse `json:"organizations" doc:"those with money on the days, by their slug"`
 }
 
 // owedToResponse tells what one organization is owed.

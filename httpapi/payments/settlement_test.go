@@ -159,7 +159,8 @@ func TestSettlement_IsNeitherForSupportNorForStrangers(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
 	for _, path := range []string{"/reports/settlement", "/reports/settlement/receipts"} {
-		apitest.Sends(t, k.Kit.Kit, path, apitest.Request{Path: path, As: apitest.Support}, apitest.Is(403, "role_required"))
+		apitest.Sends(t, k.Kit.Kit, path, apitest.Request{Path: path, As: apitest.Support},
+			apitest.Is(403, "role_required"))
 		apitest.Sends(t, k.Kit.Kit, path, apitest.Request{Host: apitest.Domain, Path: path},
 			apitest.Is(401, "unauthenticated"))
 	}

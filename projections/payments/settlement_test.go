@@ -84,7 +84,9 @@ func TestSettlement_AReceiptWhoseRefundFailsIsTakenBackOnce(t *testing.T) {
 		s := projectiontest.NewStory(acme, began).Add("receipt-A", recorded("A"))
 		q := settled(t, s.Add("account-amina", course[:told]...))
 		var counted int64
-		sums, err := q.Sums(t.Context(), began, began.Add(time.Hour), money.KES)
+		sums, err := q.Sums(t.Context(), id.Organization{}, paymentsviews.SettlementTime{
+			From: began, Until: began.Add(time.Hour), Currency: money.KES,
+		})
 		for _, sum := range sums {
 			counted += sum.Count
 		}
@@ -99,7 +101,9 @@ func TestSettlement_SumsAreTheirRows(t *testing.T) {
 	t.Parallel()
 	q := settled(t, settlementStory())
 	until := began.Add(time.Hour)
-	sums, err := q.Sums(t.Context(), began, until, money.KES)
+	sums, err := q.Sums(t.Context(), id.Organization{}, paymentsviews.SettlementTime{
+		From: began, Until: until, Currency: money.KES,
+	})
 	want := []paymentsviews.SettlementSum{
 		{OrgID: acme, Shortcode: "600100", CameMinor: 480000, LeftMinor: 230000, Count: 2},
 		{OrgID: acme, Shortcode: "600777", Environment: "sandbox", CameMinor: 150000, Count: 1},
@@ -108,7 +112,8 @@ func TestSettlement_SumsAreTheirRows(t *testing.T) {
 		t.Errorf("sums (-want +got): %v\n%s", err, diff)
 	}
 	part := paymentsviews.SettlementPart{
-		OrgID: acme, From: began, Until: until, Currency: money.KES, Tills: []paymentsviews.Till{{Shortcode: "600100"}},
+		OrgID: acme, Tills: []paymentsviews.Till{{Shortcode: "600100"}},
+		SettlementTime: paymentsviews.SettlementTime{From: began, Until: until, Currency: money.KES},
 	}
 	var sum int64
 	var after paymentsviews.SettlementKey

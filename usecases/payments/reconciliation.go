@@ -48,8 +48,9 @@ const statementsPerDay = 20
 
 // Start takes a statement of the organization's own shortcode, or of the platform's at the root host. The file is kept
 // before the comparison begins. The same file is the same reconciliation and is kept once; it is compared again when
-// the comparison before has ended. order says whether the day or the month comes first in its dates, where no row does.
-// Fails: invalid_input, date_order_needed, no_own_shortcode, statement_of_another_shortcode, rate_limited, parsing_busy.
+// the comparison before has ended. order says whether the day or the month comes first in its dates, where no row
+// does. Fails: invalid_input, date_order_needed, no_own_shortcode, statement_of_another_shortcode, rate_limited,
+// parsing_busy.
 func (r Reconciliations) Start(
 	ctx context.Context, asked usecases.Asked, file []byte, order column.DateOrder,
 ) (id.Reconciliation, bus.Result, error) {

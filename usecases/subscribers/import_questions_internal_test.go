@@ -210,7 +210,7 @@ func TestImport_PasswordsAreNeverTrimmed(t *testing.T) {
 	rows, faults := readAll(t, "", "firstName,phone,planCode,username,password\n"+
 		"\u200bAmina\u00a0,\u202a0711\u2011000001\u202c,Home\u00a010, amina ,"+secret+"\nB,0711000002,Home 10,b,   \n")
 	if len(faults) > 0 || rows[0].Password != secret || rows[1].Password != "" {
-		t.Errorf("%q %v", rows, faults)
+		t.Errorf("%+v %v", rows, faults)
 	}
 	if d := rows[0].details(); rows[0].FirstName != "Amina" || rows[0].Username != "amina" ||
 		d.Phone.Reveal() != "+254711000001" {
