@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// The widest ranges that production accepts among trusted proxies and allowed addresses, in bits: more is not a set of
+// The widest ranges that production accepts in a list of networks, in bits: more is not a set of
 // machines that somebody knows (docs/rules/setup.md#production-checks).
 const (
 	widestIPv4 = 16
@@ -22,13 +23,7 @@ const (
 
 // checkSafety checks what has opened a door somewhere, for production only.
 func (c Config) checkSafety(f *faults) {
-	for name, list := range map[string]networks{
-		"TRUSTED_PROXIES": c.TrustedProxy, "PAYMENT_ALLOWED_IPS": c.PaymentAllowedIPs,
-	} {
-		for _, n := range list {
-			f.check(!tooWide(n), name, "%s is wider than /%d (IPv6 /%d)", n, widestIPv4, widestIPv6)
-		}
-	}
+	c.checkWidths(f)
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.EncryptionKey.Reveal()))
 	f.check(err != nil || len(key) != secrets.KeySize || randomText(c.EncryptionKey.Reveal()),
 		"PLATFORM_ENCRYPTION_KEY", notRandom) // another size is a fault of its own, and so is a short signing key
@@ -46,6 +41,27 @@ func (c Config) checkSafety(f *faults) {
 
 // notRandom is the fault of a key that somebody can guess.
 const notRandom = "is not 32 random bytes; make one with: openssl rand -base64 32"
+
+// checkWidths checks every variable that is a list of networks, whichever they are.
+func (c Config) checkWidths(f *faults) {
+	lists := map[string]networks{}
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if list, ok := v.Field(i).Interface().(networks); ok {
+			lists[v.Type().Field(i).Tag.Get("env")] = list
+		}
+	}
+	for _, site := range c.gardenSites() {
+		if n, err := netip.ParsePrefix(site); err == nil {
+			lists["WALLED_GARDEN_SITES"] = append(lists["WALLED_GARDEN_SITES"], n)
+		}
+	}
+	for name, list := range lists {
+		for _, n := range list {
+			f.check(!tooWide(n), name, "%s is wider than /%d (IPv6 /%d)", n, widestIPv4, widestIPv6)
+		}
+	}
+}
 
 // tooWide reports whether a range is wider than production accepts.
 func tooWide(n netip.Prefix) bool {

@@ -121,6 +121,14 @@ func openDoors() []unsafe {
 		{"trusted networks", []string{"TRUSTED_PROXIES=10.1.0.0/16, 2001:db8::/32, 127.0.0.1"}, nil},
 		{"callbacks from half the world", []string{"PAYMENT_ALLOWED_IPS=0.0.0.0/1"}, []string{"PAYMENT_ALLOWED_IPS"}},
 		{
+			"tax gateways everywhere", []string{"TAX_GATEWAY_NETWORKS=0.0.0.0/0, ::/0, 10.2.0.0/16, 10.0.0.0/8"},
+			[]string{"TAX_GATEWAY_NETWORKS", "TAX_GATEWAY_NETWORKS", "TAX_GATEWAY_NETWORKS"},
+		},
+		{
+			"a walled garden without walls", []string{"WALLED_GARDEN_SITES=41.0.0.0/8, pay.example, 196.201.0.0/16"},
+			[]string{"WALLED_GARDEN_SITES"},
+		},
+		{
 			"remote database in the clear", []string{"DATABASE_URL=postgres://u:p@db.example/x?sslmode=disable"},
 			[]string{"DATABASE_URL"},
 		},

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/cpe"
@@ -17,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/genieacs/script"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/cpe"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/cpe"
@@ -282,24 +281,17 @@ func (a *App) faultOfScript(
 	return 0, "", err
 }
 
-// cpeMayReach refuses addresses of the CPE itself and of its neighbours on the wire; simulated CPEs load from this
-// machine.
+// cpeMayReach refuses addresses of the CPE itself, of its neighbours on the wire, and of the platform. A file server in
+// the operator's own network may have a private address. Simulated CPEs load from this machine.
 func (a *App) cpeMayReach(address string) error {
-	if !a.cfg.Production() {
-		return nil
-	}
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return errors.New("must be an address")
 	}
-	host := strings.TrimSuffix(strings.ToLower(parsed.Hostname()), ".")
-	at, err := netip.ParseAddr(host)
-	local := host == "localhost" || strings.HasSuffix(host, ".localhost")
-	if at = at.Unmap(); err == nil {
-		local = at.IsUnspecified() || at.IsLoopback() || at.IsLinkLocalUnicast() || at.IsMulticast()
+	guard := egress.Guard{Development: !a.cfg.Production(), Private: true, Domain: a.cfg.ServiceDomain}
+	err = guard.CheckURL(parsed)
+	if errors.Is(err, egress.ErrRefused) {
+		return errors.New("must not be an address of the device itself, of its neighbours or of the platform")
 	}
-	if local {
-		return errors.New("must not be an address of the device itself or of its neighbours")
-	}
-	return nil
+	return err //nolint:wrapcheck // the text goes behind the name of a field
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -56,7 +57,8 @@ const notItsTurn = time.Minute
 func (a *App) wireTax(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	client := taxgateway.New(taxgateway.Config{
-		Guard: a.breakers, Inside: a.cfg.taxNetworks(), Clock: a.clock, Logger: a.logger,
+		Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+		Addresses: egress.Guard{Inside: a.cfg.taxNetworks(), Domain: a.cfg.ServiceDomain},
 	})
 	a.life.startedBeside("tax gateway client", stopStorage, func(context.Context) { client.Close() })
 	settings := billingcases.TaxGateways{

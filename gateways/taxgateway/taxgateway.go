@@ -8,17 +8,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
@@ -35,29 +33,28 @@ type Guard interface {
 // Config is read by New once.
 type Config struct {
 	Guard Guard // required
-	// Inside lists the networks without public addresses in which a gateway may be, such as that of a signing device in
-	// the operator's own rack. Everywhere else a gateway has a public address and TLS, because an organization's own
-	// staff choose it.
-	Inside  []netip.Prefix
-	Clock   clock.Clock   // the machine's when nil
-	Logger  *slog.Logger  // silent when nil
-	Timeout time.Duration // of one exchange; 20 s when 0
+	// Addresses decides where a gateway may be. Its Inside lists the networks without public addresses, such as that of
+	// a signing device in the operator's own rack: http is allowed there, to a number.
+	Addresses egress.Guard
+	Clock     clock.Clock   // the machine's when nil
+	Logger    *slog.Logger  // silent when nil
+	Timeout   time.Duration // of one exchange; 20 s when 0
 }
 
 // Client makes single exchanges with gateways. Safe for concurrent use.
 type Client struct {
-	guard   Guard
-	inside  []netip.Prefix
-	clock   clock.Clock
-	log     *slog.Logger
-	timeout time.Duration
-	http    *http.Client
+	guard     Guard
+	addresses egress.Guard
+	clock     clock.Clock
+	log       *slog.Logger
+	timeout   time.Duration
+	http      *http.Client
 }
 
 // New makes a client; nothing is called yet.
 func New(cfg Config) *Client {
 	c := &Client{
-		guard: cfg.Guard, inside: cfg.Inside, clock: cfg.Clock, log: cfg.Logger,
+		guard: cfg.Guard, addresses: cfg.Addresses, clock: cfg.Clock, log: cfg.Logger,
 		timeout: cmp.Or(cfg.Timeout, 20*time.Second),
 	}
 	if c.clock == nil {
@@ -73,48 +70,13 @@ func New(cfg Config) *Client {
 // newHTTPClient follows no redirect, which would carry the secret and a customer's document to an address that nobody
 // configured, and connects to no address that a gateway may not have, whatever a name says at the moment of the call.
 func (c *Client) newHTTPClient() *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("read address: %w", err)
-		}
-		if !c.reachable(at.Addr()) {
-			return errInside
-		}
-		return nil
-	}}
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 60 * time.Second,
+			DialContext: c.addresses.Dial, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 60 * time.Second,
 			MaxIdleConnsPerHost: 8, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-}
-
-// errInside refuses an address of a network that is not public.
-var errInside = errors.New("the address of the tax gateway is in a network that is not public")
-
-// carrier is the range that providers share among their customers (RFC 6598).
-var carrier = netip.MustParsePrefix("100.64.0.0/10")
-
-// reachable reports whether a gateway may have an address.
-func (c *Client) reachable(at netip.Addr) bool {
-	at = at.Unmap()
-	if c.isInside(at) {
-		return true
-	}
-	return at.IsGlobalUnicast() && !at.IsPrivate() && !carrier.Contains(at)
-}
-
-// isInside reports whether an address is in one of the networks of Config.Inside.
-func (c *Client) isInside(at netip.Addr) bool {
-	for _, n := range c.inside {
-		if n.Contains(at) {
-			return true
-		}
-	}
-	return false
 }
 
 // Check fails when a gateway may not have an address: it is an https URL, or http to a number of Config.Inside. A name
@@ -124,12 +86,14 @@ func (c *Client) Check(address string) error {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
 		return errors.New("must be a plain https address")
 	}
-	at, err := netip.ParseAddr(u.Hostname())
-	number := err == nil
+	at, notNumber := netip.ParseAddr(u.Hostname())
+	err = c.addresses.CheckURL(u)
 	switch {
-	case number && !c.reachable(at):
+	case errors.Is(err, egress.ErrRefused):
 		return errors.New("must be a public address, or one of the operator's networks for tax gateways")
-	case u.Scheme == "https", u.Scheme == "http" && number && c.isInside(at.Unmap()):
+	case err != nil:
+		return err //nolint:wrapcheck // the text goes behind the name of a field
+	case u.Scheme == "https", u.Scheme == "http" && notNumber == nil && c.addresses.IsInside(at):
 		return nil
 	}
 	return errors.New("must be a plain https address")

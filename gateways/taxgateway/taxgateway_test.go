@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/taxgateway"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/simulators/taxauthority"
@@ -45,8 +46,8 @@ func newClient(t *testing.T, log io.Writer, timeout time.Duration) *taxgateway.C
 	t.Helper()
 	manual := clock.NewManual(start)
 	c := taxgateway.New(taxgateway.Config{
-		Guard: breaker.New(breaker.Config{Clock: manual}), Inside: loopback, Clock: manual, Timeout: timeout,
-		Logger: slog.New(slog.NewJSONHandler(log, nil)),
+		Guard: breaker.New(breaker.Config{Clock: manual}), Addresses: egress.Guard{Inside: loopback}, Clock: manual,
+		Timeout: timeout, Logger: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	t.Cleanup(c.Close)
 	return c
@@ -155,7 +156,8 @@ func TestFind_TellsTheOutcomeOfALostAnswer(t *testing.T) {
 		k := newKit(t)
 		k.faults(t, f)
 		out, err := k.Submit(t.Context(), k.by, invoice("one"))
-		if failure.CodeOf(err) != "tax_gateway_unavailable" || out != (taxgateway.Outcome{}) {
+		if failure.CodeOf(err) != "tax_gateway_unavailable" ||
+			out != (taxgateway.Outcome{}) {
 			t.Fatalf("%s: %+v, %v", name, out, err)
 		}
 		found, err := k.Find(t.Context(), k.by, "one")
@@ -259,7 +261,8 @@ func TestSubmit_AnAnswerThatIsNotCertainIsNoOutcome(t *testing.T) {
 			"find":   func() (taxgateway.Outcome, error) { return client.Find(t.Context(), by, "one") },
 		} {
 			out, err := call()
-			if failure.CodeOf(err) != "tax_gateway_unavailable" || out != (taxgateway.Outcome{}) {
+			if failure.CodeOf(err) != "tax_gateway_unavailable" ||
+				out != (taxgateway.Outcome{}) {
 				t.Errorf("%s, %s: %+v, %v", name, what, out, err)
 			}
 		}
@@ -296,6 +299,14 @@ func TestCheck_AGatewayIsPublicWithTLSOrInsideWithoutAName(t *testing.T) {
 		"https://[::1]":                       false,
 		"https://[::ffff:10.0.0.7]":           false,
 		"https://100.64.1.1":                  false,
+		"https://127.1":                       false,
+		"https://0x7f000001":                  false,
+		"https://2130706433":                  false,
+		"https://[64:ff9b::7f00:1]":           false,
+		"https://[2002:7f00:1::]":             false,
+		"https://[::7f00:1]":                  false,
+		"https://240.0.0.1":                   false,
+		"https://198.18.0.1":                  false,
 		"https://user:password@gateway.test":  false,
 		"https://gateway.example?x=1":         false,
 		"ftp://gateway.example":               false,
@@ -326,7 +337,8 @@ func TestSubmit_ANameThatLeadsInsideIsNotCalled(t *testing.T) {
 	t.Cleanup(client.Close)
 	by := taxgateway.Device{Address: strings.Replace(s.URL, "127.0.0.1", "localhost", 1), Secret: "s"}
 	_, err := client.Submit(t.Context(), by, invoice("one"))
-	if failure.CodeOf(err) != "tax_gateway_unavailable" || !strings.Contains(err.Error(), "not public") || called {
+	if failure.CodeOf(err) != "tax_gateway_unavailable" ||
+		!strings.Contains(err.Error(), "a public address") || called {
 		t.Errorf("called %t, %v", called, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -49,7 +50,7 @@ type Outcome struct {
 // Send makes one call. Everything that can go wrong is an outcome.
 func (c *Client) Send(ctx context.Context, call Call) Outcome {
 	began := c.machine.Now()
-	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	status, err := c.exchange(limited, call, began)
 	out := Outcome{Status: status, Took: c.machine.Now().Sub(began)}
@@ -81,10 +82,10 @@ func (c *Client) exchange(ctx context.Context, call Call, now time.Time) (int, e
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
-		return 0, errRefused
+		return 0, egress.ErrRefused
 	}
 	if err := c.Check(call.URL); err != nil {
-		return 0, errRefused
+		return 0, egress.ErrRefused
 	}
 	signature, at := Sign(call.ID, now, call.Body, call.Secrets...), strconv.FormatInt(now.Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
@@ -117,7 +118,7 @@ func codeOf(err error) string {
 		op          *net.OpError
 	)
 	switch {
-	case errors.Is(err, errRefused):
+	case errors.Is(err, egress.ErrRefused), errors.Is(err, egress.ErrSpelling):
 		return CodeAddress
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return CodeTimeout

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/webhooks"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 )
 
 // integrationsFile is the manual of integrators, relative to this package.
@@ -67,7 +68,8 @@ func TestIntegrations_TheExampleVerifies(t *testing.T) {
 		header = r.Header
 		got, _ = io.ReadAll(r.Body)
 	})
-	if out := client(t, webhooks.Config{Development: true}).Send(t.Context(), call(s.URL)); out.Code != "" {
+	c := client(t, webhooks.Config{Addresses: egress.Guard{Development: true}})
+	if out := c.Send(t.Context(), call(s.URL)); out.Code != "" {
 		t.Fatalf("%+v", out)
 	}
 	seconds, err := strconv.ParseInt(header.Get("webhook-timestamp"), 10, 64)

@@ -21,6 +21,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/lastmile-isp/lastmile/gateways/webhooks"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -65,7 +66,7 @@ func TestSend_TheSignatureVerifiesWithTheStandardsLibrary(t *testing.T) {
 		header = r.Header
 		got, _ = io.ReadAll(r.Body)
 	})
-	out := client(t, webhooks.Config{Development: true}).Send(t.Context(), call(s.URL))
+	out := client(t, webhooks.Config{Addresses: egress.Guard{Development: true}}).Send(t.Context(), call(s.URL))
 	if out.Code != "" || out.Status != 200 || string(got) != body {
 		t.Fatalf("%+v, body %s", out, got)
 	}
@@ -103,7 +104,7 @@ func TestSend_WhatIsNoSuccessHasACode(t *testing.T) {
 			w.Header().Set("Location", inside.URL)
 			w.WriteHeader(status)
 		})
-		out := client(t, webhooks.Config{Development: true}).Send(t.Context(), call(s.URL))
+		out := client(t, webhooks.Config{Addresses: egress.Guard{Development: true}}).Send(t.Context(), call(s.URL))
 		if out.Code != code || out.Status != status {
 			t.Errorf("%d: %+v", status, out)
 		}
@@ -184,7 +185,8 @@ func TestSend_AHostileAnswerIsBounded(t *testing.T) {
 		}, ""},
 	} {
 		url := raw(t, c.speak)
-		out := client(t, webhooks.Config{Development: true, Timeout: 3 * time.Second}).Send(t.Context(), call(url))
+		dev := egress.Guard{Development: true}
+		out := client(t, webhooks.Config{Addresses: dev, Timeout: 3 * time.Second}).Send(t.Context(), call(url))
 		if out.Code != c.code || out.Took > 10*time.Second {
 			t.Errorf("%s: %+v", name, out)
 		}
@@ -209,7 +211,7 @@ func TestSend_NobodyAnswersOrTheCertificateIsWrong(t *testing.T) {
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(untrusted.Close)
 	plain := server(t, nil)
-	dev := client(t, webhooks.Config{Development: true})
+	dev := client(t, webhooks.Config{Addresses: egress.Guard{Development: true}})
 	for url, code := range map[string]string{
 		closed.URL: "connection_failed", untrusted.URL: "tls_failed",
 		strings.Replace(plain.URL, "http:", "https:", 1): "tls_failed",
@@ -233,18 +235,19 @@ func production(
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return client(t, webhooks.Config{
-		Domain: "lastmile.test", Roots: roots, Own: func() []netip.Addr { return []netip.Addr{addr("41.90.1.1")} },
-		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
-			if list := resolve(host); list != nil {
-				return list, nil
-			}
-			return nil, errors.New("no such host")
-		},
-		Dial: func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
-			dialled(at)
-			return (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
-		},
-	})
+		Roots: roots, Addresses: egress.Guard{
+			Domain: "lastmile.test", Own: func() []netip.Addr { return []netip.Addr{addr("41.90.1.1")} },
+			Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+				if list := resolve(host); list != nil {
+					return list, nil
+				}
+				return nil, errors.New("no such host")
+			},
+			Connect: func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+				dialled(at)
+				return (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
+			},
+		}})
 }
 
 // addr reads an address.
@@ -281,7 +284,8 @@ func TestSend_InProductionNoAddressInsideIsDialled(t *testing.T) {
 		func(at netip.AddrPort) { t.Errorf("%s was dialled", at) })
 	for _, url := range []string{
 		"https://nowhere.example.com", "https://localhost", "https://x.localhost.", "https://acme.lastmile.test",
-		"https://LASTMILE.test", "http://hooks.example.com", "https://user:word@hooks.example.com", "://", "ftp://x",
+		"https://LASTMILE.test", "https://127.1", "https://2130706433", "https://0x7f000001",
+		"http://hooks.example.com", "https://user:word@hooks.example.com", "://", "ftp://x",
 	} {
 		if out := c.Send(t.Context(), call(url)); out != (webhooks.Outcome{Code: "address_refused"}) {
 			t.Errorf("%s: %+v", url, out)
@@ -323,8 +327,8 @@ func TestSend_AChangedAnswerOfTheResolverIsNotDialled(t *testing.T) {
 
 func TestCheck_AnEndpointIsPublicWithTLS(t *testing.T) {
 	t.Parallel()
-	strict := client(t, webhooks.Config{Domain: "lastmile.test"})
-	dev := client(t, webhooks.Config{Development: true, Domain: "lastmile.test"})
+	strict := client(t, webhooks.Config{Addresses: egress.Guard{Domain: "lastmile.test"}})
+	dev := client(t, webhooks.Config{Addresses: egress.Guard{Development: true, Domain: "lastmile.test"}})
 	for url, ok := range map[string][2]bool{ // production, development
 		"https://hooks.example.com/a?b=c": {true, true},
 		"https://hooks.example.com:8443":  {true, true},
@@ -335,6 +339,7 @@ func TestCheck_AnEndpointIsPublicWithTLS(t *testing.T) {
 		"https://10.0.0.7":                {false, true},
 		"https://acme.lastmile.test":      {false, true},
 		"https://lastmile.test.":          {false, true},
+		"https://127.1":                   {false, false},
 		"https://169.254.169.254":         {false, false},
 		"https://[fe80::1%25eth0]":        {false, false},
 		"https://224.0.0.1":               {false, false},
@@ -367,7 +372,7 @@ func TestSend_NoProxyOfTheEnvironment(t *testing.T) {
 	dial := func(_ context.Context, at netip.AddrPort) (net.Conn, error) {
 		return nil, fmt.Errorf("dial %s: %w", at, io.EOF)
 	}
-	c := client(t, webhooks.Config{Development: true, Dial: dial})
+	c := client(t, webhooks.Config{Addresses: egress.Guard{Development: true, Connect: dial}})
 	if out := c.Send(t.Context(), call("http://93.184.216.34/")); out.Code != "connection_failed" || asked.Load() {
 		t.Errorf("%+v, asked the proxy %t", out, asked.Load())
 	}

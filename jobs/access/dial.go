@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 )
 
 // dialled gives the address at which a router is asked: the one from which it reports the session, because it takes
@@ -21,9 +22,9 @@ func (e *Enforcer) dialled(own string, source *netip.Addr) (netip.Addr, bool) {
 		door != commands.TunnelGateway)
 }
 
-// outside reports whether an address that a packet came from may be dialled in production: it is of no program on this
-// machine, of no neighbour on its wire, of no group, and not in the tunnel, where another router may have it.
+// outside reports whether an address that a packet came from may be dialled in production: an address of the internet
+// or of the operator's own network, not of the platform, and not in the tunnel, where another router may have it
+// (docs/rules/engine.md#addresses-we-dial).
 func outside(a netip.Addr) bool {
-	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsMulticast() &&
-		a != netip.AddrFrom4([4]byte{255, 255, 255, 255}) && !commands.TunnelPlan.Contains(a)
+	return egress.Guard{Private: true}.Allows(a) && !commands.TunnelPlan.Contains(a)
 }

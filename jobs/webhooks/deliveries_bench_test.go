@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/webhooks"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/egress"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -58,7 +59,7 @@ func newTown(b *testing.B, sick bool) *town {
 			n.heard(body)
 		}
 	}))
-	client := webhooks.New(webhooks.Config{Development: true})
+	client := webhooks.New(webhooks.Config{Addresses: egress.Guard{Development: true}})
 	b.Cleanup(func() {
 		n.deliverer.Stop()
 		close(over)
