@@ -21,8 +21,13 @@ const text = (await Promise.all(files.map((name) => readFile(new URL(name, folde
 if (text.includes('may(`')) throw new Error('A call that is put together cannot be found: write it out.')
 const asked = operations.filter(([name]) => text.includes(`'${name}'`))
 const type = operations.map(([name]) => `  | '${name}'`).join('\n')
+// One list for each access is smaller than a pair for each call.
+const byAccess = {}
+for (const [name, access] of asked) byAccess[access] = byAccess[access] ? `${byAccess[access]}|${name}` : name
 await writeFile(
   new URL('../src/api/access.gen.ts', import.meta.url),
-  `${head}export const access: Partial<Record<Operation, string>> = ${JSON.stringify(Object.fromEntries(asked), null, 1)}\n\n`
+  `${head}const operationsOf: Record<string, string> = ${JSON.stringify(byAccess, null, 1)}\n\n`
+  + `export const access: Partial<Record<Operation, string>> = Object.fromEntries(\n`
+  + `  Object.entries(operationsOf).flatMap(([one, list]) => list.split('|').map((o) => [o, one])),\n)\n\n`
     + `/** Operation is a method and a path of the API, such as "POST /payments/cash". */\nexport type Operation =\n${type}\n`,
 )

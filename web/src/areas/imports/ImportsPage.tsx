@@ -7,14 +7,16 @@ import { useFormat } from '../../text/format'
 import { importsText } from '../../text/imports'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
+import { later } from '../../ui/later'
 import { Page, Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { To } from '../../ui/To'
 import { When } from '../../ui/When'
-import { FromRouter } from './FromRouter'
 import { NewImport } from './NewImport'
 
 type Import = Row<'/imports'>
+
+const FromRouter = later(async () => (await import('./FromRouter')).FromRouter, { height: 130 })
 
 /** ImportsPage answers: how do my customers come here from the system of before, and what became of it? */
 export default function ImportsPage() {

@@ -6,12 +6,14 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { proposalsText } from '../../text/proposals'
 import { Section } from '../../ui/Page'
+import { later } from '../../ui/later'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
-import { Checked } from './Checked'
 import { useBegun } from './begun'
 import { type Answers, noAnswers } from './answers'
 import { check, start, tableOf } from './upload'
+
+const Checked = later(async () => (await import('./Checked')).Checked, { height: 160 })
 
 /** ProposedCustomers imports the customers of a proposal: as they were read, or from the table that somebody completed. */
 export function ProposedCustomers({ of }: { of: Shape<'ProposalResponse'> }) {

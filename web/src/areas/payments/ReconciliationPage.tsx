@@ -15,7 +15,7 @@ import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { ReconciliationState } from './reconciliation'
-import { spanOf } from './ReconciliationsPage'
+import { spanOf } from './spanOf'
 
 type Compared = Shape<'ReconciliationDetail'>
 

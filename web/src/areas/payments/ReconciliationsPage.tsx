@@ -18,6 +18,7 @@ import { Page, Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import { ReconciliationState } from './reconciliation'
+import { spanOf } from './spanOf'
 
 type Compared = Row<'/reconciliations'>
 
@@ -58,14 +59,6 @@ export default function ReconciliationsPage() {
       </Stack>
     </Page>
   )
-}
-
-/** spanOf writes the days of a statement. */
-export function spanOf(
-  r: { from: string; to: string }, t: (typeof reconciliationsText)['en'], f: ReturnType<typeof useFormat>,
-): string {
-  const [from, to] = [f.date(r.from), f.date(r.to)]
-  return from === to ? from : t.span(from, to)
 }
 
 /** Upload takes a statement and opens its comparison, which goes on there. */
