@@ -21,13 +21,18 @@ const text = (await Promise.all(files.map((name) => readFile(new URL(name, folde
 if (text.includes('may(`')) throw new Error('A call that is put together cannot be found: write it out.')
 const asked = operations.filter(([name]) => text.includes(`'${name}'`))
 const type = operations.map(([name]) => `  | '${name}'`).join('\n')
-// One list for each access is smaller than a pair for each call.
-const byAccess = {}
-for (const [name, access] of asked) byAccess[access] = byAccess[access] ? `${byAccess[access]}|${name}` : name
+// One list for each access and method is smaller than a pair for each call.
+const paths = {}
+for (const [name, needed] of asked) {
+  const [method, path] = name.split(' ')
+  ;(paths[`${needed} ${method}`] ??= []).push(path)
+}
+const lists = Object.fromEntries(Object.entries(paths).map(([of, list]) => [of, list.sort().join('|')]))
 await writeFile(
   new URL('../src/api/access.gen.ts', import.meta.url),
-  `${head}const operationsOf: Record<string, string> = ${JSON.stringify(byAccess, null, 1)}\n\n`
-  + `export const access: Partial<Record<Operation, string>> = Object.fromEntries(\n`
-  + `  Object.entries(operationsOf).flatMap(([one, list]) => list.split('|').map((o) => [o, one])),\n)\n\n`
+  `${head}const paths: Record<string, string> = ${JSON.stringify(lists, null, 1)}\n\n`
+    + 'export const access: Partial<Record<Operation, string>> = Object.fromEntries(Object.entries(paths).flatMap(([of, list]) => {\n'
+    + "  const [needed, method] = of.split(' ')\n"
+    + "  return list.split('|').map((path) => [`${method} ${path}`, needed])\n}))\n\n"
     + `/** Operation is a method and a path of the API, such as "POST /payments/cash". */\nexport type Operation =\n${type}\n`,
 )
