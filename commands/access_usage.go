@@ -116,6 +116,7 @@ func (c AddTopUp) Validate() error {
 	f.Check(!c.TopUpID.IsZero(), "topUpId", "is required")
 	f.Check(c.Bytes > 0 && c.Bytes <= maxTopUp, "bytes", "must be from 1 to %d", int64(maxTopUp))
 	f.Check(utf8.RuneCountInString(c.Reason) <= maxReason, "reason", "must be at most %d characters", maxReason)
+	checkLines(&f, "reason", c.Reason)
 	f.Check(!c.Price.Negative(), "price", "must not be negative")
 	f.Check(c.Price.Minor <= maxTopUpPrice, "price", "is too large")
 	f.Check(c.Terms.Timezone != "", "timezone", "is required")

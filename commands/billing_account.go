@@ -303,6 +303,7 @@ func (c DraftInvoice) Validate() error {
 // check adds the faults of one line; field is the line's name in them.
 func (l LineInput) check(f *failure.Faults, field string, c money.Currency) {
 	f.Check(l.Description != "", field+".description", "is required")
+	checkLine(f, field+".description", l.Description)
 	f.Check(utf8.RuneCountInString(l.Description) <= MaxLineDescription, field+".description",
 		"must be at most %d characters", MaxLineDescription)
 	f.Check(quantityShape.MatchString(l.Quantity), field+".quantity",
@@ -464,6 +465,7 @@ func (c ReleasePrompt) Validate() error {
 func checkReason(f *failure.Faults, reason string) {
 	f.Check(reason != "", "reason", "is required")
 	f.Check(utf8.RuneCountInString(reason) <= maxReason, "reason", "must be at most %d characters", maxReason)
+	checkLines(f, "reason", reason)
 }
 
 // ErrNoAccount is the failure for an account that does not exist or belongs to another organization.

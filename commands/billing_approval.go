@@ -124,6 +124,7 @@ func (c RequestApproval) Validate() error {
 	f.Check(c.Subject.Kind != "", "kind", "is required")
 	f.Check(!c.By.IsZero() && !c.Person.IsZero(), "by", "is required")
 	f.Check(len(c.Reason) <= 500, "reason", "must have at most 500 bytes")
+	checkLines(&f, "reason", c.Reason)
 	return f.Err()
 }
 
@@ -135,6 +136,7 @@ func (c RefuseApproval) Validate() error {
 	var f failure.Faults
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "must say why")
 	f.Check(len(c.Reason) <= 500, "reason", "must have at most 500 bytes")
+	checkLines(&f, "reason", c.Reason)
 	return failure.JoinFaults(f.Err(), requireApprover(c.By, c.Person))
 }
 

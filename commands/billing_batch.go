@@ -66,6 +66,7 @@ func (c AskBatchUndo) Validate() error {
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(c.Kind != "", "kind", "is required")
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "is required")
+	checkLines(&f, "reason", c.Reason)
 	checkReason(&f, c.Reason)
 	return f.Err()
 }

@@ -64,6 +64,7 @@ func (c ReleaseFuse) Validate() error {
 	var f failure.Faults
 	f.Check(!c.Date.IsZero(), "date", "is required")
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "is required")
+	checkLines(&f, "reason", c.Reason)
 	return f.Err()
 }
 

@@ -112,6 +112,7 @@ func (c BeginBillingRun) Validate() error {
 func (c ReleaseBillingRun) Validate() error {
 	var f failure.Faults
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "is required")
+	checkLines(&f, "reason", c.Reason)
 	return f.Err()
 }
 

@@ -192,6 +192,7 @@ func (c RefuseSignature) Validate() error {
 func (c RetrySignature) Validate() error {
 	var f failure.Faults
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "is required")
+	checkLines(&f, "reason", c.Reason)
 	f.Check(len([]rune(c.Reason)) <= maxReason, "reason", "must have at most 500 characters")
 	return f.Err()
 }

@@ -72,6 +72,7 @@ func (c DraftTopUpInvoice) Validate() error {
 	f.Check(!c.InvoiceID.IsZero(), "invoiceId", "is required")
 	f.Check(!c.SoldAt.IsZero(), "soldAt", "is required")
 	f.Check(c.Description != "", "description", "is required")
+	checkLine(&f, "description", c.Description)
 	f.Check(utf8.RuneCountInString(c.Description) <= MaxLineDescription, "description",
 		"must be at most %d characters", MaxLineDescription)
 	return f.Err()

@@ -215,13 +215,7 @@ func cpeText(f *failure.Faults, field, text string, least, most int) {
 	n := utf8.RuneCountInString(text)
 	f.Check(least == 0 || n > 0, field, "is required")
 	f.Check(n <= most, field, "must be at most %d characters", most)
-	f.Check(utf8.ValidString(text) && !strings.ContainsFunc(text, unprintable), field,
-		"must not have control characters")
-}
-
-// unprintable reports whether a character has no place in a line of text.
-func unprintable(r rune) bool {
-	return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029
+	checkLine(f, field, text)
 }
 
 // ErrNoCpe is the failure for an unknown CPE, and for that of another organization.

@@ -241,6 +241,7 @@ func requireReason(reason string) error {
 	var f failure.Faults
 	f.Check(shows(reason), "reason", "must say why")
 	f.Check(len(reason) <= 500, "reason", "must have at most 500 bytes")
+	checkLines(&f, "reason", reason)
 	return f.Err()
 }
 
@@ -248,6 +249,7 @@ func requireReason(reason string) error {
 func checkName(f *failure.Faults, name string) {
 	f.Check(shows(name), "name", "must not be empty")
 	f.Check(len(name) <= 200, "name", "must have at most 200 bytes")
+	checkLine(f, "name", name)
 }
 
 // checkBilling checks billing settings field by field.
@@ -264,6 +266,7 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	for _, t := range b.Tax.Components {
 		f.Check(shows(t.Name) && len(t.Name) <= 50, "tax",
 			"components need a name of at most 50 bytes")
+		checkLine(f, "tax", t.Name)
 		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= 10000, "tax", "rates must be from 0 to 100 percent")
 	}
 }

@@ -247,8 +247,7 @@ func checkEmail(f *failure.Faults, field, text string) {
 func checkPersonName(f *failure.Faults, field, text string, required bool) {
 	f.Check(!required || shows(text), field, "must not be empty")
 	f.Check(len(text) <= 100, field, "must have at most 100 bytes")
-	f.Check(!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), field,
-		"must not have control characters")
+	checkLine(f, field, text)
 }
 
 // checkStaffRole accepts the roles that an organization may give.

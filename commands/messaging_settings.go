@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -18,12 +17,11 @@ const MessageSettingsCategory = "messagesettings"
 
 // Bounds on texts of messages, in characters. The first is three parts of an SMS.
 const (
-	maxSMSText    = 480
-	maxMailTitle  = 150
-	maxMailText   = 2000
-	wordsAllowed  = "has {%s}, which has no value here: there are %s"
-	braceAlone    = "has a brace that belongs to no word"
-	noControlText = "must be one line without control characters"
+	maxSMSText   = 480
+	maxMailTitle = 150
+	maxMailText  = 2000
+	wordsAllowed = "has {%s}, which has no value here: there are %s"
+	braceAlone   = "has a brace that belongs to no word"
 )
 
 // MessageSettingsCommand is a command to the settings of an organization about messages.
@@ -97,9 +95,11 @@ func CheckMessageTexts(of events.MessageTemplate, t events.MessageTexts) error {
 	var f failure.Faults
 	text := func(field, text string, limit int, multiline bool) {
 		f.Check(utf8.RuneCountInString(text) <= limit, field, "must be at most %d characters", limit)
-		f.Check(utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
-			return unicode.IsControl(r) && !(multiline && r == '\n')
-		}), field, noControlText)
+		if multiline {
+			checkLines(&f, field, text)
+		} else {
+			checkLine(&f, field, text)
+		}
 		rest := events.FillWords(text, func(word string) string {
 			f.Check(slices.Contains(of.Words(), word), field, wordsAllowed, word, strings.Join(of.Words(), ", "))
 			return ""

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -103,7 +101,7 @@ func (c OpenSupportRequest) Validate() error {
 	f.Check(shows(subject), "subject", "is required")
 	f.Check(utf8.RuneCountInString(subject) <= MaxSupportSubject, "subject", "must be at most %d characters",
 		MaxSupportSubject)
-	f.Check(!strings.ContainsFunc(subject, unicode.IsControl), "subject", "must not have control characters")
+	checkLine(&f, "subject", subject)
 	checkSupportText(&f, c.Text)
 	return f.Err()
 }
@@ -124,6 +122,7 @@ func (AssignSupportRequest) Validate() error { return nil }
 func (c CloseSupportRequest) Validate() error {
 	var f failure.Faults
 	f.Check(utf8.RuneCountInString(c.Reason) <= maxReason, "reason", "must be at most %d characters", maxReason)
+	checkLines(&f, "reason", c.Reason)
 	return f.Err()
 }
 
@@ -139,9 +138,7 @@ func checkSupportText(f *failure.Faults, text personal.Text) {
 	plain := text.Reveal()
 	f.Check(shows(plain), "text", "is required")
 	f.Check(utf8.RuneCountInString(plain) <= MaxSupportText, "text", "must be at most %d characters", MaxSupportText)
-	f.Check(utf8.ValidString(plain) && !strings.ContainsFunc(plain, func(r rune) bool {
-		return unicode.IsControl(r) && r != '\n' && r != '\t'
-	}), "text", "must not have control characters")
+	checkLines(f, "text", plain)
 }
 
 // ErrNoSupportRequest is the failure for an unknown request, and for that of another customer or organization.

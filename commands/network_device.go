@@ -3,7 +3,6 @@ package commands
 import (
 	"net/netip"
 	"strings"
-	"unicode"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -278,8 +277,9 @@ const (
 
 // checkDevice checks the form of the details that an operator enters.
 func checkDevice(f *failure.Faults, d events.DeviceDetails) {
-	f.Check(shows(d.Name) && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name",
-		"must have 1 to %d characters", maxDeviceName)
+	f.Check(shows(d.Name) && len([]rune(d.Name)) <= maxDeviceName, "name", "must have 1 to %d characters",
+		maxDeviceName)
+	checkLine(f, "name", d.Name)
 	address, err := netip.ParseAddr(d.IPAddress)
 	f.Check(err == nil && address.Zone() == "" && !address.IsUnspecified() && !address.IsMulticast(), "ipAddress",
 		"must be an IP address")
@@ -295,9 +295,6 @@ func checkDevice(f *failure.Faults, d events.DeviceDetails) {
 
 // isPort reports whether a number is a port of TCP or UDP.
 func isPort(n int) bool { return n > 0 && n <= 65535 }
-
-// hasControl reports whether a text has control characters, which would break scripts and comments on a router.
-func hasControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 func (RegisterDevice) deviceCommand()           {}
 func (CorrectDevice) deviceCommand()            {}

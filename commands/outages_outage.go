@@ -125,10 +125,10 @@ func (c BeginOutage) Validate() error {
 
 // checkOutageWords bounds what is written about an outage.
 func checkOutageWords(f *failure.Faults, title, message string) {
-	f.Check(len([]rune(title)) <= maxOutageTitle && !hasControl(title), "title", "must have at most %d characters",
-		maxOutageTitle)
-	f.Check(len([]rune(message)) <= maxOutageMessage && !hasControl(message), "message",
-		"must have at most %d characters", maxOutageMessage)
+	f.Check(len([]rune(title)) <= maxOutageTitle, "title", "must have at most %d characters", maxOutageTitle)
+	checkLine(f, "title", title)
+	f.Check(len([]rune(message)) <= maxOutageMessage, "message", "must have at most %d characters", maxOutageMessage)
+	checkLine(f, "message", message)
 }
 
 // Validate checks form.
@@ -147,8 +147,8 @@ func checkNetworkPlace(f *failure.Faults, p events.NetworkPlace) {
 		}
 	}
 	f.Check(places == 1, "deviceId", "or serviceId or tag is required, and only one of them")
-	f.Check(len([]rune(p.Tag)) <= maxPlaceTag && !hasControl(p.Tag), "tag", "must have at most %d characters",
-		maxPlaceTag)
+	f.Check(len([]rune(p.Tag)) <= maxPlaceTag, "tag", "must have at most %d characters", maxPlaceTag)
+	checkLine(f, "tag", p.Tag)
 }
 
 // Validate has nothing to check: the id names the stream.

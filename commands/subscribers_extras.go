@@ -49,6 +49,7 @@ func (c AddExtra) Validate() error {
 	e, text := c.Extra, c.Description.Reveal()
 	f.Check(!e.ID.IsZero(), "id", "is required")
 	f.Check(shows(text), "description", "is required")
+	checkLine(&f, "description", text)
 	f.Check(utf8.RuneCountInString(text) <= MaxLineDescription, "description", "must be at most %d characters",
 		MaxLineDescription)
 	switch {

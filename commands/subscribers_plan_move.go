@@ -65,6 +65,7 @@ func (c AskPlanMove) Validate() error {
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(!c.PlanID.IsZero() && c.Version > 0, "planId", "is required")
 	f.Check(strings.TrimSpace(c.Reason) != "", "reason", "is required")
+	checkLines(&f, "reason", c.Reason)
 	checkReason(&f, c.Reason)
 	return f.Err()
 }

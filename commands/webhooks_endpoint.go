@@ -193,6 +193,7 @@ func (s WebhookSettings) check(f *failure.Faults) {
 		}
 		seen[name] = true
 	}
+	checkLine(f, "description", s.Description)
 	f.Check(utf8.RuneCountInString(s.Description) <= maxWebhookText, "description",
 		"must have at most 200 characters")
 }

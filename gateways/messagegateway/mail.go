@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
@@ -119,7 +120,7 @@ func (m *Mailer) Send(ctx context.Context, of Mail) error {
 // write makes the message. It fails for an address that is none.
 func (m *Mailer) write(of Mail) (*mail.Msg, error) {
 	message := mail.NewMsg(mail.WithNoDefaultUserAgent())
-	if err := message.FromFormat(of.Sender, m.server.from); err != nil {
+	if err := message.FromFormat(headerText(of.Sender), m.server.from); err != nil {
 		return nil, errors.New("the sender's name cannot be written")
 	}
 	if err := message.To(of.To); err != nil {
@@ -130,12 +131,23 @@ func (m *Mailer) write(of Mail) (*mail.Msg, error) {
 			return nil, errors.New("the address for answers is no e-mail address")
 		}
 	}
-	message.Subject(of.Subject)
+	message.Subject(headerText(of.Subject))
 	message.SetMessageIDWithValue(of.ID + "@" + m.server.host)
 	message.SetDateWithValue(of.At)
 	message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834, 5: no answer of a machine
 	message.SetBodyString(mail.TypeTextPlain, of.Text)
 	return message, nil
+}
+
+// headerText is a text for a header: characters that end a line or control something become spaces, so that one name
+// with them, however it was recorded, stops no mail and adds no header.
+func headerText(text string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))), " ")
 }
 
 // deliver makes one connection and hands the message over. What the server has taken is delivered, however the

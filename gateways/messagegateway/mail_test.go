@@ -77,6 +77,35 @@ func TestMailer_HandsAMessageOver(t *testing.T) {
 	}
 }
 
+// TestMailer_ANameWithControlCharactersStopsNoMail: the sender is the name of an organization, and stands in the header
+// of all its mails.
+func TestMailer_ANameWithControlCharactersStopsNoMail(t *testing.T) {
+	t.Parallel()
+	s := served(t, mailserver.Config{})
+	m := mailer(t, "smtp", s.Addr()+"?from=billing@zuri.example")
+	for _, name := range []string{
+		"Zuri\r\nBcc: eve@example.com", "Zuri\nNet", "Zuri\x00", "Zuri\u2028Net", "\u202eteN iruZ",
+		"Zuri\xffNet", "\x7f", "",
+		"Zuri <eve@example.com>", "Zuri\x1b[2J",
+	} {
+		of := reminder
+		of.Sender = name
+		if err := m.Send(t.Context(), of); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, got := range s.Mails() {
+		from := got.Header.Get("From")
+		if len(got.Header["Bcc"]) > 0 || !strings.Contains(from, "billing@zuri.example") ||
+			got.From != "billing@zuri.example" {
+			t.Errorf("from %q, headers %v", from, got.Header)
+		}
+	}
+	if n := len(s.Mails()); n != 10 {
+		t.Errorf("%d mails arrived", n)
+	}
+}
+
 // TestMailer_SignsInOverTLSOnly: by STARTTLS and from the first byte; a server without it gets neither mail nor
 // password.
 func TestMailer_SignsInOverTLSOnly(t *testing.T) {
