@@ -75,13 +75,14 @@ func (f *Filters) Err() error { return f.faults.Err() }
 
 // Text is a parameter without what nobody sees and the spaces around it, "" when it is absent or has a fault.
 func (f *Filters) Text(name string) string {
-	text := inputtext.Text(f.values.Get(name))
+	given := f.values.Get(name)
+	text := inputtext.Text(given)
 	switch {
 	case len(f.values[name]) > 1:
 		f.faults.Add(name, "is given twice")
 	case len(text) > maxFilter:
 		f.faults.Add(name, "is longer than %d bytes", maxFilter)
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+	case !utf8.ValidString(given) || strings.ContainsRune(given, 0):
 		f.faults.Add(name, "is not a valid text")
 	default:
 		return text

@@ -71,7 +71,7 @@ func consumers() map[string]consumer {
 			handles: subscribersviews.Timeline{}.Handles(), not: notInTimeline(),
 		},
 		"outbox": {
-			needs: catalog.PaidTime, handles: outbox.Outbox{}.Handles(), not: notInOutbox(),
+			needs: catalog.PaidTime, handles: outbox.Outbox{}.Handles(),
 		},
 		"books": {
 			needs:   catalog.PaidTime | catalog.Billing | catalog.Debt | catalog.Money,
@@ -113,20 +113,6 @@ func notInTimeline() map[string]string {
 		typeOf[events.CapPeriodMoved]():         "the traffic of the period is shown as CapReset when it begins again",
 		typeOf[events.PlanChangeMoved]():        "the planned change is shown with its instant",
 		typeOf[events.UndoneWaitEnded]():        "the period that becomes due is shown",
-	}
-}
-
-// notInOutbox has what changes paid time and is no webhook of its own.
-func notInOutbox() map[string]string {
-	time, later := "webhooks tell renewals, not corrections of paid time", "webhooks tell the state, not its reasons"
-	return map[string]string{
-		typeOf[events.PaidTimeCarriedOver]():     time,
-		typeOf[events.PeriodWithdrawn]():         time,
-		typeOf[events.PeriodCancelled]():         time,
-		typeOf[events.SubscriptionCompensated](): time,
-		typeOf[events.CompensationTakenBack]():   time,
-		typeOf[events.SubscriptionPaused]():      later,
-		typeOf[events.SubscriptionResumed]():     later,
 	}
 }
 

@@ -26,7 +26,9 @@ func TestLogins_RoutesAndPrefixOfARouterAreProposed(t *testing.T) {
 		m.login(routerplan.CustomerLogin{
 			Name: "amina", Service: "pppoe", Password: "p", Profile: "home", Routes: c.routes, Prefix: c.prefix,
 		})
-		told := slices.ContainsFunc(of.Notes, func(n ProposalNote) bool { return n.Code == NoteBadAddress })
+		told := slices.ContainsFunc(of.Notes, func(n ProposalNote) bool {
+			return n.Code == NoteRoutes || n.Code == NoteIPv6Prefix
+		})
 		got := m.customers[0]
 		if told == c.taken || c.taken && (!slices.Equal(got.Routes, c.routes) || got.Prefix != c.prefix) ||
 			!c.taken && (len(got.Routes) > 0 || got.Prefix != "") {
