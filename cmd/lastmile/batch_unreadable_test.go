@@ -34,6 +34,7 @@ const (
 func TestBatches_OneUnreadableCustomerStopsNoOther(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.toThirtyDays()
 	later := k.onFirst("later", "postpaid")
 	var billed []string
 	for n := range 2 {

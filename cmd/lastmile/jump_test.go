@@ -22,6 +22,20 @@ func (k *kit) advance(body map[string]any) time.Time {
 	return now
 }
 
+// toThirtyDays moves the clock to the middle of the next month that has 30 days, so that what a test expects of lengths
+// and first days of months does not depend on the day on which it runs.
+func (k *kit) toThirtyDays() {
+	k.t.Helper()
+	now := k.app.clock.Now()
+	for next := time.Month(1); ; next++ {
+		middle := time.Date(now.Year(), now.Month()+next, 15, 9, 0, 0, 0, time.UTC)
+		if middle.AddDate(0, 1, -15).Day() == 30 {
+			k.advance(map[string]any{"to": middle})
+			return
+		}
+	}
+}
+
 // daily makes a plan that is paid day by day and gives its id.
 func (k *kit) daily(mode string) string {
 	k.t.Helper()

@@ -11,6 +11,7 @@ import (
 func TestPartialPayment_HalfTheMoneyIsHalfTheDays(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.toThirtyDays()
 	k.paybillReady()
 	plan := k.plan("home", 1500)
 	changed := k.must(k.admin, "PATCH", "/plans/"+plan, map[string]any{"partialPayment": "days"})

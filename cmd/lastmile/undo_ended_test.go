@@ -11,6 +11,7 @@ import (
 func TestUndoRun_AfterTheEndLeavesWhatWasUsedOwed(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.toThirtyDays()
 	customer, account := k.subscriber("254711000777")
 	line := k.must(k.admin, "POST", "/subscriptions", map[string]any{
 		"subscriberId": customer, "planId": k.plan("home", 1500), "username": "hill",
