@@ -128,7 +128,7 @@ task('a new customer with a plan', async (desk) => {
   await step('new customer', () => page.getByRole('link', { name: 'New customer' }).click())
   await step('fill in and save', async () => {
     await page.getByRole('textbox', { name: 'First name' }).fill(name)
-    await page.getByRole('textbox', { name: 'Phone' }).fill(`07${String(Date.now()).slice(-8)}`)
+    await page.getByRole('textbox', { name: 'Phone', exact: true }).fill(`07${String(Date.now()).slice(-8)}`)
     await pick(page, page.getByRole('textbox', { name: 'Plan' }), '', /Home 10/)
     await page.locator('main button[type=submit]').click()
   })
