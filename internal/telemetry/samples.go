@@ -70,7 +70,7 @@ func (w *window) shares() (out shares, odd int) {
 		if i == 0 {
 			down, up = meter{s.Down, s.Seconds}, meter{s.Up, s.Seconds}
 			if !w.cut {
-				out[0] = change{s.at, s.counts}
+				out[0] = change(s)
 			}
 			continue
 		}
