@@ -152,8 +152,8 @@ func (k *kit) showsAYear() {
 	for _, n := range paid {
 		twice += n - 1
 	}
-	// A year that begins on the first of a month touches twelve, and nobody pays in the first one; one customer pays two
-	// months on the last day.
+	// A year that begins on the first of a month touches twelve, and nobody pays in the first one; one customer pays
+	// two months on the last day.
 	if len(months) < 11 || twice > 1 {
 		k.t.Errorf("receipts in months %v, and %d customers have paid twice on a day", months, twice)
 	}
