@@ -85,15 +85,7 @@ func TestFromStore_PagesLiveEventsAndAFallenNode(t *testing.T) {
 func TestFromStore_AnEventThatCannotBeReadStopsOnlyWhoWantsIt(t *testing.T) {
 	t.Parallel()
 	kit := storetest.New(t)
-	settings, err := esdb.ParseConnectionString(kit.Node.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := esdb.NewClient(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := bareClient(t, kit)
 	newer := catalog.Family(events.PlanArchived{}.EventType()) + ".v999" // as a newer version of the program writes it
 	spoil := func(eventType string) {
 		_, err := client.AppendToStream(t.Context(), "plan-"+uuid.NewString(),
@@ -193,15 +185,7 @@ func TestFromStore_ALogThatWasRestoredAndHasGrownEndsReading(t *testing.T) {
 func TestForeignEvents_StopNobodyAndAreCounted(t *testing.T) {
 	t.Parallel()
 	kit := storetest.New(t)
-	settings, err := esdb.ParseConnectionString(kit.Node.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := esdb.NewClient(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := bareClient(t, kit)
 	write := func(stream string, e esdb.EventData) {
 		_, err := client.AppendToStream(t.Context(), stream,
 			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, e)
@@ -257,4 +241,19 @@ func readUpTo(t testing.TB, f *feed.Feed, want feed.Wanted, upTo uint64) (list [
 		list, after = append(list, page.Events...), page.UpTo
 	}
 	return list
+}
+
+// bareClient connects to the node as another application does.
+func bareClient(t *testing.T, kit *storetest.Kit) *esdb.Client {
+	t.Helper()
+	settings, err := esdb.ParseConnectionString(kit.Node.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := esdb.NewClient(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
 }

@@ -198,7 +198,7 @@ func (t seenTree) bands(root Root) []Band {
 				at + "KeyPassphrase", at + "PreSharedKey.1.KeyPassphrase", at + "PreSharedKey.1.PreSharedKey",
 			}, at+"TotalAssociations")
 		}
-		return named(out)
+		return markMainNetwork(out)
 	}
 	points := map[string]string{} // access points by the network that they name, or that has their number
 	for _, point := range t.instances("Device.WiFi.AccessPoint") {
@@ -215,7 +215,7 @@ func (t seenTree) bands(root Root) []Band {
 		out = t.band(out, at, point, []string{point + "Security.KeyPassphrase"},
 			point+"AssociatedDeviceNumberOfEntries")
 	}
-	return named(out)
+	return markMainNetwork(out)
 }
 
 // band adds the network at a path, if it has a name. Its access point is where the device may mark it, too.
@@ -301,9 +301,9 @@ func baseName(name string) string {
 	return name
 }
 
-// named marks the bands of the main network: of those that the device does not mark as something else, the first that
+// markMainNetwork marks the bands of the main network: of those that the device does not mark as something else, the first that
 // is switched on, and all that share its name.
-func named(all []Band) []Band {
+func markMainNetwork(all []Band) []Band {
 	main := -1
 	for i, b := range all {
 		if b.Kind == OtherNetwork && b.Name != "" && (main < 0 || b.Enabled && !all[main].Enabled) {

@@ -48,7 +48,7 @@ var (
 
 // Add takes the cell of a row into account.
 func (a *Amounts) Add(text string) {
-	n, err := a.number(text)
+	n, err := a.splitAmount(text)
 	if err != nil {
 		return
 	}
@@ -58,7 +58,7 @@ func (a *Amounts) Add(text string) {
 
 // Read reads one cell; "" and "-" are zero. Fails: ErrNoAmount, ErrUnclearAmount, ErrOtherCurrency.
 func (a *Amounts) Read(text string) (money.Amount, error) {
-	n, err := a.number(text)
+	n, err := a.splitAmount(text)
 	if err != nil || n.digits == "" {
 		return money.Of(0, a.currency), err
 	}
@@ -116,9 +116,9 @@ type amountText struct {
 	negative bool
 }
 
-// number takes sign and currency off. A negative amount has a hyphen at either end or between currency and number, or
+// splitAmount takes sign and currency off. A negative amount has a hyphen at either end or between currency and number, or
 // brackets around all or around the number; only one of them. Fails: ErrNoAmount, ErrOtherCurrency.
-func (a *Amounts) number(text string) (n amountText, err error) {
+func (a *Amounts) splitAmount(text string) (n amountText, err error) {
 	if len(text) > MaxLength {
 		return n, ErrNoAmount
 	}

@@ -50,7 +50,7 @@ func readDateForm(text string) (f dateForm, err error) {
 	case len(year) != 4:
 		return f, ErrNoDate
 	}
-	f.year = number(year)
+	f.year = parseDigits(year)
 	return f, f.readTime(text[len(f.written):])
 }
 
@@ -62,10 +62,10 @@ func numbersForm(text string) (f dateForm, year string, ok bool) {
 	}
 	f.written = m[0]
 	if len(m[1]) == 4 {
-		f.first, f.second = number(m[3]), number(m[5])
+		f.first, f.second = parseDigits(m[3]), parseDigits(m[5])
 		return f, m[1], len(m[5]) <= 2
 	}
-	f.first, f.second, f.swappable = number(m[1]), number(m[3]), true
+	f.first, f.second, f.swappable = parseDigits(m[1]), parseDigits(m[3]), true
 	return f, m[5], true
 }
 
@@ -79,7 +79,7 @@ func namedForm(text string) (f dateForm, year string, ok bool) {
 	} else if m := nameAndDay.FindStringSubmatch(text); m != nil {
 		f.written, name, day, year = m[0], m[1], m[2], m[3]
 	}
-	f.first, f.second = monthNamed(name), number(day)
+	f.first, f.second = monthNamed(name), parseDigits(day)
 	return f, year, f.first != 0
 }
 
@@ -104,7 +104,7 @@ func (f *dateForm) readTime(text string) error {
 	if m == nil {
 		return ErrNoDate
 	}
-	hour, minute, second := number(m[1]), number(m[2]), number(m[3])
+	hour, minute, second := parseDigits(m[1]), parseDigits(m[2]), parseDigits(m[3])
 	if half := strings.ToLower(m[5]); half != "" {
 		if hour < 1 || hour > 12 {
 			return ErrNoDate
@@ -117,7 +117,7 @@ func (f *dateForm) readTime(text string) error {
 	if hour > 23 || minute > 59 || second > 59 {
 		return ErrNoDate
 	}
-	nanos := number((m[4] + "000000000")[:9])
+	nanos := parseDigits((m[4] + "000000000")[:9])
 	f.timed, f.clock = true, time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute+
 		time.Duration(second)*time.Second+time.Duration(nanos)
 	var ok bool
@@ -138,7 +138,7 @@ func zoneNamed(name string) (zone *time.Location, ok bool) {
 		return time.FixedZone("", 3*60*60), true
 	}
 	digits := strings.ReplaceAll(name[1:], ":", "")
-	hours, minutes := number(digits[:2]), number(digits[2:])
+	hours, minutes := parseDigits(digits[:2]), parseDigits(digits[2:])
 	seconds := (hours*60 + minutes) * 60
 	if name[0] == '-' {
 		seconds = -seconds
@@ -170,8 +170,8 @@ func (f dateForm) on(day calendar.Date, zone *time.Location) Moment {
 	return Moment{Day: day, At: at.UTC(), Timed: true}
 }
 
-// number reads digits that a form has found, at most nine of them; 0 for "".
-func number(digits string) int {
+// parseDigits reads digits that a form has found, at most nine of them; 0 for "".
+func parseDigits(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
 }

@@ -28,7 +28,7 @@ var (
 // special are networks whose addresses belong to no machine on the internet, or stand for addresses of other networks:
 // NAT64, 6to4, Teredo, documentation and benchmarks (IANA's registries of special-purpose addresses). Networks that
 // package netip knows are not in the list.
-var special = prefixes(
+var special = parsePrefixes(
 	"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
 	"203.0.113.0/24", "240.0.0.0/4",
 	"::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16",
@@ -38,8 +38,8 @@ var special = prefixes(
 // shared is the range that providers share among their customers (RFC 6598).
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// prefixes parses networks.
-func prefixes(texts ...string) []netip.Prefix {
+// parsePrefixes parses networks.
+func parsePrefixes(texts ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(texts))
 	for i, text := range texts {
 		out[i] = netip.MustParsePrefix(text)
@@ -203,7 +203,7 @@ func (g Guard) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	}
 	connect := g.Connect
 	if connect == nil {
-		connect = g.connect
+		connect = g.dialAllowed
 	}
 	var last error
 	for _, at := range list {
@@ -250,8 +250,8 @@ func (g Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	return nil, ErrRefused
 }
 
-// connect connects through the machine's network, and checks the address again where the connection is made.
-func (g Guard) connect(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+// dialAllowed connects through the machine's network, and checks the address again where the connection is made.
+func (g Guard) dialAllowed(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		if to, err := netip.ParseAddrPort(address); err != nil || !g.Allows(to.Addr()) {
 			return ErrRefused

@@ -40,7 +40,7 @@ func CheckLate(t testing.TB, p processmanagers.Erased, list []events.Envelope, l
 			}
 			punctual, late := began.upTo(last, false), began.upTo(last, true)
 			if diff := punctual.differs(late, last); diff != "" {
-				t.Errorf("%s: after %s, looked at %s, %s late (-punctual +late)\n%s", p.Name, names(story),
+				t.Errorf("%s: after %s, looked at %s, %s late (-punctual +late)\n%s", p.Name, typesOf(story),
 					last.Format(time.RFC3339Nano), last.Sub(whole.instants[0]), diff)
 				break
 			}
@@ -48,8 +48,8 @@ func CheckLate(t testing.TB, p processmanagers.Erased, list []events.Envelope, l
 	}
 }
 
-// names lists the types of events.
-func names(story []events.Envelope) string {
+// typesOf lists the types of events.
+func typesOf(story []events.Envelope) string {
 	list := make([]string, len(story))
 	for i, e := range story {
 		list[i] = e.Type

@@ -187,8 +187,8 @@ func (b *book) apply(r Report) {
 	default:
 		return
 	}
-	r = b.believe(b.again(b.named(r)))
-	s := b.find(r)
+	r = b.believe(b.again(b.withUsername(r)))
+	s := b.findSession(r)
 	if s == nil {
 		given := b.Resolve(r)
 		if given.Forgotten || b.full(r, given) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// named gives a report without a username that of the newest session which its router calls so.
-func (b *book) named(r Report) Report {
+// withUsername adds to a report without a username the one of the newest session with its id at its router.
+func (b *book) withUsername(r Report) Report {
 	var newest *Session
 	if r.User == "" {
 		for _, s := range b.byKey[sessionKey{r.Device, r.Session}] {
@@ -62,10 +62,10 @@ func (b *book) believe(r Report) Report {
 	return r
 }
 
-// find gives the session that a report is about, nil when it is a new one. A report without time online is about the
+// findSession gives the session that a report is about, nil when it is a new one. A report without time online is about the
 // newest of its name that had begun. A report that tells a start after the end that the router reported is about
 // another session.
-func (b *book) find(r Report) *Session {
+func (b *book) findSession(r Report) *Session {
 	var best *Session
 	var distance time.Duration
 	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {

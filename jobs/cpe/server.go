@@ -115,7 +115,7 @@ func (a ACS) send(ctx context.Context, w Write) (Outcome, error) {
 			return Outcome{Code: "too_late", Message: "The time of the operation was over."}, nil
 		}
 	}
-	out := Outcome{Call: "queued", Written: plan.written(w)}
+	out := Outcome{Call: "queued", Written: plan.writtenNames(w)}
 	for n, task := range plan.tasks {
 		task.UniqueKey, task.Expiry = taskKey(w, n), left
 		sent, err := a.Gateway.Enqueue(ctx, device.ID, task)
@@ -162,7 +162,7 @@ func (a ACS) Find(ctx context.Context, w Write) (bool, Outcome, error) {
 	if err != nil {
 		return false, Outcome{}, err
 	}
-	out, last := Outcome{Call: "queued", Written: plan.written(w)}, false
+	out, last := Outcome{Call: "queued", Written: plan.writtenNames(w)}, false
 	for _, t := range waiting {
 		for n := range plan.tasks {
 			if t.UniqueKey == taskKey(w, n) {

@@ -117,8 +117,8 @@ func (w Write) readable() map[string]string {
 	return want
 }
 
-// written are the names of the parameters of a plan, where the device's tree has decided which they are.
-func (p plan) written(w Write) []string {
+// writtenNames lists the names of the parameters of a plan, where the device's tree has decided which they are.
+func (p plan) writtenNames(w Write) []string {
 	if w.Kind != events.CpeWifi && w.Kind != events.CpeLogin {
 		return nil
 	}

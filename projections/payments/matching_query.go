@@ -183,7 +183,7 @@ func (q MatchingQuery) AccountsOf(ctx context.Context, org id.Organization, text
 	}
 	typed := read(text)
 	accounts, phones := []string{typed.account}, []string{phoneKey(text)}
-	if typed.inside.count(nil) == 1 {
+	if typed.inside.countNumbers(nil) == 1 {
 		accounts, phones = append(accounts, typed.inside.accounts...), append(phones, typed.inside.phones...)
 	}
 	var found []id.Subscriber

@@ -123,20 +123,20 @@ func (r round) place(c candidate) int {
 	switch {
 	case strings.HasPrefix(c.Rule, "inside_") && !r.onlyNumber(c):
 		return never
-	case c.Rule == "payer_phone" && (r.typed.saysMore() || len(r.prefixes()) > 0):
+	case c.Rule == "payer_phone" && (r.typed.saysMore() || len(r.invoicePrefixes()) > 0):
 		return never
 	case !r.shared || !c.name():
 		return place
 	case c.Rule == "username" && strings.HasPrefix(c.Matched, c.AccountNumber+"-"): // the program made it
 		return references["account_number"].shared
-	case r.number(c), c.Rule == "account_alias" && r.yields(c):
+	case r.looksLikeNumber(c), c.Rule == "account_alias" && r.yieldsToNeighbour(c):
 		return never
 	}
 	return place
 }
 
-// prefixes are the invoice prefixes of organizations that the text may name.
-func (r round) prefixes() (list []string) {
+// invoicePrefixes lists the invoice prefixes of organizations that the text may name.
+func (r round) invoicePrefixes() (list []string) {
 	for _, c := range r.all {
 		if c.Rule == "prefix" {
 			list = addOnce(list, c.Matched)
@@ -148,22 +148,22 @@ func (r round) prefixes() (list []string) {
 // onlyNumber reports whether the number of a candidate is the only one among the words, and behind no other
 // organization's invoice prefix. Two numbers match nobody.
 func (r round) onlyNumber(c candidate) bool {
-	return r.typed.inside.count(r.prefixes()) == 1 && !slices.ContainsFunc(r.all, func(p candidate) bool {
+	return r.typed.inside.countNumbers(r.invoicePrefixes()) == 1 && !slices.ContainsFunc(r.all, func(p candidate) bool {
 		return p.Rule == "prefix" && p.OrgID != c.OrgID
 	})
 }
 
-// number reports whether a name has the form of a number that may be anybody's, so that it is no reference on the
+// looksLikeNumber reports whether a name has the form of a number that may be anybody's, so that it is no reference on the
 // shared paybill: an account number, also with a slip or among words, or a number behind an invoice prefix. An old
 // account number must not be digits alone or a phone either.
-func (r round) number(c candidate) bool {
-	return r.typed.numeric() || r.typed.inside.any() || len(r.prefixes()) > 0 ||
+func (r round) looksLikeNumber(c candidate) bool {
+	return r.typed.numeric() || r.typed.inside.any() || len(r.invoicePrefixes()) > 0 ||
 		c.Rule == "account_alias" && (r.typed.account != "" || r.typed.phone)
 }
 
-// yields reports whether an old account number gives way to another organization's customer: to a username that is
-// older, and, as long as it has few digits, to the phone that pays. So a common word holds up no neighbour's money.
-func (r round) yields(alias candidate) bool {
+// yieldsToNeighbour reports whether an old account number gives way to another organization's customer: to an older
+// username, and to the phone that pays while it has few digits. So a common word holds up no neighbour's money.
+func (r round) yieldsToNeighbour(alias candidate) bool {
 	return slices.ContainsFunc(r.all, func(c candidate) bool {
 		return c.OrgID != alias.OrgID && (c.Rule == "username" && c.Since < alias.Since ||
 			c.Rule == "payer_phone" && r.typed.digits < manyDigits)

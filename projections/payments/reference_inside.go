@@ -45,7 +45,7 @@ func readInside(text string) inside {
 	for _, word := range plainWord.FindAllString(text, -1) {
 		folded := alike.Replace(word)
 		if folded != word && digitsIn(word) >= leastDigits && digits.MatchString(folded) {
-			in.add(folded)
+			in.addNumber(folded)
 		}
 	}
 	for _, m := range dashedNumber.FindAllStringSubmatch(text, -1) {
@@ -68,14 +68,14 @@ func (in *inside) group(text string) {
 		for to := from + 1; to <= len(parts); to++ {
 			if number := strings.Join(parts[from:to], ""); to-from == 1 || to-from == len(parts) || checked(number) ||
 				phoneKey(number) != "" {
-				in.add(number)
+				in.addNumber(number)
 			}
 		}
 	}
 }
 
-// add adds digits as what they may be.
-func (in *inside) add(number string) {
+// addNumber adds digits as what they may be.
+func (in *inside) addNumber(number string) {
 	if checked(number) {
 		in.accounts = addOnce(in.accounts, number)
 	}
@@ -111,8 +111,8 @@ func (in inside) naming() []string {
 	return list
 }
 
-// count is how many different numbers the text has, where the organizations have these invoice prefixes.
-func (in inside) count(prefixes []string) int {
+// countNumbers counts the different numbers of the text, where the organizations have these invoice prefixes.
+func (in inside) countNumbers(prefixes []string) int {
 	invoices := []string{}
 	for _, n := range in.invoices {
 		if slices.Contains(prefixes, n.parts[0].prefix) {

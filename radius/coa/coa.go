@@ -87,8 +87,8 @@ type Session struct {
 	NASIP     netip.Addr // of the router itself; left out when it is zero
 }
 
-// names reports whether an address can name a session: one of zeros is of none, and a router refuses it.
-func (Session) names(a netip.Addr) bool {
+// isSessionAddress reports whether an address can name a session: one of zeros is of none, and a router refuses it.
+func (Session) isSessionAddress(a netip.Addr) bool {
 	return a.Unmap().Is4() && !a.IsUnspecified() && !a.Unmap().IsUnspecified()
 }
 
@@ -197,7 +197,7 @@ func encode(code radius.Code, secret []byte, s Session, changes []byte) ([]byte,
 	if len(secret) == 0 {
 		return nil, errors.New("no secret")
 	}
-	if s.UserName == "" && s.SessionID == "" && !s.names(s.FramedIP) {
+	if s.UserName == "" && s.SessionID == "" && !s.isSessionAddress(s.FramedIP) {
 		return nil, errors.New("nothing names the session")
 	}
 	p := &radius.Packet{Code: code, Secret: secret}
@@ -217,7 +217,7 @@ func encode(code radius.Code, secret []byte, s Session, changes []byte) ([]byte,
 		t     radius.Type
 		value netip.Addr
 	}{{rfc2865.FramedIPAddress_Type, s.FramedIP}, {rfc2865.NASIPAddress_Type, s.NASIP}} {
-		if s.names(address.value) {
+		if s.isSessionAddress(address.value) {
 			p.Add(address.t, address.value.Unmap().AsSlice())
 		}
 	}
