@@ -301,8 +301,8 @@ func baseName(name string) string {
 	return name
 }
 
-// markMainNetwork marks the bands of the main network: of those that the device does not mark as something else, the first that
-// is switched on, and all that share its name.
+// markMainNetwork marks the bands of the main network: of those that the device does not mark as something else, the
+// first that is switched on, and all that share its name.
 func markMainNetwork(all []Band) []Band {
 	main := -1
 	for i, b := range all {

@@ -116,8 +116,8 @@ type amountText struct {
 	negative bool
 }
 
-// splitAmount takes sign and currency off. A negative amount has a hyphen at either end or between currency and number, or
-// brackets around all or around the number; only one of them. Fails: ErrNoAmount, ErrOtherCurrency.
+// splitAmount takes sign and currency off. A negative amount has a hyphen at either end or between currency and
+// number, or brackets around all or around the number; only one of them. Fails: ErrNoAmount, ErrOtherCurrency.
 func (a *Amounts) splitAmount(text string) (n amountText, err error) {
 	if len(text) > MaxLength {
 		return n, ErrNoAmount

@@ -62,9 +62,9 @@ func (b *book) believe(r Report) Report {
 	return r
 }
 
-// findSession gives the session that a report is about, nil when it is a new one. A report without time online is about the
-// newest of its name that had begun. A report that tells a start after the end that the router reported is about
-// another session.
+// findSession gives the session that a report is about, nil when it is a new one. A report without time online is
+// about the newest of its name that had begun. A report that tells a start after the end that the router reported is
+// about another session.
 func (b *book) findSession(r Report) *Session {
 	var best *Session
 	var distance time.Duration

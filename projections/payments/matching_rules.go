@@ -153,8 +153,8 @@ func (r round) onlyNumber(c candidate) bool {
 	})
 }
 
-// looksLikeNumber reports whether a name has the form of a number that may be anybody's, so that it is no reference on the
-// shared paybill: an account number, also with a slip or among words, or a number behind an invoice prefix. An old
+// looksLikeNumber reports whether a name has the form of a number that may be anybody's, so that it is no reference on
+// the shared paybill: an account number, also with a slip or among words, or a number behind an invoice prefix. An old
 // account number must not be digits alone or a phone either.
 func (r round) looksLikeNumber(c candidate) bool {
 	return r.typed.numeric() || r.typed.inside.any() || len(r.invoicePrefixes()) > 0 ||
