@@ -48,7 +48,7 @@ func CheckLate(t testing.TB, p processmanagers.Erased, list []events.Envelope, l
 	}
 }
 
-// typesOf lists the types of events.
+// typesOf lists what a story has recorded, for the message of a failed property.
 func typesOf(story []events.Envelope) string {
 	list := make([]string, len(story))
 	for i, e := range story {
